@@ -1,0 +1,391 @@
+//! The boundary between Swapmeet and its plugins: plain C, written by hand.
+//!
+//! Everything that crosses is here: fixed-width integers, pointers, sizes and function tables; no `bool`, no `enum`, no Rust type
+//! whose layout the compiler chooses. `include/swapmeet.h` is generated from this file, so that Rust and C read one definition.
+//!
+//! # What is promised
+//! * A plugin exports one symbol, [`ENTRY_SYMBOL`]. What it returns begins with [`SwmHead`], whose layout is frozen for ever; the
+//!   host reads nothing else before it has compared the versions in it.
+//! * A plugin built for 1.x loads in every host 1.y. Minor versions only append fields to structs that carry their `size`; a reader
+//!   takes the smaller of the two sizes and treats what is missing as zero.
+//! * Memory never changes owner. What the host hands to a plugin is valid until the call returns; what a plugin hands to the host
+//!   in a call is read before that call returns, except the plugin's own tables, which must stay for the life of the process.
+//! * No unwinding crosses. One call to `plan` happens on one thread; different calls may happen on different threads.
+//!
+//! Rejected: crates that derive a stable ABI for Rust traits (they let changed layouts through or abort at a panic), WebAssembly
+//! components (minutes of build for a plugin of fifty lines). A table of functions costs 3 ns a call and any language can fill it.
+
+#![no_std]
+
+use core::ffi::c_void;
+
+mod layout;
+
+/// `"SWAPMEET"` in ASCII, first byte lowest: the first eight bytes of every plugin's table.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"SWAPMEET");
+/// Plugins and hosts of different major versions refuse each other.
+pub const ABI_MAJOR: u32 = 1;
+/// Grows when fields are appended; never a reason to refuse.
+pub const ABI_MINOR: u32 = 0;
+/// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
+pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
+
+/// All went well.
+pub const SWM_OK: i32 = 0;
+/// The algorithm can't run on this problem; the reason was given with [`SwmHost::fail`].
+pub const SWM_UNSUPPORTED: i32 = 1;
+/// The plugin failed; the reason was given with [`SwmHost::fail`].
+pub const SWM_ERROR: i32 = 2;
+/// The host refused a call (the schedule broke a rule, or the case was stopped); the plugin should return this at once.
+pub const SWM_STOPPED: i32 = 3;
+
+/// Every node has a block for every other: complete exchange, all-to-all personalized communication.
+pub const SWM_ALLTOALL: u32 = 0;
+/// The root has one block, which everyone is to have.
+pub const SWM_BROADCAST: u32 = 1;
+/// The root has a block for everyone.
+pub const SWM_SCATTER: u32 = 2;
+/// Everyone has a block for the root.
+pub const SWM_GATHER: u32 = 3;
+/// Everyone has a block that everyone is to have: all-to-all broadcast, gossip.
+pub const SWM_ALLGATHER: u32 = 4;
+/// Every node has one block for one other, no two for the same.
+pub const SWM_PERMUTATION: u32 = 5;
+
+/// A set of every coordinate, or of every node.
+pub const SWM_ALL: u32 = 0;
+/// [`SwmAxis`]: `first`, `first + stride`, .. (`count` of them), each modulo the axis's radix.
+pub const SWM_RANGE: u32 = 1;
+/// [`SwmAxis`]: the coordinates whose bits are set in `words`.
+pub const SWM_BITS: u32 = 2;
+/// [`SwmSet`]: the single node `node`.
+pub const SWM_NODE: u32 = 1;
+/// [`SwmSet`]: the product of `axes`.
+pub const SWM_AXES: u32 = 2;
+
+/// [`SwmSend::flags`]: every block selected must be held; without it the selection is a rule over whatever is held.
+pub const SWM_STRICT: u32 = 1;
+/// [`SwmSend::flags`]: the sender keeps what it sends (broadcast, allgather).
+pub const SWM_COPY: u32 = 2;
+/// [`SwmSend::flags`]: `from` may equal `to`; such a send is a local copy and costs nothing.
+pub const SWM_LOCAL: u32 = 4;
+
+/// Levels for [`SwmHost::log`].
+pub const SWM_LOG_WARN: u32 = 1;
+/// Levels for [`SwmHost::log`].
+pub const SWM_LOG_INFO: u32 = 2;
+
+/// Text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmStr {
+    /// First byte.
+    pub ptr: *const u8,
+    /// Bytes.
+    pub len: usize,
+}
+
+/// A subset of the coordinates of one axis of the grid.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmAxis {
+    /// [`SWM_ALL`], [`SWM_RANGE`] or [`SWM_BITS`].
+    pub kind: u32,
+    /// First coordinate of a range; below the axis's radix.
+    pub first: u32,
+    /// Distance between members of a range; at least 1.
+    pub stride: u32,
+    /// Members of a range (cyclic; no coordinate may come up twice), or words in `words`.
+    pub count: u32,
+    /// Bit `c % 64` of word `c / 64` is coordinate `c`.
+    pub words: *const u64,
+}
+
+/// A set of nodes of the schedule's grid.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmSet {
+    /// [`SWM_ALL`], [`SWM_NODE`] or [`SWM_AXES`].
+    pub kind: u32,
+    /// As many as the grid has, when `kind` is [`SWM_AXES`].
+    pub axis_count: u32,
+    /// The one node, when `kind` is [`SWM_NODE`].
+    pub node: u64,
+    /// One subset an axis.
+    pub axes: *const SwmAxis,
+}
+
+/// How a message should travel, where the topology's own route won't do. Dimensions are those of the topology.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmRoute {
+    /// Size of this struct.
+    pub size: u32,
+    /// Length of `signs` and of `order` where they are not null.
+    pub dim_count: u32,
+    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way); null for all 0.
+    pub signs: *const i8,
+    /// The dimensions in the order in which they are travelled; null for the topology's own order.
+    pub order: *const u32,
+    /// The nodes passed through, the receiver last, each a neighbour of the one before; null for a route by dimensions.
+    pub path: *const u64,
+    /// Length of `path`.
+    pub path_len: u64,
+}
+
+/// One send: of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go to `to`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmSend {
+    /// Size of this struct.
+    pub size: u32,
+    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`].
+    pub flags: u32,
+    /// Sender, a node of the schedule's grid.
+    pub from: u64,
+    /// Receiver, a node of the schedule's grid.
+    pub to: u64,
+    /// Where the blocks come from.
+    pub origins: SwmSet,
+    /// Where the blocks go.
+    pub destinations: SwmSet,
+    /// Which parts of each block, when blocks are split.
+    pub parts: SwmAxis,
+    /// Null for the topology's own route.
+    pub route: *const SwmRoute,
+}
+
+/// The grid in which a schedule speaks of nodes, when the topology's own won't do.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmLayout {
+    /// Size of this struct.
+    pub size: u32,
+    /// Axes of the grid; 0 for the topology's own.
+    pub axis_count: u32,
+    /// Radix of each axis; nodes are numbered row-major, the last axis fastest.
+    pub radices: *const u64,
+    /// Parts into which every block is split; 0 and 1 mean whole.
+    pub parts: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// What connects the nodes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmTopology {
+    /// Size of this struct.
+    pub size: u32,
+    /// Axes of the topology's own grid.
+    pub dim_count: u32,
+    /// The family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, ..
+    pub kind: SwmStr,
+    /// The whole spec in canonical form, such as `torus:16x16`.
+    pub spec: SwmStr,
+    /// Nodes, numbered from 0.
+    pub nodes: u64,
+    /// Radix of each axis; nodes are numbered row-major, the last axis fastest.
+    pub dims: *const u64,
+}
+
+/// A parameter as the user gave it: `variant` and `lean` in `rdn-alltoall:variant=lean`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmParam {
+    /// Before the equals sign.
+    pub key: SwmStr,
+    /// After it.
+    pub value: SwmStr,
+}
+
+/// What is to be done, but for what a plugin has to ask for ([`SwmHost::block_bytes`] and its neighbours).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmProblem {
+    /// Size of this struct.
+    pub size: u32,
+    /// [`SWM_ALLTOALL`], ..
+    pub collective: u32,
+    /// What connects the nodes.
+    pub topology: *const SwmTopology,
+    /// The root of a broadcast, scatter or gather; else 0.
+    pub root: u64,
+    /// The algorithm's parameters.
+    pub params: *const SwmParam,
+    /// Length of `params`.
+    pub param_count: u64,
+    /// Which permutation, such as `transpose-2d`; else empty.
+    pub permutation: SwmStr,
+}
+
+/// What a plugin may ask of the host. Each function takes `ctx` first; those that return `i32` return [`SWM_OK`] or [`SWM_STOPPED`].
+///
+/// Sizes and machine parameters are asked for rather than given: a schedule whose making did not ask for the block size is
+/// the same for every block size, and the host then prices many cases from one run of it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmHost {
+    /// Size of this struct.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The host's own; handed back in every call.
+    pub ctx: *mut c_void,
+    /// Says why the plugin is about to return [`SWM_UNSUPPORTED`] or [`SWM_ERROR`].
+    pub fail: Option<unsafe extern "C" fn(ctx: *mut c_void, reason: SwmStr)>,
+    /// A line for the log; `level` is [`SWM_LOG_WARN`] or [`SWM_LOG_INFO`].
+    pub log: Option<unsafe extern "C" fn(ctx: *mut c_void, level: u32, line: SwmStr)>,
+    /// Bytes of each block when sizes are uniform, else the largest block.
+    pub block_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
+    /// Bytes of the block from node `from` to node `to` of the machine.
+    pub pair_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64, to: u64) -> u64>,
+    /// Messages a node may send, and receive, at a time; `u64::MAX` for all links at once.
+    pub ports: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
+    /// Circuits a directed link carries at a time.
+    pub virtual_channels: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
+    /// Sets the grid and the parts of blocks; before the first step, once.
+    pub layout: Option<unsafe extern "C" fn(ctx: *mut c_void, layout: *const SwmLayout) -> i32>,
+    /// Says which node of the machine runs node `logical` of the grid, and whether it has blocks of its own (`owner` 1) or only
+    /// passes on what others have (`owner` 0). After `layout`, before the first step; needed for every node when the grid has not as
+    /// many nodes as the machine, and for none when it has.
+    pub place: Option<unsafe extern "C" fn(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32>,
+    /// Begins a phase: a name for a run of steps.
+    pub phase: Option<unsafe extern "C" fn(ctx: *mut c_void, name: SwmStr) -> i32>,
+    /// Begins a step: what follows happens at once, and what arrives can be sent on only in a later step.
+    pub step: Option<unsafe extern "C" fn(ctx: *mut c_void) -> i32>,
+    /// Adds a send to the current step.
+    pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmSend) -> i32>,
+    /// Every node rearranges all it holds, once, between two steps.
+    pub rearrange: Option<unsafe extern "C" fn(ctx: *mut c_void) -> i32>,
+}
+
+/// A parameter that an algorithm takes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmParamInfo {
+    /// Its key.
+    pub key: SwmStr,
+    /// What it is when not given.
+    pub default_value: SwmStr,
+    /// One line: meaning, values.
+    pub help: SwmStr,
+}
+
+/// Either answers whether the algorithm can run, or gives its schedule. Returns [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`]
+/// or [`SWM_STOPPED`].
+pub type SwmRun =
+    unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32;
+
+/// One algorithm of a plugin.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmAlgorithm {
+    /// Size of this struct.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The name users type: lower case, digits and hyphens.
+    pub name: SwmStr,
+    /// One line for lists.
+    pub title: SwmStr,
+    /// Where it was published.
+    pub paper: SwmStr,
+    /// On what it runs, in words.
+    pub accepts: SwmStr,
+    /// Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
+    pub collectives: u64,
+    /// The parameters it takes.
+    pub params: *const SwmParamInfo,
+    /// Length of `params`.
+    pub param_count: u64,
+    /// The plugin's own.
+    pub user: *const c_void,
+    /// Whether it can run; asked before `plan`. Null if it always can.
+    pub supports: Option<SwmRun>,
+    /// Gives the schedule, step by step.
+    pub plan: Option<SwmRun>,
+}
+
+/// The first 24 bytes of a plugin's table: frozen for ever, read before anything else.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmHead {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// [`ABI_MAJOR`] of the header the plugin was built with.
+    pub abi_major: u32,
+    /// [`ABI_MINOR`] of the header the plugin was built with.
+    pub abi_minor: u32,
+    /// Size of the whole table.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A plugin's table.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmPlugin {
+    /// Versions and size.
+    pub head: SwmHead,
+    /// The plugin's name: lower case, digits and hyphens.
+    pub name: SwmStr,
+    /// Its version, such as `0.1.0`.
+    pub version: SwmStr,
+    /// Its licence, an SPDX expression.
+    pub licence: SwmStr,
+    /// Pointers, so that [`SwmAlgorithm`] can grow.
+    pub algorithms: *const *const SwmAlgorithm,
+    /// Length of `algorithms`.
+    pub algorithm_count: u64,
+}
+
+/// The type of [`ENTRY_SYMBOL`]. The table must stay for the life of the process.
+pub type SwmEntry = unsafe extern "C" fn() -> *const SwmPlugin;
+
+impl SwmStr {
+    /// Text that lives as long as `text` does.
+    pub const fn new(text: &str) -> Self {
+        Self { ptr: text.as_ptr(), len: text.len() }
+    }
+
+    /// No text.
+    pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0 };
+
+    /// The bytes, empty for null.
+    ///
+    /// # Safety
+    /// `ptr` must be null or point to `len` readable bytes that stay unchanged for `'a`.
+    pub const unsafe fn bytes<'a>(self) -> &'a [u8] {
+        if self.ptr.is_null() {
+            return &[];
+        }
+        // SAFETY: the caller promises what is needed.
+        unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
+    }
+}
+
+impl SwmAxis {
+    /// Every coordinate.
+    pub const ALL: Self = Self { kind: SWM_ALL, first: 0, stride: 0, count: 0, words: core::ptr::null() };
+
+    /// `count` coordinates from `first` on, `stride` apart, modulo the radix.
+    pub const fn range(first: u32, stride: u32, count: u32) -> Self {
+        Self { kind: SWM_RANGE, first, stride, count, words: core::ptr::null() }
+    }
+}
+
+impl SwmSet {
+    /// Every node.
+    pub const ALL: Self = Self { kind: SWM_ALL, axis_count: 0, node: 0, axes: core::ptr::null() };
+}
+
+// SAFETY: tables are constant data behind const pointers; nobody writes through them.
+unsafe impl Sync for SwmPlugin {}
+// SAFETY: as above.
+unsafe impl Sync for SwmAlgorithm {}
+// SAFETY: as above.
+unsafe impl Sync for SwmParamInfo {}
+// SAFETY: as above.
+unsafe impl Sync for SwmStr {}

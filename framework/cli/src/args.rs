@@ -1,0 +1,217 @@
+//! The command line: one definition feeds the parser and the help.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a topology, a workload and a machine,
+/// and see it proved correct, priced and compared.
+#[derive(Debug, Parser)]
+#[command(name = "swapmeet", version, help_expected = true, max_term_width = 110, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm pex
+  swapmeet run workloads/experiments/quick-start.toml --out rows.csv
+  swapmeet compare rows.csv --baseline pex
+  swapmeet trace --topology torus:8x8 --algorithm suh-shin
+  swapmeet list algorithms
+
+Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was invalid, crashed, timed out or failed,
+2 for bad usage or bad input.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run cases: verify each schedule, price it, write a row.
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// List what there is: algorithms, topologies, workloads, machines, plugins.
+    List(ListArgs),
+    /// Print a schedule step by step.
+    #[command(after_help = TRACE_EXAMPLES)]
+    Trace(TraceArgs),
+    /// Compare algorithms over the rows of one or more result files.
+    Compare(CompareArgs),
+    /// Re-run the tables of the papers and say cell by cell what agrees.
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm gen --workload uniform:64
+  swapmeet run --topology mesh:16x32 --algorithm pex --machine delta --machine delta:startup_us=50 --out -
+  swapmeet run workloads/experiments/quick-start.toml --machine paragon --out rows.csv
+
+Cases are the cross product of all lists. Flags given with a file override the file's list of that kind.
+Without --out a table is printed; with it, rows are written as CSV as each case ends (`-` is standard output).";
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  swapmeet trace --topology torus:8x8 --algorithm suh-shin
+  swapmeet trace --topology mesh:2x4 --algorithm pex --summary";
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  swapmeet reproduce                        every paper, to the terminal
+  swapmeet reproduce thakur                 one paper
+  swapmeet reproduce --out results/reproduced";
+
+/// Where plugins are looked for.
+#[derive(Debug, Args)]
+pub struct PluginArgs {
+    /// A folder of plugins, or a plugin's file; searched first, may be given several times.
+    ///
+    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins) and the program's own.
+    #[arg(long = "plugin-dir", value_name = "DIR")]
+    pub plugin_dirs: Vec<PathBuf>,
+}
+
+/// What `run` takes.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// An experiment file (TOML).
+    #[arg(value_name = "EXPERIMENT.toml")]
+    pub experiment: Option<PathBuf>,
+    /// A topology, such as torus:16x16, mesh:6x8, hypercube:7.
+    #[arg(long = "topology", value_name = "SPEC")]
+    pub topologies: Vec<String>,
+    /// An algorithm, such as suh-shin; see `swapmeet list algorithms`.
+    #[arg(long = "algorithm", value_name = "SPEC")]
+    pub algorithms: Vec<String>,
+    /// A workload, such as uniform:64 (bytes a pair of nodes) [default: uniform:1KiB].
+    #[arg(long = "workload", value_name = "SPEC")]
+    pub workloads: Vec<String>,
+    /// A machine, such as paragon or paragon:startup_us=220 [default: paragon].
+    #[arg(long = "machine", value_name = "SPEC")]
+    pub machines: Vec<String>,
+    /// The seed of the first repetition; repetition r has seed + r [default: 42].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// How often each case is run [default: 1].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repetitions: Option<u32>,
+    /// Where rows go as CSV; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Seconds that a case may take.
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// No progress and no summary.
+    #[arg(long)]
+    pub quiet: bool,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9)
+        .ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Algorithms, with what they accept.
+    Algorithms,
+    /// Families of topologies.
+    Topologies,
+    /// Workload generators.
+    Workloads,
+    /// Machine presets, with each figure's source.
+    Machines,
+    /// Plugin files found, and what was passed over.
+    Plugins,
+}
+
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading.
+    Table,
+    /// Comma-separated.
+    Csv,
+    /// JSON.
+    Json,
+}
+
+/// What `list` takes.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// What to list; everything if not given.
+    pub kind: Option<Kind>,
+    /// How to print it.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
+/// What `trace` takes.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// The topology.
+    #[arg(long, value_name = "SPEC")]
+    pub topology: String,
+    /// The algorithm.
+    #[arg(long, value_name = "SPEC")]
+    pub algorithm: String,
+    /// The workload.
+    #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
+    pub workload: String,
+    /// Only a line a step, without its messages.
+    #[arg(long)]
+    pub summary: bool,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
+/// How a comparison is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// For reading.
+    Table,
+    /// Comma-separated.
+    Csv,
+    /// JSON.
+    Json,
+    /// Markdown tables.
+    Markdown,
+}
+
+/// What `compare` takes.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Result files.
+    #[arg(required = true, value_name = "FILE.csv")]
+    pub files: Vec<PathBuf>,
+    /// The algorithm that others are compared with; the fastest if not given.
+    #[arg(long, value_name = "ALGO")]
+    pub baseline: Option<String>,
+    /// How to print it.
+    #[arg(long, default_value = "table")]
+    pub format: CompareFormat,
+}
+
+/// What `reproduce` takes.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Which paper; every one if not given.
+    pub paper: Option<String>,
+    /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}

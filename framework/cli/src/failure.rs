@@ -1,0 +1,78 @@
+//! What went wrong, on stderr, with the exit status it has.
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Report, miette};
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use swapmeet_runner::input::InputError;
+
+/// Some case was invalid, crashed, timed out or failed.
+pub const SOME_FAILED: u8 = 1;
+/// Bad usage or bad input.
+pub const BAD_INPUT: u8 = 2;
+
+/// Why the program ends early.
+#[derive(Debug)]
+pub enum Failure {
+    /// The user wrote something that can't be.
+    Input(Box<InputError>),
+    /// Something else that the user can mend: a file that isn't there, a folder that can't be read.
+    Usage(String),
+    /// Output could not be written.
+    Output(String),
+    /// Whoever reads our output has closed it: nothing to say.
+    ClosedPipe,
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Self::Input(Box::new(error))
+    }
+}
+
+impl Failure {
+    /// An error of writing output; a reader that went away is no news.
+    pub fn writing(what: &str, error: &std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::ClosedPipe;
+        }
+        Self::Output(format!("{what}: {error}"))
+    }
+
+    /// Says it and gives the exit status.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Self::Input(error) => {
+                eprintln!("{}", render(&error));
+                ExitCode::from(BAD_INPUT)
+            }
+            Self::Usage(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(BAD_INPUT)
+            }
+            Self::Output(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(SOME_FAILED)
+            }
+            Self::ClosedPipe => ExitCode::from(SOME_FAILED),
+        }
+    }
+}
+
+fn render(error: &InputError) -> String {
+    let span = error.place.span.clone();
+    let label = LabeledSpan::new_primary_with_span(Some("here".to_owned()), span.start..span.end.max(span.start + 1));
+    let report: Report = miette!(
+        labels = vec![label],
+        help = error.help.clone().unwrap_or_default(),
+        "{error}"
+    );
+    let report = report.with_source_code(NamedSource::new(&error.place.source, error.place.content.to_string()));
+    let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let mut text = String::new();
+    let drawn = GraphicalReportHandler::new_themed(theme).with_links(false).render_report(&mut text, report.as_ref());
+    if drawn.is_err() {
+        return format!("error: {error}");
+    }
+    text.trim_end().to_owned()
+}

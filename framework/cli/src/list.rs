@@ -1,0 +1,187 @@
+//! `swapmeet list`: what there is.
+
+use crate::args::{Format, Kind, ListArgs};
+use crate::failure::Failure;
+use crate::{run, table};
+use std::io::Write;
+use std::process::ExitCode;
+use swapmeet_abi::SWM_ALLTOALL;
+use swapmeet_core::machine::{parameters, presets};
+use swapmeet_core::topology::families;
+use swapmeet_runner::plugin::Algorithm;
+use swapmeet_runner::registry::Registry;
+use swapmeet_workloads::{COLLECTIVES, generators};
+
+/// One list: a title, a header, rows.
+struct List {
+    title: &'static str,
+    header: &'static [&'static str],
+    rows: Vec<Vec<String>>,
+}
+
+/// Prints one list, or all of them.
+pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
+    let kinds = match args.kind {
+        Some(kind) => vec![kind],
+        None => vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins],
+    };
+    let registry = run::registry(&args.plugins)?;
+    let lists: Vec<List> = kinds.iter().map(|kind| make(*kind, &registry)).collect();
+    let text = match args.format {
+        Format::Table => as_tables(&lists),
+        Format::Csv => as_csv(&lists).map_err(|e| Failure::Output(e.to_string()))?,
+        Format::Json => as_json(&lists).map_err(|e| Failure::Output(e.to_string()))?,
+    };
+    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))?;
+    if kinds.contains(&Kind::Plugins) || registry.plugins().is_empty() {
+        for line in registry.log() {
+            eprintln!("{line}");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn make(kind: Kind, registry: &Registry) -> List {
+    let texts = |row: &[&str]| row.iter().map(|s| (*s).to_owned()).collect::<Vec<String>>();
+    match kind {
+        Kind::Algorithms => List {
+            title: "algorithms",
+            header: &["name", "collectives", "title", "accepts", "parameters", "paper", "plugin"],
+            rows: registry
+                .algorithms()
+                .map(|a| texts(&[&a.name, &collectives(a), &a.title, &a.accepts, &params(a), &a.paper, &a.plugin.0]))
+                .collect(),
+        },
+        Kind::Topologies => List {
+            title: "topologies",
+            header: &["name", "spec", "what it is"],
+            rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
+        },
+        Kind::Workloads => List {
+            title: "workloads",
+            header: &["name", "spec", "what it is"],
+            rows: generators()
+                .iter()
+                .map(|g| texts(&[g.name, g.syntax, g.help]))
+                .chain(COLLECTIVES.iter().map(|(word, help)| texts(&[word, &format!("{word}/.."), help])))
+                .collect(),
+        },
+        Kind::Machines => List {
+            title: "machines",
+            header: &["name", "parameter", "value", "meaning", "source"],
+            rows: presets()
+                .iter()
+                .flat_map(|preset| {
+                    let machine = (preset.machine)();
+                    parameters().iter().map(move |p| {
+                        let source = preset.sources.iter().find(|(key, _)| *key == p.key).map_or("", |(_, s)| s);
+                        texts(&[preset.name, p.key, &p.value(&machine), p.meaning, source])
+                    })
+                })
+                .collect(),
+        },
+        Kind::Plugins => List {
+            title: "plugins",
+            header: &["name", "version", "abi", "licence", "algorithms", "file"],
+            rows: registry
+                .plugins()
+                .iter()
+                .map(|p| {
+                    let algorithms: Vec<&str> = p.algorithms.iter().map(|a| a.name.as_str()).collect();
+                    let abi = format!("{}.{}", p.abi.0, p.abi.1);
+                    let file = p.path.display().to_string();
+                    texts(&[&p.name, &p.version, &abi, &p.licence, &algorithms.join(" "), &file])
+                })
+                .collect(),
+        },
+    }
+}
+
+fn collectives(algorithm: &Algorithm) -> String {
+    // The table of collectives is in the order of their numbers at the plugin boundary.
+    let does = |code: usize| algorithm.collectives >> (SWM_ALLTOALL as usize + code) & 1 == 1;
+    let words: Vec<&str> =
+        COLLECTIVES.iter().enumerate().filter(|(code, _)| does(*code)).map(|(_, (word, _))| *word).collect();
+    words.join(" ")
+}
+
+fn params(algorithm: &Algorithm) -> String {
+    let list: Vec<String> =
+        algorithm.params.iter().map(|p| format!("{}={} ({})", p.key, p.default, p.help)).collect();
+    list.join("; ")
+}
+
+/// A paragraph an entry for algorithms and machines, whose texts are long; a table for the rest.
+fn as_tables(lists: &[List]) -> String {
+    let mut out = String::new();
+    for list in lists {
+        if lists.len() > 1 {
+            out += &format!("{}\n\n", list.title.to_uppercase());
+        }
+        match list.title {
+            "algorithms" => {
+                for row in &list.rows {
+                    out += &format!("{}  ({})\n    {}\n    on {}", row[0], row[1], row[2], row[3]);
+                    if !row[4].is_empty() {
+                        out += &format!("\n    takes {}", row[4]);
+                    }
+                    out += &format!("\n    {}; plugin {}\n", if row[5].is_empty() { "unpublished" } else { &row[5] }, row[6]);
+                }
+                if list.rows.is_empty() {
+                    out += "none: no plugin was found; see `swapmeet list plugins`\n";
+                }
+            }
+            "machines" => out += &machines(),
+            _ => {
+                out += &table::plain(list.header, &[], list.rows.clone());
+                out.push('\n');
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn machines() -> String {
+    let mut out = String::new();
+    for preset in presets() {
+        let machine = (preset.machine)();
+        out += &format!("{}  {} (model {})\n", preset.name, preset.title, machine.model);
+        for (key, source) in preset.sources {
+            let value = parameters().iter().find(|p| p.key == *key).map(|p| p.value(&machine)).unwrap_or_default();
+            out += &format!("    {key} = {value}\n        {source}\n");
+        }
+    }
+    out += "\nAny parameter can be set, as in paragon:startup_us=220:\n";
+    let rows = parameters().iter().map(|p| vec![p.key.to_owned(), p.meaning.to_owned(), p.symbols.to_owned()]).collect();
+    out += &table::plain(&["parameter", "meaning", "in papers"], &[], rows);
+    out.push('\n');
+    out
+}
+
+fn as_csv(lists: &[List]) -> Result<String, csv::Error> {
+    let mut out = Vec::new();
+    for list in lists {
+        let mut writer = csv::Writer::from_writer(&mut out);
+        writer.write_record(list.header)?;
+        for row in &list.rows {
+            writer.write_record(row)?;
+        }
+        writer.flush()?;
+    }
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn as_json(lists: &[List]) -> Result<String, serde_json::Error> {
+    let object = |list: &List| -> serde_json::Value {
+        let row = |row: &Vec<String>| -> serde_json::Value {
+            list.header.iter().zip(row).map(|(h, v)| ((*h).to_owned(), serde_json::Value::from(v.as_str()))).collect()
+        };
+        list.rows.iter().map(row).collect()
+    };
+    let value = match lists {
+        [list] => object(list),
+        lists => lists.iter().map(|list| (list.title.to_owned(), object(list))).collect(),
+    };
+    serde_json::to_string_pretty(&value)
+}

@@ -1,0 +1,28 @@
+//! The swapmeet program: turns a result into an exit status, and nothing else.
+
+use clap::Parser;
+use std::process::ExitCode;
+
+mod args;
+mod failure;
+mod list;
+mod run;
+mod table;
+mod trace;
+
+use args::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        Command::Run(args) => run::run(args),
+        Command::List(args) => list::list(args),
+        Command::Trace(args) => trace::trace(args),
+        _ => Ok(ExitCode::SUCCESS),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,189 @@
+//! `swapmeet trace`: a schedule as it goes by, a line a message, as the papers print theirs.
+
+use crate::args::TraceArgs;
+use crate::failure::{Failure, SOME_FAILED};
+use crate::run::{self, Lists};
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+use swapmeet_core::boxes::{Layout, Side};
+use swapmeet_core::fault::Place;
+use swapmeet_core::step::{Listener, Sent, Step};
+use swapmeet_core::topology::Way;
+use swapmeet_results::Status;
+use swapmeet_runner::session;
+
+/// Prints the schedule of one algorithm on one topology.
+pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
+    let lists = Lists {
+        topologies: std::slice::from_ref(&args.topology),
+        algorithms: std::slice::from_ref(&args.algorithm),
+        workloads: std::slice::from_ref(&args.workload),
+        machines: &[],
+    };
+    let cases = run::cases_of(lists, &args.plugins)?;
+    let mut tracer = Tracer {
+        out: BufWriter::new(io::stdout().lock()),
+        summary: args.summary,
+        phase: 0,
+        lines: Vec::new(),
+        written: Ok(()),
+    };
+    let records = session::run_group(&cases, &mut [&mut tracer]);
+    let written = std::mem::replace(&mut tracer.written, Ok(())).and_then(|()| tracer.out.flush());
+    written.map_err(|e| Failure::writing("standard output", &e))?;
+    drop(tracer);
+    let Some(record) = records.first() else { return Ok(ExitCode::SUCCESS) };
+    match record.status {
+        Status::Ok => {
+            eprintln!(
+                "{} on {}: every block verified; {} steps, {} messages, at most {} messages on a link",
+                record.algorithm,
+                record.topology,
+                record.steps.unwrap_or(0),
+                record.messages.unwrap_or(0),
+                record.max_link_messages.unwrap_or(0)
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+        Status::Unsupported => {
+            eprintln!("{} on {}: unsupported: {}", record.algorithm, record.topology, record.reason);
+            Ok(ExitCode::SUCCESS)
+        }
+        status => {
+            eprintln!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
+            Ok(ExitCode::from(SOME_FAILED))
+        }
+    }
+}
+
+struct Tracer<W: Write> {
+    out: W,
+    summary: bool,
+    phase: u32,
+    /// Messages of the step under way: they are printed under the step's own line.
+    lines: Vec<String>,
+    written: io::Result<()>,
+}
+
+impl<W: Write> Tracer<W> {
+    fn put(&mut self, text: &str) {
+        if self.written.is_ok() {
+            self.written = writeln!(self.out, "{text}");
+        }
+    }
+}
+
+impl<W: Write> Listener for Tracer<W> {
+    fn wants_sends(&self) -> bool {
+        !self.summary
+    }
+
+    fn sent(&mut self, sent: &Sent<'_>) {
+        let layout = sent.layout;
+        let mut line = format!("    {:>9} -> {:<9}", node(layout, sent.from), node(layout, sent.to));
+        line += &format!(" {:>7} ", amount(sent.load, "block"));
+        if sent.from.real == sent.to.real {
+            line += " local copy";
+        }
+        if let Some(way) = sent.way {
+            line += &direction(way);
+        }
+        for (i, bits) in sent.boxes.iter().enumerate() {
+            line += if i == 0 { " " } else { ", " };
+            line += &selection(layout, bits);
+        }
+        self.lines.push(line.trim_end().to_owned());
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        if step.phase_number != self.phase {
+            self.phase = step.phase_number;
+            self.put(step.phase);
+        }
+        let facts = &step.facts;
+        let parts = if step.parts > 1 { format!(" of 1/{}", step.parts) } else { String::new() };
+        self.put(&format!(
+            "  step {}: {}, longest {}{parts} over {}, busiest link {}",
+            step.number,
+            amount(facts.messages, "message"),
+            amount(facts.max_load, "block"),
+            amount(facts.max_hops, "hop"),
+            amount(facts.max_link_messages, "message"),
+        ));
+        for line in std::mem::take(&mut self.lines) {
+            self.put(&line);
+        }
+    }
+
+    fn rearranged(&mut self, _: u64, _: u64) {
+        self.put("  every node rearranges its blocks");
+    }
+}
+
+fn amount(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A node by its coordinates where it has several, else by its number; a guest with its host.
+fn node(layout: &Layout, place: Place) -> String {
+    let grid = layout.grid();
+    let name = if (2..=4).contains(&grid.radices().len()) {
+        let c: Vec<String> = grid.coordinates(place.logical).iter().map(u64::to_string).collect();
+        format!("({})", c.join(","))
+    } else {
+        place.logical.to_string()
+    };
+    if place.logical == place.real { name } else { format!("{name}@{}", place.real) }
+}
+
+fn direction(way: &Way) -> String {
+    if !way.path.is_empty() {
+        let path: Vec<String> = way.path.iter().map(u64::to_string).collect();
+        return format!(" by {}", path.join("-"));
+    }
+    way.signs
+        .iter()
+        .enumerate()
+        .filter(|(_, sign)| **sign != 0)
+        .map(|(dim, sign)| format!(" {}dim{}", if *sign > 0 { '+' } else { '-' }, dim + 1))
+        .collect()
+}
+
+/// A box in words: `from (0,0) for (*,4-7)`.
+fn selection(layout: &Layout, bits: &[u64]) -> String {
+    let side = |side: Side, word: &str| -> Option<String> {
+        let axes = layout.coordinates_of(side, bits);
+        if axes.is_empty() {
+            return None;
+        }
+        let radices = layout.grid().radices();
+        let axes: Vec<String> = axes.iter().zip(radices).map(|(c, radix)| ranges(c, *radix)).collect();
+        Some(format!("{word} ({})", axes.join(",")))
+    };
+    let parts = layout.coordinates_of(Side::Parts, bits);
+    let parts = parts.first().filter(|_| layout.parts() > 1).map(|c| format!("part {}", ranges(c, layout.parts())));
+    let words: Vec<String> =
+        [parts, side(Side::Origins, "from"), side(Side::Destinations, "for")].into_iter().flatten().collect();
+    words.join(" ")
+}
+
+/// Coordinates as ranges: `0-3`, `1,5,9`, `*` for all.
+fn ranges(coordinates: &[u64], radix: u64) -> String {
+    if coordinates.len() as u64 == radix && radix > 1 {
+        return "*".to_owned();
+    }
+    let mut text = String::new();
+    let mut rest = coordinates;
+    while let Some(first) = rest.first() {
+        let run = rest.iter().zip(*first..).take_while(|(c, expected)| **c == *expected).count();
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text += &first.to_string();
+        if run > 1 {
+            text += &format!("{}{}", if run == 2 { ' ' } else { '-' }, rest[run - 1]);
+        }
+        rest = &rest[run..];
+    }
+    text
+}

@@ -1,0 +1,432 @@
+//! The exchange: what everyone holds, followed block by block through every step, and the proof that all of it arrives.
+//!
+//! Blocks are never listed. A send takes boxes out of one node's holdings and puts them into another's, and since a block that moves is
+//! in one place at a time, counting what each node holds at the end proves delivery.
+
+use crate::boxes::{Axis, Layout, NodeSet, Side};
+use crate::collective::{BlockSizes, Collective};
+use crate::fault::{Block, Count, Fault, Place, Whereabouts};
+use crate::holdings::{Holdings, Slot, without};
+use crate::placement::Placement;
+use std::sync::Arc;
+
+/// One send: of what `from` holds, the blocks within the sets go to `to`.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule<'a> {
+    /// Sender, in the schedule's grid.
+    pub from: u64,
+    /// Receiver, in the schedule's grid.
+    pub to: u64,
+    /// Where the blocks come from.
+    pub origins: NodeSet<'a>,
+    /// Where they go.
+    pub destinations: NodeSet<'a>,
+    /// Which parts of them.
+    pub parts: Axis<'a>,
+    /// Every block selected must be held.
+    pub strict: bool,
+    /// The sender keeps what it sends.
+    pub copy: bool,
+    /// Sender and receiver may be the same.
+    pub local: bool,
+}
+
+/// Who holds what, from the first step to the last.
+#[derive(Debug)]
+pub struct Exchange {
+    collective: Collective,
+    placement: Placement,
+    layout: Layout,
+    parts: u64,
+    sizes: Option<Arc<dyn BlockSizes>>,
+    holdings: Holdings,
+    /// What arrives at the end of the current step.
+    arriving: Vec<(u64, Slot)>,
+    /// Boxes of all owners on both sides: what exists at all.
+    owners: Vec<Vec<u64>>,
+    /// Load that each node of the machine holds.
+    held: Vec<u64>,
+    peak: u64,
+    /// Whether a step has ended in which anything was sent.
+    begun: bool,
+    copied: bool,
+    step: u64,
+    selection: Vec<u64>,
+}
+
+impl Exchange {
+    /// Everyone holds what the collective gives them. `sizes` is `None` for uniform blocks, which are counted; with sizes, loads are
+    /// bytes.
+    pub fn new(
+        collective: Collective,
+        placement: Placement,
+        parts: u32,
+        sizes: Option<Arc<dyn BlockSizes>>,
+    ) -> Result<Self, Fault> {
+        placement.check()?;
+        let tells = |side| collective.tells_apart(side);
+        let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), tells(Side::Destinations), parts);
+        let nodes = placement.grid().nodes();
+        /// Two boxes a node is what the least fragmented schedules need.
+        const MOST_BYTES: u64 = 64 << 30;
+        let least = nodes.saturating_mul(layout.words() as u64 * 16);
+        if least > MOST_BYTES {
+            return Err(Fault::BadGrid(format!(
+                "sets over {nodes} nodes in axes of {:?} would take {} GiB: use a grid of more, shorter axes",
+                placement.grid().radices(),
+                least >> 30
+            )));
+        }
+        let holdings = Holdings::new(&layout, nodes as usize);
+        let held = vec![0; placement.machine_nodes() as usize];
+        let selection = vec![0; layout.words()];
+        let mut exchange = Self {
+            owners: owner_boxes(&layout, &placement),
+            collective,
+            placement,
+            layout,
+            parts: u64::from(parts.max(1)),
+            sizes,
+            holdings,
+            arriving: Vec::new(),
+            held,
+            peak: 0,
+            begun: false,
+            copied: false,
+            step: 0,
+            selection,
+        };
+        for real in 0..exchange.placement.machine_nodes() {
+            for bits in exchange.initial(real) {
+                let load = exchange.load(&bits, exchange.layout.count(&bits));
+                exchange.held[real as usize] += load;
+                let slot = exchange.holdings.store(&bits);
+                let owner = exchange.placement.owner(real);
+                exchange.holdings.insert(&exchange.layout, owner, slot);
+            }
+        }
+        Ok(exchange)
+    }
+
+    /// What node `real` of the machine starts with.
+    fn initial(&self, real: u64) -> Vec<Vec<u64>> {
+        if self.collective.root().is_some_and(|root| root != real) && !matches!(self.collective, Collective::Gather { .. }) {
+            return Vec::new();
+        }
+        self.narrowed(Side::Origins, self.placement.owner(real))
+    }
+
+    /// What node `real` of the machine should end with.
+    fn wanted(&self, real: u64, sender: &[u32]) -> Vec<Vec<u64>> {
+        match &self.collective {
+            Collective::Gather { root } if *root != real => Vec::new(),
+            Collective::Gather { .. } | Collective::AllGather | Collective::Broadcast { .. } => self.owners.clone(),
+            Collective::AllToAll | Collective::Scatter { .. } => {
+                self.narrowed(Side::Destinations, self.placement.owner(real))
+            }
+            Collective::Permutation { .. } => {
+                self.narrowed(Side::Origins, self.placement.owner(u64::from(sender[real as usize])))
+            }
+        }
+    }
+
+    /// All that exists with `node` on `side`.
+    fn narrowed(&self, side: Side, node: u64) -> Vec<Vec<u64>> {
+        let mut one = self.layout.full().to_vec();
+        if self.layout.has(side) {
+            self.layout.narrow_to(side, node, &mut one);
+        }
+        let mut inner = vec![0; self.layout.words()];
+        let within = |b: &Vec<u64>| self.layout.intersect(b, &one, &mut inner).then(|| inner.clone());
+        self.owners.iter().filter_map(within).collect()
+    }
+
+    /// The load of a box of `count` parts of blocks. Loads are in parts (of blocks, or of bytes), so that they stay whole numbers.
+    fn load(&self, bits: &[u64], count: u64) -> u64 {
+        let Some(sizes) = &self.sizes else { return count };
+        let real = |side: Side| -> Vec<u64> {
+            if !self.layout.has(side) {
+                return self.collective.root().into_iter().collect();
+            }
+            let mut nodes: Vec<u64> =
+                self.layout.nodes_of(side, bits).into_iter().map(|n| self.placement.real(n)).collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        sizes.total(&real(Side::Origins), &real(Side::Destinations)).saturating_mul(self.layout.parts_of(bits))
+    }
+
+    /// Begins the next step.
+    pub fn begin_step(&mut self) {
+        self.step += 1;
+    }
+
+    /// Carries out one send and returns the load that went, `None` if nothing did (blocks may be of no bytes). What arrives can be
+    /// sent on only after [`Exchange::end_step`].
+    pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
+        let (from, to) = (rule.from, rule.to);
+        let nodes = self.layout.grid().nodes();
+        for (role, node) in [("sender", from), ("receiver", to)] {
+            if node >= nodes {
+                return Err(Fault::UnknownNode { step: self.step, role, node, last: nodes - 1 });
+            }
+        }
+        if from == to && !rule.local {
+            return Err(Fault::SentToItself { step: self.step, node: self.placement.locate(from) });
+        }
+        self.selection.copy_from_slice(self.layout.full());
+        let narrowed = self
+            .layout
+            .narrow(Side::Origins, rule.origins, &mut self.selection)
+            .map_err(|what| ("origins", what))
+            .and_then(|()| {
+                let set = self.layout.narrow(Side::Destinations, rule.destinations, &mut self.selection);
+                set.map_err(|what| ("destinations", what))
+            })
+            .and_then(|()| {
+                self.layout.narrow_parts(rule.parts, &mut self.selection).map_err(|what| ("parts", what))
+            });
+        if let Err((side, what)) = narrowed {
+            return Err(Fault::BadSet { step: self.step, from, to, side, what });
+        }
+        let first = self.arriving.len();
+        let mut count = 0;
+        {
+            let arriving = &mut self.arriving;
+            self.holdings.select(&self.layout, from, &self.selection, rule.copy, |slot, blocks| {
+                arriving.push((to, slot));
+                count += blocks;
+            });
+        }
+        if rule.strict && count < self.layout.count(&self.selection) {
+            return Err(self.not_held(rule, first));
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        self.copied |= rule.copy;
+        let load = if self.sizes.is_some() {
+            self.arriving[first..]
+                .iter()
+                .map(|(_, slot)| {
+                    let bits = self.holdings.get(*slot);
+                    self.load(bits, 0)
+                })
+                .sum()
+        } else {
+            count
+        };
+        let (real_from, real_to) = (self.placement.real(from) as usize, self.placement.real(to) as usize);
+        if !rule.copy {
+            self.held[real_from] -= load;
+        }
+        self.held[real_to] += load;
+        Ok(Some(load))
+    }
+
+    /// Ends the step: what was sent has arrived.
+    pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
+        let arriving = std::mem::take(&mut self.arriving);
+        for &(node, slot) in &arriving {
+            if self.copied {
+                self.drop_what_is_there(node, slot)?;
+            } else {
+                self.holdings.insert(&self.layout, node, slot);
+            }
+            self.peak = self.peak.max(self.held[self.placement.real(node) as usize]);
+        }
+        if anything && !std::mem::replace(&mut self.begun, true) {
+            // Later, only a node that receives can hold more than some node held before.
+            self.peak = self.held.iter().copied().max().unwrap_or(0);
+        }
+        self.arriving = arriving;
+        self.arriving.clear();
+        Ok(())
+    }
+
+    /// Once anything has been copied, a node may receive what it has: wrong where blocks have one destination, waste elsewhere.
+    fn drop_what_is_there(&mut self, node: u64, slot: Slot) -> Result<(), Fault> {
+        let (count, overlap) = self.holdings.already(&self.layout, node, slot);
+        let Some(overlap) = overlap else {
+            self.holdings.insert(&self.layout, node, slot);
+            return Ok(());
+        };
+        if !self.collective.is_shared() {
+            return Err(Fault::DeliveredTwice {
+                step: self.step,
+                node: self.placement.locate(node),
+                block: self.block(&overlap),
+            });
+        }
+        let arrived = self.holdings.get(slot).to_vec();
+        self.holdings.discard(slot);
+        let new = self.holdings.missing(&self.layout, node, &arrived);
+        // Sizes of shared collectives are those of whole blocks, so a share of the load is a share of the count.
+        let total = self.layout.count(&arrived);
+        let load = self.load(&arrived, total);
+        self.held[self.placement.real(node) as usize] -= (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
+        for bits in new {
+            let slot = self.holdings.store(&bits);
+            self.holdings.insert(&self.layout, node, slot);
+        }
+        Ok(())
+    }
+
+    /// Proves that everyone has what they should.
+    pub fn verify(&self) -> Result<(), Fault> {
+        let sender = self.senders();
+        let (mut missing, mut nodes, mut example) = (0_u64, 0_u64, None);
+        let mut last = None;
+        let mut inner = vec![0; self.layout.words()];
+        for real in 0..self.placement.machine_nodes() {
+            let node = self.placement.owner(real);
+            for wanted in self.wanted(real, &sender) {
+                let has: u64 = self
+                    .holdings
+                    .of(node)
+                    .map(|held| if self.layout.intersect(held, &wanted, &mut inner) { self.layout.count(&inner) } else { 0 })
+                    .sum();
+                let lacks = self.layout.count(&wanted) - has;
+                if lacks > 0 {
+                    missing += lacks;
+                    nodes += u64::from(last.replace(real) != Some(real));
+                    example.get_or_insert((node, wanted));
+                }
+            }
+        }
+        let Some((node, wanted)) = example else { return Ok(()) };
+        let lacking = self.holdings.missing(&self.layout, node, &wanted);
+        let first = lacking.first().cloned().unwrap_or(wanted);
+        Err(Fault::NeverDelivered {
+            step: self.step,
+            node: self.placement.locate(node),
+            block: self.block(&first),
+            whereabouts: self.whereabouts(&first),
+            missing: Count(missing, "block"),
+            nodes: Count(nodes, "node"),
+        })
+    }
+
+    /// For a permutation, who sends to each node.
+    fn senders(&self) -> Vec<u32> {
+        let Collective::Permutation { to, .. } = &self.collective else { return Vec::new() };
+        let mut sender = vec![0; to.len()];
+        for (from, to) in to.iter().enumerate() {
+            sender[*to as usize] = from as u32;
+        }
+        sender
+    }
+
+    fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
+        let taken = self.arriving[first..].iter().map(|(_, slot)| self.holdings.get(*slot));
+        let rest = without(&self.layout, vec![self.selection.clone()], taken);
+        let block = rest.first().cloned().unwrap_or_else(|| self.selection.clone());
+        Fault::NotHeld {
+            step: self.step,
+            from: self.placement.locate(rule.from),
+            to: self.placement.locate(rule.to),
+            block: self.block(&block),
+            whereabouts: self.whereabouts(&block),
+        }
+    }
+
+    /// The first block of a box, by nodes of the machine.
+    fn block(&self, bits: &[u64]) -> Block {
+        let side = |side| self.layout.has(side).then(|| self.placement.real(self.layout.first_of(side, bits)));
+        Block {
+            origin: side(Side::Origins),
+            destination: side(Side::Destinations),
+            part: (self.parts > 1).then(|| self.layout.first_of(Side::Parts, bits)),
+        }
+    }
+
+    /// Who holds the first block of a box. A walk over everyone: only for messages.
+    fn whereabouts(&self, bits: &[u64]) -> Whereabouts {
+        let mut one = bits.to_vec();
+        for side in [Side::Origins, Side::Destinations, Side::Parts] {
+            if self.layout.has(side) {
+                self.layout.narrow_to(side, self.layout.first_of(side, bits), &mut one);
+            }
+        }
+        let destination = self.layout.has(Side::Destinations).then(|| self.layout.first_of(Side::Destinations, bits));
+        let arriving = self.arriving.iter().map(|(node, slot)| (*node, self.holdings.get(*slot)));
+        let held = (0..self.layout.grid().nodes()).flat_map(|n| self.holdings.of(n).map(move |b| (n, b)));
+        match held.chain(arriving).find(|(_, b)| self.layout.contains(b, &one)) {
+            Some((node, _)) if destination == Some(node) => Whereabouts::Delivered(self.placement.locate(node)),
+            Some((node, _)) => Whereabouts::At(self.placement.locate(node)),
+            None => Whereabouts::Nowhere,
+        }
+    }
+
+    /// The step under way, from 1.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Parts that blocks are split in.
+    pub fn parts(&self) -> u64 {
+        self.parts
+    }
+
+    /// Who runs what.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// How boxes are laid out.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The boxes that the last sends put on their way, newest last, with their receivers.
+    pub fn arriving(&self) -> impl Iterator<Item = (Place, &[u64])> {
+        self.arriving.iter().map(|(node, slot)| (self.placement.locate(*node), self.holdings.get(*slot)))
+    }
+
+    /// Load that each node of the machine holds.
+    pub fn held(&self) -> &[u64] {
+        &self.held
+    }
+
+    /// The most load that one node held at the end of a step.
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+}
+
+/// Everything that exists, as boxes: blocks between owners.
+fn owner_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
+    if placement.is_identity() {
+        return vec![layout.full().to_vec()];
+    }
+    // Boxes of owners on one side, the other side full; then every pair of the two sides.
+    let on = |side: Side| -> Vec<Vec<u64>> {
+        if !layout.has(side) {
+            return vec![layout.full().to_vec()];
+        }
+        let mut list = Holdings::new(layout, 1);
+        let mut one = layout.full().to_vec();
+        let mut owners: Vec<u64> = (0..placement.machine_nodes()).map(|real| placement.owner(real)).collect();
+        owners.sort_unstable();
+        for owner in owners {
+            layout.narrow_to(side, owner, &mut one);
+            let slot = list.store(&one);
+            list.insert(layout, 0, slot);
+        }
+        list.of(0).map(<[u64]>::to_vec).collect()
+    };
+    let (origins, destinations) = (on(Side::Origins), on(Side::Destinations));
+    let mut inner = vec![0; layout.words()];
+    let mut all = Vec::new();
+    for o in &origins {
+        for d in &destinations {
+            if layout.intersect(o, d, &mut inner) {
+                all.push(inner.clone());
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

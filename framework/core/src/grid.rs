@@ -1,0 +1,55 @@
+//! Mixed-radix numbering: nodes as coordinates, row-major, the last axis fastest.
+
+/// A grid of nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    radices: Vec<u64>,
+    nodes: u64,
+}
+
+impl Grid {
+    /// The most nodes a grid may have: node numbers fit 32 bits with room to spare.
+    pub const MAX_NODES: u64 = 1 << 31;
+
+    /// The most bits all axes together may take in a set: a set is as many bits as its axes have coordinates.
+    pub const MAX_BITS: u64 = 1 << 22;
+
+    /// A grid with these radices; `Err` says what is wrong with them.
+    pub fn new(radices: &[u64]) -> Result<Self, String> {
+        let mut nodes = 1_u64;
+        for (axis, &radix) in radices.iter().enumerate() {
+            if radix == 0 {
+                return Err(format!("axis {axis} of the grid has radix 0, expected at least 1"));
+            }
+            nodes = nodes
+                .checked_mul(radix)
+                .filter(|n| *n <= Self::MAX_NODES)
+                .ok_or_else(|| format!("the grid has more than {} nodes", Self::MAX_NODES))?;
+        }
+        if radices.iter().sum::<u64>() > Self::MAX_BITS {
+            return Err(format!("the grid's axes have over {} coordinates together; split the longest in two", Self::MAX_BITS));
+        }
+        Ok(Self { radices: radices.to_vec(), nodes })
+    }
+
+    /// Radix of each axis.
+    pub fn radices(&self) -> &[u64] {
+        &self.radices
+    }
+
+    /// Nodes.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// The coordinates of a node.
+    pub fn coordinates(&self, node: u64) -> Vec<u64> {
+        let mut rest = node;
+        let mut coordinates = vec![0; self.radices.len()];
+        for (c, radix) in coordinates.iter_mut().zip(&self.radices).rev() {
+            *c = rest % radix;
+            rest /= radix;
+        }
+        coordinates
+    }
+}

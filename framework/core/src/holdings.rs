@@ -1,0 +1,212 @@
+//! Who holds what: for every node a short list of boxes, all in one arena.
+//!
+//! Boxes of all nodes live in slots of equal size in one vector, chained by node. A box that moves whole changes chain without being
+//! copied; a box that moves in part is split by intersection, and what arrives is joined with its neighbours again, so that in
+//! the algorithms of the papers a node's list stays two or three boxes long however many blocks it holds.
+
+use crate::boxes::Layout;
+
+const NONE: u32 = u32::MAX;
+
+/// Boxes of all nodes.
+#[derive(Debug)]
+pub struct Holdings {
+    words: usize,
+    bits: Vec<u64>,
+    next: Vec<u32>,
+    free: u32,
+    heads: Vec<u32>,
+    inner: Vec<u64>,
+    scratch: Vec<u64>,
+}
+
+/// A box taken from a node's list, on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot(u32);
+
+impl Holdings {
+    /// Empty lists for `nodes` nodes.
+    pub fn new(layout: &Layout, nodes: usize) -> Self {
+        let words = layout.words();
+        Self {
+            words,
+            bits: Vec::new(),
+            next: Vec::new(),
+            free: NONE,
+            heads: vec![NONE; nodes],
+            inner: vec![0; words],
+            scratch: vec![0; words],
+        }
+    }
+
+    fn range(&self, slot: u32) -> std::ops::Range<usize> {
+        let at = slot as usize * self.words;
+        at..at + self.words
+    }
+
+    /// The box in a slot.
+    pub fn get(&self, slot: Slot) -> &[u64] {
+        &self.bits[self.range(slot.0)]
+    }
+
+    /// Puts a box aside in a slot of its own.
+    pub fn store(&mut self, bits: &[u64]) -> Slot {
+        if self.free == NONE {
+            let slot = self.next.len() as u32;
+            self.bits.extend_from_slice(bits);
+            self.next.push(NONE);
+            return Slot(slot);
+        }
+        let slot = self.free;
+        self.free = self.next[slot as usize];
+        let range = self.range(slot);
+        self.bits[range].copy_from_slice(bits);
+        Slot(slot)
+    }
+
+    /// Gives a slot back.
+    pub fn discard(&mut self, slot: Slot) {
+        self.next[slot.0 as usize] = self.free;
+        self.free = slot.0;
+    }
+
+    /// The boxes of a node.
+    pub fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
+        let mut at = self.heads[node as usize];
+        std::iter::from_fn(move || {
+            if at == NONE {
+                return None;
+            }
+            let bits = &self.bits[self.range(at)];
+            at = self.next[at as usize];
+            Some(bits)
+        })
+    }
+
+    /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands out the boxes with their counts.
+    pub fn select(&mut self, layout: &Layout, node: u64, selection: &[u64], keep: bool, mut found: impl FnMut(Slot, u64)) {
+        let mut inner = std::mem::take(&mut self.inner);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        // What remains of split boxes is chained in front of the list: the walk below has passed there.
+        let mut kept_first = NONE;
+        let mut kept_last = NONE;
+        let mut before = NONE;
+        let mut at = self.heads[node as usize];
+        while at != NONE {
+            let after = self.next[at as usize];
+            let range = self.range(at);
+            if !layout.intersect(&self.bits[range.clone()], selection, &mut inner) {
+                before = at;
+                at = after;
+                continue;
+            }
+            let count = layout.count(&inner);
+            if keep {
+                let slot = self.store(&inner);
+                found(slot, count);
+                before = at;
+                at = after;
+                continue;
+            }
+            if self.bits[range.clone()] == inner[..] {
+                if before == NONE { self.heads[node as usize] = after } else { self.next[before as usize] = after }
+                found(Slot(at), count);
+                at = after;
+                continue;
+            }
+            let whole = self.store(&inner);
+            found(whole, count);
+            let original: &[u64] = &self.bits[range.clone()];
+            // Most splits leave one piece: it takes the place of the box. Further ones get slots of their own.
+            let mut first = true;
+            let mut more: smallvec::SmallVec<[u64; 32]> = smallvec::SmallVec::new();
+            let mut replacement: smallvec::SmallVec<[u64; 32]> = smallvec::SmallVec::new();
+            layout.subtract(original, &inner, &mut scratch, |piece| {
+                if first {
+                    replacement.extend_from_slice(piece);
+                    first = false;
+                } else {
+                    more.extend_from_slice(piece);
+                }
+            });
+            self.bits[range].copy_from_slice(&replacement);
+            for piece in more.chunks_exact(self.words) {
+                let Slot(slot) = self.store(piece);
+                self.next[slot as usize] = kept_first;
+                if kept_first == NONE {
+                    kept_last = slot;
+                }
+                kept_first = slot;
+            }
+            before = at;
+            at = after;
+        }
+        if kept_first != NONE {
+            self.next[kept_last as usize] = self.heads[node as usize];
+            self.heads[node as usize] = kept_first;
+        }
+        self.inner = inner;
+        self.scratch = scratch;
+    }
+
+    /// Adds a box, none of whose blocks the node holds, to the node's list, joining it with what it fits.
+    pub fn insert(&mut self, layout: &Layout, node: u64, slot: Slot) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.copy_from_slice(self.get(slot));
+        // Each join makes the arriving box larger; a larger box may fit others, so look again until none does.
+        'again: loop {
+            let mut before = NONE;
+            let mut at = self.heads[node as usize];
+            while at != NONE {
+                let after = self.next[at as usize];
+                if layout.join(&mut scratch, &self.bits[self.range(at)]) {
+                    if before == NONE { self.heads[node as usize] = after } else { self.next[before as usize] = after }
+                    self.discard(Slot(at));
+                    continue 'again;
+                }
+                before = at;
+                at = after;
+            }
+            break;
+        }
+        let range = self.range(slot.0);
+        self.bits[range].copy_from_slice(&scratch);
+        self.next[slot.0 as usize] = self.heads[node as usize];
+        self.heads[node as usize] = slot.0;
+        self.scratch = scratch;
+    }
+
+    /// Of the box in `slot`, what the node holds already: the number of such blocks and, if any, one box of them.
+    pub fn already(&self, layout: &Layout, node: u64, slot: Slot) -> (u64, Option<Vec<u64>>) {
+        let mut inner = vec![0; self.words];
+        let (mut count, mut one) = (0, None);
+        for held in self.of(node) {
+            if layout.intersect(held, self.get(slot), &mut inner) {
+                count += layout.count(&inner);
+                one.get_or_insert_with(|| inner.clone());
+            }
+        }
+        (count, one)
+    }
+
+    /// What of `wanted` the node does not hold, as boxes.
+    pub fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
+        without(layout, vec![wanted.to_vec()], self.of(node))
+    }
+}
+
+/// What is left of `boxes` when `taken` are taken out.
+pub fn without<'a>(layout: &Layout, boxes: Vec<Vec<u64>>, taken: impl Iterator<Item = &'a [u64]>) -> Vec<Vec<u64>> {
+    let (mut inner, mut scratch) = (vec![0; layout.words()], vec![0; layout.words()]);
+    taken.fold(boxes, |boxes, held| {
+        let mut rest = Vec::new();
+        for b in boxes {
+            if layout.intersect(&b, held, &mut inner) {
+                layout.subtract(&b, &inner, &mut scratch, |piece| rest.push(piece.to_vec()));
+            } else {
+                rest.push(b);
+            }
+        }
+        rest
+    })
+}

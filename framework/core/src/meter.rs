@@ -1,0 +1,112 @@
+//! Measures a step: messages, loads, hops, ports, and the load of every directed link.
+
+use crate::fault::Fault;
+use crate::links::LinkLoad;
+use crate::step::{StepFacts, Transfer};
+use crate::topology::{Topology, Way};
+use std::sync::Arc;
+
+/// What one node does in the current step; stale unless `step` is the current one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Port {
+    step: u64,
+    sends: u32,
+    receives: u32,
+    to: u32,
+    from: u32,
+    sent: u64,
+    received: u64,
+}
+
+/// Measures steps on one topology.
+#[derive(Debug)]
+pub struct Meter {
+    topology: Arc<dyn Topology>,
+    links: LinkLoad,
+    ports: Vec<Port>,
+    step: u64,
+}
+
+impl Meter {
+    /// A meter for steps on `topology`.
+    pub fn new(topology: Arc<dyn Topology>) -> Self {
+        let links = LinkLoad::new(topology.as_ref());
+        let ports = vec![Port::default(); topology.nodes() as usize];
+        Self { topology, links, ports, step: 0 }
+    }
+
+    /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages.
+    pub fn measure(&mut self, number: u64, transfers: &mut [Transfer], ways: &[Way]) -> Result<StepFacts, Fault> {
+        self.step += 1;
+        self.links.begin();
+        let mut facts = StepFacts { messages: transfers.len() as u64, ..StepFacts::default() };
+        let mut alike = true;
+        let load = transfers.first().map_or(0, |t| t.load);
+        for t in transfers.iter_mut() {
+            let links = &mut self.links;
+            let hops = self
+                .topology
+                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| links.add(run, 1))
+                .map_err(|source| bad_route(number, t, source))?;
+            t.hops = hops as u32;
+            alike &= t.load == load;
+            facts.max_load = facts.max_load.max(t.load);
+            facts.total_load += t.load;
+            facts.max_hops = facts.max_hops.max(hops);
+            facts.load_hops = facts.load_hops.saturating_add(t.load.saturating_mul(hops));
+            self.count_ports(t, &mut facts);
+        }
+        facts.max_link_messages = self.links.max();
+        facts.max_link_load = match facts.max_link_messages {
+            0 | 1 => facts.max_load,
+            f if alike => f.saturating_mul(load),
+            _ => self.heaviest_link(number, transfers, ways)?,
+        };
+        Ok(facts)
+    }
+
+    fn count_ports(&mut self, t: &Transfer, facts: &mut StepFacts) {
+        let step = self.step;
+        let fresh = Port { step, ..Port::default() };
+        let sender = &mut self.ports[t.from as usize];
+        if sender.step != step {
+            *sender = fresh;
+        }
+        facts.unpaired |= (sender.sends > 0 && sender.to != t.to) || (sender.receives > 0 && sender.from != t.to);
+        sender.sends += 1;
+        sender.to = t.to;
+        sender.sent += t.load;
+        facts.max_sends = facts.max_sends.max(u64::from(sender.sends));
+        facts.max_node_load = facts.max_node_load.max(sender.sent);
+        let receiver = &mut self.ports[t.to as usize];
+        if receiver.step != step {
+            *receiver = fresh;
+        }
+        facts.unpaired |= (receiver.receives > 0 && receiver.from != t.from) || (receiver.sends > 0 && receiver.to != t.from);
+        receiver.receives += 1;
+        receiver.from = t.from;
+        receiver.received += t.load;
+        facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
+        facts.max_node_load = facts.max_node_load.max(receiver.received);
+    }
+
+    /// The most load on one link: a second walk, needed only where links are shared by messages of different length.
+    fn heaviest_link(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u64, Fault> {
+        self.links.begin();
+        for t in transfers {
+            let links = &mut self.links;
+            self.topology
+                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| links.add(run, t.load))
+                .map_err(|source| bad_route(number, t, source))?;
+        }
+        Ok(self.links.max())
+    }
+}
+
+fn way_of<'a>(t: &Transfer, ways: &'a [Way]) -> Option<&'a Way> {
+    t.way.checked_sub(1).map(|i| &ways[i as usize])
+}
+
+fn bad_route(step: u64, t: &Transfer, source: crate::topology::RouteError) -> Fault {
+    Fault::BadRoute { step, from: u64::from(t.from), to: u64::from(t.to), source }
+}

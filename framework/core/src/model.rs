@@ -1,0 +1,58 @@
+//! Models: from the facts of each step to the six parts of time.
+//!
+//! One walk of a schedule is priced by many pricers at once: a pricer is a listener that holds one machine and one block size.
+
+use crate::machine::{Machine, ModelKind};
+use crate::step::Listener;
+
+mod wormhole;
+
+/// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Parts {
+    /// Start-ups.
+    pub startup: Option<f64>,
+    /// Transmission.
+    pub transmission: Option<f64>,
+    /// Propagation over links.
+    pub propagation: Option<f64>,
+    /// Rearrangement of data within nodes.
+    pub rearrangement: Option<f64>,
+    /// Barriers between steps.
+    pub barrier: Option<f64>,
+    /// What sharing of links or waiting for ports adds.
+    pub contention: Option<f64>,
+}
+
+impl Parts {
+    /// The completion time: the sum of the parts.
+    pub fn total(&self) -> f64 {
+        [self.startup, self.transmission, self.propagation, self.rearrangement, self.barrier, self.contention]
+            .into_iter()
+            .flatten()
+            .sum()
+    }
+}
+
+/// Prices a schedule as it goes by.
+pub trait Pricer: Listener + Send {
+    /// The price of all that went by, and a remark where the machine had to run the schedule otherwise than written.
+    fn price(&self) -> (Parts, Option<String>);
+}
+
+/// What a pricer has to know of the case.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
+    /// Nodes of the machine.
+    pub nodes: u64,
+    /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.
+    pub unit_bytes: f64,
+}
+
+/// A pricer for `machine`; `Err` names a model that does not exist yet.
+pub fn pricer(machine: &Machine, scale: Scale) -> Result<Box<dyn Pricer>, String> {
+    match machine.model {
+        ModelKind::Wormhole => Ok(Box::new(wormhole::Wormhole::new(machine, scale))),
+        other => Err(format!("no model `{other}`: this version prices with `wormhole`")),
+    }
+}

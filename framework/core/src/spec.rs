@@ -1,0 +1,219 @@
+//! One grammar for all specs: `name`, `name:args`, `name:key=value,..`, with nesting in parentheses.
+//!
+//! The same short strings work on the command line, in experiment files and in the CSV. Parsing keeps byte offsets, so that an error
+//! found later (a dimension of 0, an unknown key) can still point at its spot.
+
+use std::fmt;
+
+mod near;
+mod number;
+
+pub use near::near_matches;
+pub use number::{format_size, parse_dims, parse_size};
+
+/// A spec that can't be, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecError {
+    /// What was being read: `topology`, `machine`, ..
+    pub what: &'static str,
+    /// The whole spec.
+    pub text: String,
+    /// First byte of the offending part.
+    pub at: usize,
+    /// Its length in bytes.
+    pub len: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+    /// Names like the one given.
+    pub near: Vec<String>,
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`: {}", self.what, self.text, self.message)?;
+        match self.near.as_slice() {
+            [] => Ok(()),
+            near => {
+                let names: Vec<String> = near.iter().map(|n| format!("`{n}`")).collect();
+                write!(f, "; did you mean {}?", names.join(" or "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// A spec taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spec {
+    what: &'static str,
+    text: String,
+    name: String,
+    args: Vec<Arg>,
+}
+
+/// One argument: a word, or a value with its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arg {
+    key: Option<String>,
+    value: String,
+    at: usize,
+    value_at: usize,
+}
+
+impl Arg {
+    /// The key, if there is one.
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// The word, or the value after the equals sign.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// First byte of the argument in the spec.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// First byte of the value in the spec.
+    pub fn value_at(&self) -> usize {
+        self.value_at
+    }
+
+    /// Bytes of the whole argument.
+    #[expect(clippy::len_without_is_empty, reason = "a length in a text, not of a collection")]
+    pub fn len(&self) -> usize {
+        self.value_at + self.value.len() - self.at
+    }
+}
+
+impl Spec {
+    /// Takes a spec apart. `what` names its kind in errors.
+    pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
+        let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
+        let name_len = text.find(':').unwrap_or(text.len());
+        let name = &text[..name_len];
+        if name.is_empty() {
+            return Err(spec.error(0, 1, "the name is missing, expected `name` or `name:arguments`"));
+        }
+        if let Some(at) = name.find(|c: char| !(c.is_ascii_alphanumeric() || "-_/.".contains(c))) {
+            let c = name[at..].chars().next().unwrap_or(' ');
+            return Err(spec.error(at, c.len_utf8(), &format!("unexpected `{c}` in the name")));
+        }
+        spec.name = name.to_owned();
+        if name_len == text.len() {
+            return Ok(spec);
+        }
+        let start = name_len + 1;
+        if start == text.len() {
+            return Err(spec.error(name_len, 1, "nothing after the colon, expected arguments"));
+        }
+        for (at, piece) in split_outside_parentheses(text, start).map_err(|(at, m)| spec.error(at, 1, m))? {
+            if piece.is_empty() {
+                return Err(spec.error(at, 1, "an argument is missing"));
+            }
+            // An equals sign within parentheses belongs to a nested spec.
+            let depth_0 = piece.find('(').unwrap_or(piece.len());
+            let arg = match piece[..depth_0].find('=') {
+                Some(0) => return Err(spec.error(at, 1, "the key before `=` is missing")),
+                Some(i) if i + 1 == piece.len() => return Err(spec.error(at, piece.len(), "the value after `=` is missing")),
+                Some(i) => Arg { key: Some(piece[..i].to_owned()), value: piece[i + 1..].to_owned(), at, value_at: at + i + 1 },
+                None => Arg { key: None, value: piece.to_owned(), at, value_at: at },
+            };
+            if let Some(key) = arg.key() && spec.args.iter().any(|a| a.key() == Some(key)) {
+                return Err(spec.error(at, key.len(), &format!("`{key}` is given twice")));
+            }
+            spec.args.push(arg);
+        }
+        Ok(spec)
+    }
+
+    /// The name before the colon.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The arguments after it, in the order given.
+    pub fn args(&self) -> &[Arg] {
+        &self.args
+    }
+
+    /// An error about `len` bytes from byte `at`.
+    pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
+        SpecError {
+            what: self.what,
+            text: self.text.clone(),
+            at,
+            len,
+            message: message.to_owned(),
+            near: Vec::new(),
+        }
+    }
+
+    /// An error about the name: it is none of `known`.
+    pub fn unknown_name<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> SpecError {
+        let known: Vec<&str> = known.into_iter().collect();
+        let near = near_matches(&self.name, known.iter().copied());
+        let list = if near.is_empty() { format!(", expected one of {}", known.join(", ")) } else { String::new() };
+        SpecError { near, ..self.error(0, self.name.len(), &format!("unknown name `{}`{list}", self.name)) }
+    }
+
+    /// An error about an argument's value.
+    pub fn bad_value(&self, arg: &Arg, expected: &str) -> SpecError {
+        let found = arg.value();
+        let subject = arg.key().map(|k| format!("{k}: ")).unwrap_or_default();
+        self.error(arg.value_at(), found.len(), &format!("{subject}expected {expected}, found `{found}`"))
+    }
+
+    /// An error about an argument's key: it is none of `known`.
+    pub fn unknown_key<'a>(&self, arg: &Arg, known: impl IntoIterator<Item = &'a str>) -> SpecError {
+        let known: Vec<&str> = known.into_iter().collect();
+        let word = arg.key().unwrap_or(arg.value());
+        let near = near_matches(word, known.iter().copied());
+        let what = match (arg.key(), known.as_slice()) {
+            (_, []) => format!("`{}` takes no such argument: `{word}`", self.name),
+            (None, _) => format!("expected key=value, found `{word}`; keys are {}", known.join(", ")),
+            (Some(_), _) if near.is_empty() => format!("unknown key `{word}`, expected one of {}", known.join(", ")),
+            (Some(_), _) => format!("unknown key `{word}`"),
+        };
+        SpecError { near, ..self.error(arg.at(), word.len(), &what) }
+    }
+
+    /// The one argument, which must be a word.
+    pub fn only_word(&self, expected: &str) -> Result<&Arg, SpecError> {
+        match self.args.as_slice() {
+            [] => Err(self.error(0, self.text.len(), &format!("expected {expected}"))),
+            [arg] if arg.key.is_none() => Ok(arg),
+            [arg] => Err(self.error(arg.at, arg.len(), &format!("expected {expected}"))),
+            [_, extra, ..] => Err(self.error(extra.at, extra.len(), &format!("one argument too many, expected {expected}"))),
+        }
+    }
+}
+
+/// Splits at commas outside parentheses; offsets are into `text`.
+fn split_outside_parentheses(text: &str, start: usize) -> Result<Vec<(usize, &str)>, (usize, &'static str)> {
+    let mut pieces = Vec::new();
+    let (mut open, mut from) = (Vec::new(), start);
+    for (i, c) in text[start..].char_indices() {
+        let at = start + i;
+        match c {
+            '(' => open.push(at),
+            ')' if open.pop().is_none() => return Err((at, "a closing parenthesis without an opening one")),
+            ',' if open.is_empty() => {
+                pieces.push((from, &text[from..at]));
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if let Some(at) = open.pop() {
+        return Err((at, "the parenthesis is never closed"));
+    }
+    pieces.push((from, &text[from..]));
+    Ok(pieces)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+use super::*;
+use proptest::prelude::*;
+
+fn error(text: &str) -> String {
+    Spec::parse("thing", text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_spec_is_a_name_with_words_and_pairs() {
+    let spec = Spec::parse("machine", "sp2:fast,mode=nonblocking,base=rdn(a=1,b)").unwrap();
+    assert_eq!(spec.name(), "sp2");
+    let args: Vec<_> = spec.args().iter().map(|a| (a.key(), a.value(), a.at(), a.value_at(), a.len())).collect();
+    assert_eq!(
+        args,
+        [
+            (None, "fast", 4, 4, 4),
+            (Some("mode"), "nonblocking", 9, 14, 16),
+            (Some("base"), "rdn(a=1,b)", 26, 31, 15)
+        ]
+    );
+}
+
+#[test]
+fn broken_specs_say_what_is_missing() {
+    assert_eq!(error(""), "thing ``: the name is missing, expected `name` or `name:arguments`");
+    assert_eq!(error(":8"), "thing `:8`: the name is missing, expected `name` or `name:arguments`");
+    assert_eq!(error("torus:"), "thing `torus:`: nothing after the colon, expected arguments");
+    assert_eq!(error("to rus:8"), "thing `to rus:8`: unexpected ` ` in the name");
+    assert_eq!(error("a:1,,2"), "thing `a:1,,2`: an argument is missing");
+    assert_eq!(error("a:=2"), "thing `a:=2`: the key before `=` is missing");
+    assert_eq!(error("a:b="), "thing `a:b=`: the value after `=` is missing");
+    assert_eq!(error("a:b=1,b=2"), "thing `a:b=1,b=2`: `b` is given twice");
+    assert_eq!(error("a:(b"), "thing `a:(b`: the parenthesis is never closed");
+    assert_eq!(error("a:b)"), "thing `a:b)`: a closing parenthesis without an opening one");
+}
+
+#[test]
+fn near_matches_are_slips_not_guesses() {
+    let known = ["torus", "mesh", "ring", "hypercube", "fully-connected"];
+    assert_eq!(near_matches("tours", known), ["torus"]);
+    assert_eq!(near_matches("hyper", known), ["hypercube"]);
+    assert_eq!(near_matches("Mesh", known), ["mesh"]);
+    assert!(near_matches("dragonfly", known).is_empty());
+}
+
+#[test]
+fn sizes_have_binary_units() {
+    assert_eq!(parse_size("64"), Ok(64));
+    assert_eq!(parse_size("64B"), Ok(64));
+    assert_eq!(parse_size("4KiB"), Ok(4096));
+    assert_eq!(parse_size("1mib"), Ok(1 << 20));
+    assert_eq!(parse_size("0"), Ok(0));
+    let expected = |t| parse_size(t).unwrap_err();
+    assert_eq!(expected("4KB"), "a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB");
+    assert_eq!(expected("-1"), "a size such as 64, 64B, 4KiB or 1MiB");
+    assert_eq!(expected(""), "a size such as 64, 64B, 4KiB or 1MiB");
+    assert_eq!(expected("99999999999GiB"), "a size below 18446744073709551615 bytes");
+}
+
+#[test]
+fn dimensions_point_at_the_one_that_is_wrong() {
+    assert_eq!(parse_dims("16x8"), Ok(vec![16, 8]));
+    assert_eq!(parse_dims("4x0x4"), Err((2, 1, "dimension 2 is 0, expected a whole number from 1 on".to_owned())));
+    assert_eq!(parse_dims("4xq"), Err((2, 1, "dimension 2 is `q`, expected a whole number from 1 on".to_owned())));
+    assert_eq!(parse_dims("4x"), Err((1, 1, "dimension 2 is missing".to_owned())));
+    assert_eq!(
+        parse_dims("65536x32769"),
+        Err((0, 11, "over 2147483648 nodes, which is the most a topology may have".to_owned()))
+    );
+    assert_eq!(parse_dims("99999999999999999999"), Err((0, 20, "dimension 1 is too large".to_owned())));
+}
+
+proptest! {
+    #[test]
+    fn sizes_print_what_they_parse(bytes in prop_oneof![any::<u64>(), (0_u64..4096).prop_map(|k| k << 20)]) {
+        prop_assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,24}") {
+        let _ = Spec::parse("thing", &text);
+        let _ = parse_dims(&text);
+        let _ = parse_size(&text);
+        let _ = near_matches(&text, ["torus"]);
+    }
+}

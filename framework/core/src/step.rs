@@ -1,0 +1,150 @@
+//! One step after resolution: what really moved, and the facts about it that no machine changes.
+
+use crate::topology::Way;
+
+/// A message of a step, between two different nodes of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// Sender.
+    pub from: u32,
+    /// Receiver.
+    pub to: u32,
+    /// How it travels: an index into [`Step::ways`] plus one; 0 is the topology's own route.
+    pub way: u32,
+    /// Directed links crossed.
+    pub hops: u32,
+    /// Blocks when sizes are uniform, bytes otherwise; times the number of parts where blocks are split.
+    pub load: u64,
+}
+
+/// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes otherwise; times the number of parts where
+/// blocks are split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StepFacts {
+    /// Messages.
+    pub messages: u64,
+    /// The longest message.
+    pub max_load: u64,
+    /// All messages together.
+    pub total_load: u64,
+    /// The longest route.
+    pub max_hops: u64,
+    /// Load times hops, over all messages.
+    pub load_hops: u64,
+    /// The most messages on one directed link.
+    pub max_link_messages: u64,
+    /// The most load on one directed link.
+    pub max_link_load: u64,
+    /// The most messages one node sends.
+    pub max_sends: u64,
+    /// The most messages one node receives.
+    pub max_receives: u64,
+    /// The most load one node sends or receives.
+    pub max_node_load: u64,
+    /// Whether some node sends to one node and receives from another.
+    pub unpaired: bool,
+}
+
+/// A step in which something was sent.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// Its number among such steps, from 1.
+    pub number: u64,
+    /// The phase it belongs to; empty if the schedule names none.
+    pub phase: &'a str,
+    /// Number of the phase, from 1.
+    pub phase_number: u32,
+    /// Every message, no two with the same ends.
+    pub transfers: &'a [Transfer],
+    /// Ways that transfers refer to.
+    pub ways: &'a [Way],
+    /// In how many parts blocks are split; loads are in such parts.
+    pub parts: u64,
+    /// What no machine changes.
+    pub facts: StepFacts,
+}
+
+/// What no machine changes about a whole schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// In how many parts blocks are split; loads are in such parts.
+    pub parts: u64,
+    /// Steps in which anything was sent.
+    pub steps: u64,
+    /// Messages over all steps.
+    pub messages: u64,
+    /// Sum over steps of the longest message.
+    pub critical_load: u64,
+    /// Sum over steps of the longest route.
+    pub critical_hops: u64,
+    /// Load over all messages.
+    pub total_load: u64,
+    /// Load times hops over all messages.
+    pub load_hops: u64,
+    /// The most messages on one directed link in one step.
+    pub max_link_messages: u64,
+    /// Sum over steps of the most messages on one directed link.
+    pub sum_link_messages: u64,
+    /// The most messages one node sends in one step.
+    pub max_sends: u64,
+    /// The most messages one node receives in one step.
+    pub max_receives: u64,
+    /// The most load one node holds at a step's end.
+    pub peak_load: u64,
+    /// How often nodes rearrange what they hold.
+    pub rearrangements: u64,
+}
+
+impl Totals {
+    /// Adds a step.
+    pub fn add(&mut self, facts: &StepFacts) {
+        self.steps += 1;
+        self.messages += facts.messages;
+        self.critical_load += facts.max_load;
+        self.critical_hops += facts.max_hops;
+        self.total_load += facts.total_load;
+        self.load_hops = self.load_hops.saturating_add(facts.load_hops);
+        self.max_link_messages = self.max_link_messages.max(facts.max_link_messages);
+        self.sum_link_messages += facts.max_link_messages;
+        self.max_sends = self.max_sends.max(facts.max_sends);
+        self.max_receives = self.max_receives.max(facts.max_receives);
+    }
+}
+
+/// Someone who watches a schedule go by: models, traces, dashboards. The walk doesn't know who listens.
+pub trait Listener {
+    /// A step has ended.
+    fn step(&mut self, step: &Step<'_>);
+
+    /// Every node rearranges all it holds; the fullest node holds `most`, in `parts` of blocks.
+    fn rearranged(&mut self, most: u64, parts: u64) {
+        let _ = (most, parts);
+    }
+
+    /// Boxes were put on their way by one send. Called only where [`Listener::wants_sends`] says so.
+    fn sent(&mut self, sent: &Sent<'_>) {
+        let _ = sent;
+    }
+
+    /// Whether [`Listener::sent`] should be called.
+    fn wants_sends(&self) -> bool {
+        false
+    }
+}
+
+/// One send as it was carried out.
+#[derive(Debug)]
+pub struct Sent<'a> {
+    /// Sender.
+    pub from: crate::fault::Place,
+    /// Receiver.
+    pub to: crate::fault::Place,
+    /// What moved.
+    pub boxes: Vec<&'a [u64]>,
+    /// How the boxes are laid out.
+    pub layout: &'a crate::boxes::Layout,
+    /// Load of all boxes.
+    pub load: u64,
+    /// How it travels, if not the topology's own way.
+    pub way: Option<&'a Way>,
+}

@@ -1,0 +1,86 @@
+//! A link from every node to every other.
+
+use super::{Bisection, Plane, RouteError, Run, Topology, Way, walk_path};
+use crate::spec::{Spec, SpecError};
+use std::sync::Arc;
+
+/// The complete graph. Link `from * n + to` leads from `from` to `to`.
+#[derive(Debug, Clone)]
+pub struct FullyConnected {
+    nodes: [u64; 1],
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    /// Sets over one axis take a bit a node and node.
+    const MOST: u64 = 1 << 22;
+    let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
+    let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MOST).contains(n));
+    let nodes = nodes.ok_or_else(|| spec.bad_value(arg, &format!("a number of nodes from 1 to {MOST}")))?;
+    Ok(Arc::new(FullyConnected::new(nodes)))
+}
+
+impl FullyConnected {
+    /// The complete graph on `nodes` nodes.
+    pub fn new(nodes: u64) -> Self {
+        Self { nodes: [nodes] }
+    }
+
+    fn link(&self, from: u64, to: u64) -> Option<Run> {
+        (from != to).then(|| Run { first: from * self.nodes() + to, stride: 1, len: 1, plane: 0 })
+    }
+}
+
+impl Topology for FullyConnected {
+    fn spec(&self) -> String {
+        format!("fully-connected:{}", self.nodes())
+    }
+
+    fn kind(&self) -> &'static str {
+        "fully-connected"
+    }
+
+    fn nodes(&self) -> u64 {
+        self.nodes[0]
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.nodes
+    }
+
+    fn link_slots(&self) -> u64 {
+        self.nodes() * self.nodes()
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &[]
+    }
+
+    fn diameter(&self) -> u64 {
+        u64::from(self.nodes() > 1)
+    }
+
+    fn bisection(&self) -> Option<Bisection> {
+        let (n, side) = (self.nodes(), self.nodes() / 2);
+        (side > 0).then(|| Bisection { side, links: side * (n - side), exact: n % 2 == 0 })
+    }
+
+    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if let Some(way) = way {
+            if !way.path.is_empty() {
+                return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
+            }
+            if !way.signs.is_empty() || !way.order.is_empty() {
+                return Err(RouteError::NoDimensions { topology: self.spec() });
+            }
+        }
+        self.link(from, to).map_or(Ok(0), |run| {
+            visit(run);
+            Ok(1)
+        })
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let n = self.nodes();
+        (link < n * n && link / n != link % n).then(|| (link / n, link % n))
+    }
+}

@@ -1,0 +1,218 @@
+//! Tori, meshes and rings in any number of dimensions.
+//!
+//! Links are one per (node, dimension, sign): the link that leaves node v along dimension d in the plus direction is number
+//! `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not all are there in a mesh. In a torus, a dimension of 2 has two links
+//! each way between its two nodes, and a dimension of 1 has none.
+
+use super::{Bisection, Plane, RouteError, Run, Topology, Way, walk_path};
+use crate::spec::{Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+/// How the nodes of a line are linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Into rings.
+    Torus,
+    /// Into lines.
+    Mesh,
+    /// Into one ring, with a spec of its own.
+    Ring,
+}
+
+/// A torus, mesh or ring.
+#[derive(Debug, Clone)]
+pub struct GridNet {
+    shape: Shape,
+    dims: Vec<u64>,
+    strides: Vec<u64>,
+    nodes: u64,
+    planes: Vec<Plane>,
+}
+
+pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, SpecError> {
+    let expected = if shape == Shape::Ring { "a number of nodes, as in `ring:200`" } else { "dimensions, as in `16x16`" };
+    let arg = spec.only_word(expected)?;
+    let dims = parse_dims(arg.value()).map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?;
+    if shape == Shape::Ring && dims.len() > 1 {
+        return Err(spec.error(arg.at(), arg.len(), "a ring has one dimension; for more write `torus:`"));
+    }
+    Ok(Arc::new(GridNet::new(shape, &dims)))
+}
+
+impl GridNet {
+    /// A grid of these dimensions, each at least 1, of at most 2^31 nodes together ([`super::parse`] checks).
+    pub fn new(shape: Shape, dims: &[u64]) -> Self {
+        let nodes: u64 = dims.iter().product();
+        let mut strides = vec![1; dims.len()];
+        for d in (0..dims.len().saturating_sub(1)).rev() {
+            strides[d] = strides[d + 1] * dims[d + 1];
+        }
+        let planes = (0..2 * dims.len())
+            .map(|p| {
+                let (radix, stride) = (dims[p / 2], strides[p / 2]);
+                Plane { offset: p as u64 * nodes, outer: nodes / (radix * stride), radix, stride }
+            })
+            .collect();
+        Self { shape, dims: dims.to_vec(), strides, nodes, planes }
+    }
+
+    fn wraps(&self) -> bool {
+        self.shape != Shape::Mesh
+    }
+
+    fn coordinate(&self, node: u64, dim: usize) -> u64 {
+        node / self.strides[dim] % self.dims[dim]
+    }
+
+    /// The links from `node` for `hops` along `dim`.
+    fn travel(&self, node: u64, dim: usize, plus: bool, hops: u64, visit: &mut dyn FnMut(Run)) {
+        let (n, stride) = (self.dims[dim], self.strides[dim]);
+        let a = self.coordinate(node, dim);
+        let plane = 2 * dim as u32 + u32::from(!plus);
+        let line = u64::from(plane) * self.nodes + node - a * stride;
+        let mut run = |from: u64, len: u64| {
+            if len > 0 {
+                visit(Run { first: line + from * stride, stride, len, plane });
+            }
+        };
+        if plus {
+            let straight = hops.min(n - a);
+            run(a, straight);
+            run(0, hops - straight);
+        } else {
+            let straight = hops.min(a + 1);
+            run(a + 1 - straight, straight);
+            run(n - (hops - straight), hops - straight);
+        }
+    }
+
+    fn malformed(&self, expected: &str, got: String) -> RouteError {
+        RouteError::Malformed { topology: self.spec(), expected: expected.to_owned(), got }
+    }
+
+    fn check(&self, way: &Way) -> Result<(), RouteError> {
+        let dims = self.dims.len();
+        if !way.signs.is_empty() && (way.signs.len() != dims || way.signs.iter().any(|s| !(-1..=1).contains(s))) {
+            return Err(self.malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", way.signs)));
+        }
+        if !way.order.is_empty() {
+            let mut sorted = way.order.clone();
+            sorted.sort_unstable();
+            if sorted.iter().copied().ne(0..dims as u32) {
+                return Err(self.malformed(&format!("each of dimensions 0 to {} once", dims - 1), format!("{:?}", way.order)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The one link between neighbours, if they are.
+    fn link(&self, from: u64, to: u64) -> Option<Run> {
+        let mut differ = (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
+        let (dim, None) = (differ.next()?, differ.next()) else { return None };
+        let (a, b, n) = (self.coordinate(from, dim), self.coordinate(to, dim), self.dims[dim]);
+        let plus = if b == a + 1 || (self.wraps() && a == n - 1 && b == 0) {
+            true
+        } else if a == b + 1 || (self.wraps() && a == 0 && b == n - 1) {
+            false
+        } else {
+            return None;
+        };
+        let mut found = None;
+        self.travel(from, dim, plus, 1, &mut |run| found = Some(run));
+        found
+    }
+}
+
+impl Topology for GridNet {
+    fn spec(&self) -> String {
+        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
+        format!("{}:{}", self.kind(), dims.join("x"))
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.shape {
+            Shape::Torus => "torus",
+            Shape::Mesh => "mesh",
+            Shape::Ring => "ring",
+        }
+    }
+
+    fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.dims
+    }
+
+    fn link_slots(&self) -> u64 {
+        2 * self.dims.len() as u64 * self.nodes
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &self.planes
+    }
+
+    fn diameter(&self) -> u64 {
+        self.dims.iter().map(|n| if self.wraps() { n / 2 } else { n - 1 }).sum()
+    }
+
+    /// Cuts the dimension in which most must cross each link; a dimension of odd size makes the cut lopsided by a layer.
+    fn bisection(&self) -> Option<Bisection> {
+        let cuts = self.dims.iter().filter(|n| **n > 1).map(|n| {
+            let layer = self.nodes / n;
+            let links = if self.wraps() { 2 * layer } else { layer };
+            Bisection { side: n / 2 * layer, links, exact: n % 2 == 0 }
+        });
+        let pressure = |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
+        cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
+    }
+
+    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if let Some(way) = way {
+            self.check(way)?;
+            if !way.path.is_empty() {
+                return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
+            }
+        }
+        let (signs, order) = way.map_or((&[][..], &[][..]), |w| (&w.signs, &w.order));
+        let (mut at, mut hops) = (from, 0);
+        for i in 0..self.dims.len() {
+            // X first: the last dimension is the row a node lies in.
+            let dim = if order.is_empty() { self.dims.len() - 1 - i } else { order[i] as usize };
+            let (n, a, b) = (self.dims[dim], self.coordinate(at, dim), self.coordinate(to, dim));
+            if a == b {
+                continue;
+            }
+            let sign = if signs.is_empty() { 0 } else { signs[dim] };
+            let (plus, len) = if self.wraps() {
+                let ahead = if b > a { b - a } else { b + n - a };
+                let plus = if sign == 0 { 2 * ahead <= n } else { sign > 0 };
+                (plus, if plus { ahead } else { n - ahead })
+            } else {
+                let plus = b > a;
+                if sign != 0 && plus != (sign > 0) {
+                    return Err(self.malformed(
+                        "a direction that leads to the receiver",
+                        format!("sign {sign} in dimension {dim}, from coordinate {a} to {b}"),
+                    ));
+                }
+                (plus, a.abs_diff(b))
+            };
+            self.travel(at, dim, plus, len, visit);
+            at = at - a * self.strides[dim] + b * self.strides[dim];
+            hops += len;
+        }
+        Ok(hops)
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let (plane, node) = (link / self.nodes, link % self.nodes);
+        let dim = (plane / 2) as usize;
+        let n = *self.dims.get(dim)?;
+        let (a, stride) = (self.coordinate(node, dim), self.strides[dim]);
+        let b = if plane % 2 == 0 { a + 1 } else { a + n - 1 } % n;
+        let there = n > 1 && (self.wraps() || a.abs_diff(b) == 1 && (b > a) == (plane % 2 == 0));
+        there.then(|| (node, node - a * stride + b * stride))
+    }
+}

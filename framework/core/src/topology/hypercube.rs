@@ -1,0 +1,96 @@
+//! Hypercubes: nodes whose numbers differ in one bit are linked.
+
+use super::{Bisection, Plane, RouteError, Run, Topology, Way, walk_path};
+use crate::spec::{Spec, SpecError};
+use std::sync::Arc;
+
+/// The hypercube of `dims.len()` dimensions. Link `node * D + d` leaves `node` over the bit of value `2^d`.
+#[derive(Debug, Clone)]
+pub struct Hypercube {
+    dims: Vec<u64>,
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    /// More nodes have no numbers.
+    const MOST: u64 = 31;
+    let arg = spec.only_word("a number of dimensions, as in `hypercube:7`")?;
+    let dims = arg.value().parse::<u64>().ok().filter(|d| *d <= MOST);
+    let dims = dims.ok_or_else(|| spec.bad_value(arg, &format!("a number of dimensions from 0 to {MOST}")))?;
+    Ok(Arc::new(Hypercube::new(dims as u32)))
+}
+
+impl Hypercube {
+    /// A hypercube of at most 31 dimensions.
+    pub fn new(dims: u32) -> Self {
+        Self { dims: vec![2; dims as usize] }
+    }
+
+    fn link(&self, from: u64, to: u64) -> Option<Run> {
+        let bit = from ^ to;
+        bit.is_power_of_two().then(|| self.run(from, u64::from(bit.trailing_zeros())))
+    }
+
+    fn run(&self, from: u64, dim: u64) -> Run {
+        Run { first: from * self.dims.len() as u64 + dim, stride: 1, len: 1, plane: 0 }
+    }
+}
+
+impl Topology for Hypercube {
+    fn spec(&self) -> String {
+        format!("hypercube:{}", self.dims.len())
+    }
+
+    fn kind(&self) -> &'static str {
+        "hypercube"
+    }
+
+    fn nodes(&self) -> u64 {
+        1 << self.dims.len()
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.dims
+    }
+
+    fn link_slots(&self) -> u64 {
+        self.nodes() * self.dims.len() as u64
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &[]
+    }
+
+    fn diameter(&self) -> u64 {
+        self.dims.len() as u64
+    }
+
+    fn bisection(&self) -> Option<Bisection> {
+        let half = self.nodes() / 2;
+        (half > 0).then_some(Bisection { side: half, links: half, exact: true })
+    }
+
+    /// e-cube routing: the lowest bit that differs first.
+    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if let Some(way) = way {
+            if !way.path.is_empty() {
+                return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
+            }
+            if !way.signs.is_empty() || !way.order.is_empty() {
+                return Err(RouteError::NoDimensions { topology: self.spec() });
+            }
+        }
+        let (mut at, mut left) = (from, from ^ to);
+        while left > 0 {
+            let dim = u64::from(left.trailing_zeros());
+            visit(self.run(at, dim));
+            at ^= 1 << dim;
+            left &= left - 1;
+        }
+        Ok(u64::from((from ^ to).count_ones()))
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let d = self.dims.len() as u64;
+        (link < self.link_slots()).then(|| (link / d, link / d ^ 1 << (link % d)))
+    }
+}

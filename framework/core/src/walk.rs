@@ -1,0 +1,259 @@
+//! A schedule's way through the framework: sends go into the exchange, what moved is measured, listeners see each step.
+//!
+//! Nothing outlives its step: a schedule of a billion messages takes no more memory than its largest step.
+
+use crate::collective::{BlockSizes, Collective};
+use crate::exchange::{Exchange, Rule};
+use crate::fault::Fault;
+use crate::grid::Grid;
+use crate::meter::Meter;
+use crate::placement::Placement;
+use crate::step::{Listener, Sent, Step, Totals, Transfer};
+use crate::topology::{Topology, Way};
+use std::sync::Arc;
+
+/// What a schedule is to do.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Where.
+    pub topology: Arc<dyn Topology>,
+    /// What is to reach whom.
+    pub collective: Collective,
+    /// Sizes of blocks; `None` for uniform ones, which are counted.
+    pub sizes: Option<Arc<dyn BlockSizes>>,
+}
+
+/// The state of a schedule under way.
+#[derive(Debug)]
+enum State {
+    /// Grid and placement may still be set.
+    Open { placement: Placement, parts: u32, laid_out: bool },
+    /// Steps stream.
+    Running(Box<Exchange>),
+}
+
+/// A schedule under way.
+pub struct Walk<'a> {
+    task: Task,
+    state: State,
+    meter: Meter,
+    listeners: Vec<&'a mut dyn Listener>,
+    watched: bool,
+    phase: String,
+    phase_number: u32,
+    in_step: bool,
+    transfers: Vec<Transfer>,
+    /// For each node of the machine, the step in which it last sent, and its last transfer then.
+    last: Vec<(u64, u32)>,
+    /// Whether some node has more than one transfer in this step, so that equal ends must be looked for.
+    crowded: bool,
+    ways: Vec<Way>,
+    totals: Totals,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins a schedule for `task`; `listeners` see each step.
+    pub fn new(task: Task, listeners: Vec<&'a mut dyn Listener>) -> Result<Self, Fault> {
+        let grid = Grid::new(task.topology.radices()).map_err(Fault::BadGrid)?;
+        let nodes = task.topology.nodes();
+        let watched = listeners.iter().any(|l| l.wants_sends());
+        Ok(Self {
+            state: State::Open { placement: Placement::new(grid, nodes), parts: 1, laid_out: false },
+            meter: Meter::new(Arc::clone(&task.topology)),
+            task,
+            listeners,
+            watched,
+            phase: String::new(),
+            phase_number: 0,
+            in_step: false,
+            transfers: Vec::new(),
+            last: vec![(0, 0); nodes as usize],
+            crowded: false,
+            ways: Vec::new(),
+            totals: Totals::default(),
+        })
+    }
+
+    /// Sets the schedule's own grid (empty for the topology's) and the parts blocks are split in.
+    pub fn layout(&mut self, radices: &[u64], parts: u32) -> Result<(), Fault> {
+        /// Parts share a field of the sets with nothing else, but each is a bit of every set.
+        const MOST_PARTS: u32 = 4096;
+        let own = self.task.topology.radices();
+        let grid = Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
+        if parts > MOST_PARTS {
+            return Err(Fault::BadGrid(format!("blocks are to be split in {parts} parts, expected at most {MOST_PARTS}")));
+        }
+        match &mut self.state {
+            State::Open { laid_out: false, .. } => {
+                let placement = Placement::new(grid, self.task.topology.nodes());
+                self.state = State::Open { placement, parts: parts.max(1), laid_out: true };
+                Ok(())
+            }
+            State::Open { .. } => Err(Fault::OutOfOrder("the schedule sets its grid twice")),
+            State::Running(_) => Err(Fault::OutOfOrder("the schedule sets its grid after its first step")),
+        }
+    }
+
+    /// Node `logical` of the grid runs on node `real` of the machine.
+    pub fn place(&mut self, logical: u64, real: u64, owner: bool) -> Result<(), Fault> {
+        match &mut self.state {
+            State::Open { placement, .. } => placement.place(logical, real, owner),
+            State::Running(_) => Err(Fault::OutOfOrder("the schedule places a node after its first step")),
+        }
+    }
+
+    /// Names the steps that follow.
+    pub fn phase(&mut self, name: &str) -> Result<(), Fault> {
+        self.end_step()?;
+        self.phase.clear();
+        self.phase.push_str(name);
+        self.phase_number += 1;
+        Ok(())
+    }
+
+    /// Begins a step.
+    pub fn step(&mut self) -> Result<(), Fault> {
+        self.end_step()?;
+        self.running()?.begin_step();
+        self.in_step = true;
+        Ok(())
+    }
+
+    fn running(&mut self) -> Result<&mut Exchange, Fault> {
+        if let State::Open { placement, parts, .. } = &self.state {
+            let exchange =
+                Exchange::new(self.task.collective.clone(), placement.clone(), *parts, self.task.sizes.clone())?;
+            self.state = State::Running(Box::new(exchange));
+        }
+        match &mut self.state {
+            State::Running(exchange) => Ok(exchange),
+            State::Open { .. } => Err(Fault::OutOfOrder("the schedule has not begun")),
+        }
+    }
+
+    /// Adds a send to the step.
+    pub fn send(&mut self, rule: &Rule<'_>, way: Option<&Way>) -> Result<(), Fault> {
+        if !self.in_step {
+            return Err(Fault::OutOfOrder("the schedule sends before its first step"));
+        }
+        let State::Running(exchange) = &mut self.state else {
+            return Err(Fault::OutOfOrder("the schedule has not begun"));
+        };
+        let before = if self.watched { exchange.arriving().count() } else { 0 };
+        let Some(load) = exchange.send(rule)? else { return Ok(()) };
+        if self.watched {
+            let boxes: Vec<&[u64]> = exchange.arriving().skip(before).map(|(_, b)| b).collect();
+            let place = |n| exchange.placement().locate(n);
+            let sent = Sent { from: place(rule.from), to: place(rule.to), boxes, layout: exchange.layout(), load, way };
+            for listener in self.listeners.iter_mut().filter(|l| l.wants_sends()) {
+                listener.sent(&sent);
+            }
+        }
+        let (from, to) = (exchange.placement().real(rule.from), exchange.placement().real(rule.to));
+        let step = exchange.step();
+        if from == to {
+            return Ok(());
+        }
+        let (from, to) = (from as u32, to as u32);
+        let way = match way {
+            None => 0,
+            Some(way) => self.way_number(way),
+        };
+        let last = &mut self.last[from as usize];
+        if last.0 == step {
+            let earlier = &mut self.transfers[last.1 as usize];
+            if earlier.to == to {
+                earlier.load += load;
+                return Ok(());
+            }
+            self.crowded = true;
+        }
+        *last = (step, self.transfers.len() as u32);
+        self.transfers.push(Transfer { from, to, way, hops: 0, load });
+        Ok(())
+    }
+
+    /// Schedules use few different ways, a direction each; a path is seldom used twice.
+    fn way_number(&mut self, way: &Way) -> u32 {
+        const LOOK_BACK: usize = 16;
+        let recent = self.ways.len().saturating_sub(LOOK_BACK);
+        if let Some(i) = self.ways[recent..].iter().position(|w| w == way) {
+            return (recent + i) as u32 + 1;
+        }
+        self.ways.push(way.clone());
+        self.ways.len() as u32
+    }
+
+    fn end_step(&mut self) -> Result<(), Fault> {
+        if !std::mem::take(&mut self.in_step) {
+            return Ok(());
+        }
+        let State::Running(exchange) = &mut self.state else { return Ok(()) };
+        let anything = !self.transfers.is_empty();
+        exchange.end_step(anything)?;
+        if !anything {
+            return Ok(());
+        }
+        if std::mem::take(&mut self.crowded) {
+            merge_equal_ends(&mut self.transfers);
+        }
+        let facts = self.meter.measure(exchange.step(), &mut self.transfers, &self.ways)?;
+        self.totals.add(&facts);
+        let step = Step {
+            number: self.totals.steps,
+            phase: &self.phase,
+            phase_number: self.phase_number,
+            transfers: &self.transfers,
+            ways: &self.ways,
+            parts: exchange.parts(),
+            facts,
+        };
+        for listener in &mut self.listeners {
+            listener.step(&step);
+        }
+        self.transfers.clear();
+        self.ways.clear();
+        Ok(())
+    }
+
+    /// Every node rearranges all it holds.
+    pub fn rearrange(&mut self) -> Result<(), Fault> {
+        self.end_step()?;
+        let exchange = self.running()?;
+        let (most, parts) = (exchange.held().iter().copied().max().unwrap_or(0), exchange.parts());
+        self.totals.rearrangements += 1;
+        for listener in &mut self.listeners {
+            listener.rearranged(most, parts);
+        }
+        Ok(())
+    }
+
+    /// The schedule's own number of the step under way, from 1; 0 before the first.
+    pub fn step_number(&self) -> u64 {
+        match &self.state {
+            State::Open { .. } => 0,
+            State::Running(exchange) => exchange.step(),
+        }
+    }
+
+    /// Ends the schedule: proves that all has arrived and returns what no machine changes.
+    pub fn finish(mut self) -> Result<Totals, Fault> {
+        self.end_step()?;
+        let exchange = self.running()?;
+        exchange.verify()?;
+        let (peak_load, parts) = (exchange.peak(), exchange.parts());
+        Ok(Totals { peak_load, parts, ..self.totals })
+    }
+}
+
+/// Sends of one step with the same ends are one message, on the way of the first.
+fn merge_equal_ends(transfers: &mut Vec<Transfer>) {
+    transfers.sort_by_key(|t| (t.from, t.to));
+    transfers.dedup_by(|later, earlier| {
+        let same = (later.from, later.to) == (earlier.from, earlier.to);
+        if same {
+            earlier.load += later.load;
+        }
+        same
+    });
+}

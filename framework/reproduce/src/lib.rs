@@ -1,0 +1,1 @@
+//! Re-runs the tables of the papers and says where they hold

@@ -1,0 +1,170 @@
+//! From an experiment to cases: every spec looked up, the cross product taken.
+
+use crate::experiment::{Experiment, OwnMachine};
+use crate::input::{InputError, Text};
+use crate::plugin::Algorithm;
+use crate::registry::Registry;
+use std::fmt;
+use std::sync::Arc;
+use swapmeet_core::machine::Machine;
+use swapmeet_core::spec::{Spec, SpecError, near_matches};
+use swapmeet_core::topology::{self, Topology};
+use swapmeet_workloads::Workload;
+
+/// An algorithm with the parameters the user gave it.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// The algorithm.
+    pub algorithm: Arc<Algorithm>,
+    /// Its parameters, as given.
+    pub params: Vec<(String, String)>,
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.algorithm.name)?;
+        for (i, (key, value)) in self.params.iter().enumerate() {
+            write!(f, "{}{key}={value}", if i == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+/// One cell of the cross product.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its experiment's name.
+    pub experiment: Arc<str>,
+    /// Where.
+    pub topology: Arc<dyn Topology>,
+    /// How.
+    pub algorithm: Chosen,
+    /// What.
+    pub workload: Workload,
+    /// At which price.
+    pub machine: Machine,
+    /// Which repetition, from 0.
+    pub repetition: u32,
+    /// The seed of this repetition.
+    pub seed: u64,
+    /// How long it may take.
+    pub timeout: Option<std::time::Duration>,
+}
+
+impl Case {
+    /// Whether both cases have the same schedule but for what a plugin asks for: the same algorithm doing the same thing in the same place.
+    pub fn shares_plan_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.topology, &other.topology)
+            && Arc::ptr_eq(&self.algorithm.algorithm, &other.algorithm.algorithm)
+            && self.algorithm.params == other.algorithm.params
+            && self.workload.same_shape(&other.workload)
+            && (self.workload.is_uniform() || self.seed == other.seed)
+    }
+}
+
+/// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the last varying fastest.
+pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
+    let topologies = all(&experiment.topologies, |t| topology::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
+    let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
+    let workloads = all(&experiment.workloads, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
+    let own = own_machines(&experiment.own_machines)?;
+    let machines = all(&experiment.machines, |t| machine(t, &own))?;
+    if let Some(baseline) = &experiment.baseline {
+        let baseline_name = choose(baseline, registry)?.to_string();
+        if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
+            return Err(baseline.error(format!("the baseline `{baseline_name}` is none of the experiment's algorithms")));
+        }
+    }
+    let name: Arc<str> = experiment.name.as_str().into();
+    let mut cases = Vec::new();
+    for topology in &topologies {
+        for algorithm in &algorithms {
+            for workload in &workloads {
+                for machine in &machines {
+                    for repetition in 0..experiment.repetitions {
+                        cases.push(Case {
+                            experiment: Arc::clone(&name),
+                            topology: Arc::clone(topology),
+                            algorithm: algorithm.clone(),
+                            workload: workload.clone(),
+                            machine: machine.clone(),
+                            repetition,
+                            seed: experiment.seed.wrapping_add(u64::from(repetition)),
+                            timeout: experiment.timeout_secs.map(std::time::Duration::from_secs_f64),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    Ok(cases)
+}
+
+fn all<T>(texts: &[Text], read: impl Fn(&Text) -> Result<T, InputError>) -> Result<Vec<T>, InputError> {
+    texts.iter().map(read).collect()
+}
+
+/// An error about a spec, at its place in the file or flag.
+pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
+    let error_here = text.error_at(error.at, error.len, format!("{}: {}", error.what, error.message));
+    if error.near.is_empty() { error_here } else { error_here.near(&error.near, "") }
+}
+
+/// Looks up an algorithm and checks its parameters' names.
+pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
+    let spec = Spec::parse("algorithm", &text.value).map_err(|e| spec_error(text, &e))?;
+    let algorithm = registry.algorithm(spec.name()).map_err(|unknown| {
+        text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name))
+            .near(&unknown.near, "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where")
+    })?;
+    let mut params = Vec::new();
+    for arg in spec.args() {
+        let Some(key) = arg.key() else {
+            return Err(text
+                .error_at(arg.at(), arg.len(), format!("expected `key=value`, found `{}`", arg.value()))
+                .help(takes(&algorithm)));
+        };
+        if !algorithm.params.iter().any(|p| p.key == key) {
+            let near = near_matches(key, algorithm.params.iter().map(|p| p.key.as_str()));
+            return Err(text
+                .error_at(arg.at(), key.len(), format!("`{}` has no parameter `{key}`", algorithm.name))
+                .near(&near, &takes(&algorithm)));
+        }
+        params.push((key.to_owned(), arg.value().to_owned()));
+    }
+    Ok(Chosen { algorithm, params })
+}
+
+fn takes(algorithm: &Algorithm) -> String {
+    if algorithm.params.is_empty() {
+        return format!("`{}` takes no parameters", algorithm.name);
+    }
+    let list: Vec<String> =
+        algorithm.params.iter().map(|p| format!("{} ({}; default {})", p.key, p.help, p.default)).collect();
+    format!("`{}` takes {}", algorithm.name, list.join(", "))
+}
+
+fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
+    tables
+        .iter()
+        .map(|own| {
+            let base = match &own.base {
+                Some(base) => Machine::parse(&base.value).map_err(|e| spec_error(base, &e))?,
+                None => Machine::default(),
+            };
+            let mut machine = base.renamed(&own.name.value);
+            for (key, value) in &own.parameters {
+                machine = machine.with(&key.value, &value.value).map_err(|e| {
+                    let text = if e.about_key() { key } else { value };
+                    let error = text.error(e.to_string());
+                    if e.near().is_empty() { error } else { error.near(e.near(), "") }
+                })?;
+            }
+            Ok(machine)
+        })
+        .collect()
+}
+
+fn machine(text: &Text, own: &[Machine]) -> Result<Machine, InputError> {
+    Machine::parse_among(&text.value, own).map_err(|e| spec_error(text, &e))
+}

@@ -1,0 +1,512 @@
+//! The host's side of the boundary: what a plugin may call while it plans.
+//!
+//! Every call is checked before it is believed: pointers for null, sizes and counts for sense, texts for UTF-8. A call that is refused
+//! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
+
+use crate::plugin::{Algorithm, text};
+use smallvec::SmallVec;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+use swapmeet_abi::{
+    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_AXES, SWM_BITS, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_LOCAL,
+    SWM_NODE, SWM_OK, SWM_PERMUTATION, SWM_RANGE, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmAxis, SwmHost,
+    SwmLayout, SwmParam, SwmProblem, SwmRoute, SwmRun, SwmSend, SwmSet, SwmStr, SwmTopology,
+};
+use swapmeet_core::boxes::{Axis, NodeSet};
+use swapmeet_core::collective::Collective;
+use swapmeet_core::exchange::Rule;
+use swapmeet_core::fault::Fault;
+use swapmeet_core::step::{Listener, Totals};
+use swapmeet_core::topology::Way;
+use swapmeet_core::walk::{Task, Walk};
+
+/// What a plugin may ask for while it plans. A plan that didn't ask for one of these is the same whatever its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answers {
+    /// Bytes of each block when sizes are uniform, else of the largest.
+    pub block_bytes: u64,
+    /// Messages a node may send, and receive, at a time; `u64::MAX` for all links at once.
+    pub ports: u64,
+    /// Circuits a directed link carries at a time.
+    pub virtual_channels: u64,
+}
+
+/// Which of the [`Answers`] a plan asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// The size of blocks.
+    pub bytes: bool,
+    /// Ports.
+    pub ports: bool,
+    /// Virtual channels.
+    pub virtual_channels: bool,
+}
+
+impl Asked {
+    /// Whether a plan that asked for these and was told `a` would be the same if it were told `b`.
+    pub fn same_plan(self, a: Answers, b: Answers) -> bool {
+        (!self.bytes || a.block_bytes == b.block_bytes)
+            && (!self.ports || a.ports == b.ports)
+            && (!self.virtual_channels || a.virtual_channels == b.virtual_channels)
+    }
+}
+
+/// How a plan ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Verified: every block arrived.
+    Verified(Totals),
+    /// The algorithm can't run here, for this reason.
+    Unsupported(String),
+    /// The schedule broke a rule.
+    Invalid(Fault),
+    /// The plugin failed.
+    Failed(String),
+    /// The case took longer than it may.
+    TimedOut(String),
+}
+
+/// A plan that has ended.
+#[derive(Debug)]
+pub struct Planned {
+    /// How.
+    pub outcome: Outcome,
+    /// What it asked for on the way.
+    pub asked: Asked,
+    /// What the plugin had to say.
+    pub log: Vec<String>,
+}
+
+/// Lets `algorithm` plan `task`, with `listeners` watching each step.
+pub fn plan<'a>(
+    algorithm: &Algorithm,
+    params: &[(String, String)],
+    task: &'a Task,
+    answers: Answers,
+    limit: Option<Duration>,
+    listeners: Vec<&'a mut dyn Listener>,
+) -> Planned {
+    let mut host = Host {
+        walk: None,
+        task,
+        answers,
+        asked: Asked::default(),
+        fault: None,
+        reason: None,
+        log: Vec::new(),
+        way: Way::default(),
+        limit: limit.map(|limit| (Instant::now() + limit, limit)),
+        late: false,
+        calls: 0,
+    };
+    let outcome = run(algorithm, params, task, &mut host, listeners);
+    Planned { outcome, asked: host.asked, log: host.log }
+}
+
+fn run<'a>(
+    algorithm: &Algorithm,
+    params: &[(String, String)],
+    task: &Task,
+    host: &mut Host<'a>,
+    listeners: Vec<&'a mut dyn Listener>,
+) -> Outcome {
+    if algorithm.collectives >> collective_code(&task.collective) & 1 == 0 {
+        return Outcome::Unsupported(format!("`{}` does not do `{}`", algorithm.name, task.collective));
+    }
+    let raw = algorithm.table.raw;
+    if let Some(supports) = algorithm.table.supports
+        && let Some(refusal) = host.call(supports, raw, params, task)
+    {
+        return refusal;
+    }
+    match Walk::new(task.clone(), listeners) {
+        Ok(walk) => host.walk = Some(walk),
+        Err(fault) => return Outcome::Invalid(fault),
+    }
+    if let Some(refusal) = host.call(algorithm.table.plan, raw, params, task) {
+        return refusal;
+    }
+    match host.walk.take().map(Walk::finish) {
+        Some(Ok(totals)) => Outcome::Verified(totals),
+        Some(Err(fault)) => Outcome::Invalid(fault),
+        None => Outcome::Failed("the schedule was never begun".to_owned()),
+    }
+}
+
+struct Host<'a> {
+    /// `None` while the plugin is only asked whether it can run.
+    walk: Option<Walk<'a>>,
+    task: &'a Task,
+    answers: Answers,
+    asked: Asked,
+    fault: Option<Fault>,
+    reason: Option<String>,
+    log: Vec<String>,
+    /// Kept from send to send, so that a route costs no allocation.
+    way: Way,
+    /// When the plan must be done, and how long it had. Looked at between calls: a plugin that never calls isn't stopped by it.
+    limit: Option<(Instant, Duration)>,
+    late: bool,
+    calls: u32,
+}
+
+impl Host<'_> {
+    /// Calls one of the plugin's functions; `None` if it went well.
+    fn call(
+        &mut self,
+        function: SwmRun,
+        raw: *const swapmeet_abi::SwmAlgorithm,
+        params: &[(String, String)],
+        task: &Task,
+    ) -> Option<Outcome> {
+        let spec = task.topology.spec();
+        let topology = SwmTopology {
+            size: size_of::<SwmTopology>() as u32,
+            dim_count: task.topology.radices().len() as u32,
+            kind: SwmStr::new(task.topology.kind()),
+            spec: SwmStr::new(&spec),
+            nodes: task.topology.nodes(),
+            dims: task.topology.radices().as_ptr(),
+        };
+        let params: Vec<SwmParam> =
+            params.iter().map(|(k, v)| SwmParam { key: SwmStr::new(k), value: SwmStr::new(v) }).collect();
+        let problem = SwmProblem {
+            size: size_of::<SwmProblem>() as u32,
+            collective: collective_code(&task.collective),
+            topology: &raw const topology,
+            root: task.collective.root().unwrap_or(0),
+            params: params.as_ptr(),
+            param_count: params.len() as u64,
+            permutation: match &task.collective {
+                Collective::Permutation { name, .. } => SwmStr::new(name),
+                _ => SwmStr::EMPTY,
+            },
+        };
+        let ctx = std::ptr::from_mut(self).cast::<c_void>();
+        let table = SwmHost { ctx, ..TABLE };
+        // SAFETY: the function and its table come from a checked plugin; problem and table outlive the call.
+        let code = unsafe { function(raw, &raw const problem, &raw const table) };
+        if let Some((_, limit)) = self.limit.filter(|_| self.late) {
+            return Some(Outcome::TimedOut(format!("not done after {} s", limit.as_secs_f64())));
+        }
+        if let Some(fault) = self.fault.take() {
+            return Some(Outcome::Invalid(fault));
+        }
+        let reason = self.reason.take();
+        match code {
+            SWM_OK => None,
+            SWM_UNSUPPORTED => {
+                Some(Outcome::Unsupported(reason.unwrap_or_else(|| "the plugin gives no reason".to_owned())))
+            }
+            SWM_ERROR => Some(Outcome::Failed(reason.unwrap_or_else(|| "the plugin gives no reason".to_owned()))),
+            SWM_STOPPED => Some(Outcome::Failed(
+                reason.unwrap_or_else(|| "the plugin stopped, though the host did not ask it to".to_owned()),
+            )),
+            other => Some(Outcome::Failed(format!("the plugin returned {other}, expected 0 to 3"))),
+        }
+    }
+
+    /// Does something with the walk, unless an earlier call was refused.
+    fn drive(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
+        /// Calls between two looks at the clock.
+        const CALLS: u32 = 4096;
+        self.calls = (self.calls + 1) % CALLS;
+        if self.calls == 0 && self.limit.is_some_and(|(deadline, _)| Instant::now() >= deadline) {
+            self.late = true;
+        }
+        if self.late || self.fault.is_some() {
+            return SWM_STOPPED;
+        }
+        if self.walk.is_none() {
+            self.fault = Some(Fault::OutOfOrder("the plugin gives a schedule where it is only asked whether it can run"));
+            return SWM_STOPPED;
+        }
+        match work(self) {
+            Ok(()) => SWM_OK,
+            Err(fault) => {
+                self.fault = Some(fault);
+                SWM_STOPPED
+            }
+        }
+    }
+
+    /// Drives the walk itself.
+    fn walk(&mut self, work: impl FnOnce(&mut Walk<'_>) -> Result<(), Fault>) -> i32 {
+        self.drive(|host| host.walk.as_mut().map_or(Ok(()), work))
+    }
+
+    fn send(&mut self, send: &SwmSend) -> Result<(), Fault> {
+        let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
+        let step = self.walk.as_ref().map_or(0, Walk::step_number);
+        let bad = |side| {
+            move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() }
+        };
+        let rule = Rule {
+            from: send.from,
+            to: send.to,
+            // SAFETY: the plugin promises that its sets can be read during the call.
+            origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
+            // SAFETY: as above.
+            destinations: unsafe { node_set(&send.destinations, &mut destinations) }.map_err(bad("destinations"))?,
+            // SAFETY: as above.
+            parts: unsafe { axis(&send.parts) }.map_err(bad("parts"))?,
+            strict: send.flags & SWM_STRICT != 0,
+            copy: send.flags & SWM_COPY != 0,
+            local: send.flags & SWM_LOCAL != 0,
+        };
+        let Some(walk) = self.walk.as_mut() else { return Ok(()) };
+        if send.route.is_null() {
+            return walk.send(&rule, None);
+        }
+        // SAFETY: the plugin promises that the route can be read during the call.
+        unsafe { read_way(send.route, &mut self.way) }.map_err(bad("route's nodes"))?;
+        walk.send(&rule, Some(&self.way))
+    }
+}
+
+fn collective_code(collective: &Collective) -> u32 {
+    match collective {
+        Collective::AllToAll => SWM_ALLTOALL,
+        Collective::Broadcast { .. } => SWM_BROADCAST,
+        Collective::Scatter { .. } => SWM_SCATTER,
+        Collective::Gather { .. } => SWM_GATHER,
+        Collective::AllGather => SWM_ALLGATHER,
+        Collective::Permutation { .. } => SWM_PERMUTATION,
+    }
+}
+
+/// No topology has more axes; a larger count is a sign of a wrong struct.
+const MOST_AXES: u32 = 64;
+
+/// # Safety
+/// Pointers in `set` must be null or valid for the counts beside them.
+unsafe fn node_set<'a, 'b: 'a>(
+    set: &SwmSet,
+    axes: &'a mut SmallVec<[Axis<'b>; 8]>,
+) -> Result<NodeSet<'a>, &'static str> {
+    match set.kind {
+        SWM_ALL => Ok(NodeSet::All),
+        SWM_NODE => Ok(NodeSet::One(set.node)),
+        SWM_AXES if set.axes.is_null() || set.axis_count > MOST_AXES => Err("has no axes, or over 64"),
+        SWM_AXES => {
+            for i in 0..set.axis_count as usize {
+                // SAFETY: the caller promises `axis_count` axes.
+                axes.push(unsafe { axis(&*set.axes.add(i)) }?);
+            }
+            Ok(NodeSet::Axes(axes))
+        }
+        _ => Err("is of an unknown kind"),
+    }
+}
+
+/// # Safety
+/// As [`node_set`].
+unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
+    const MOST_WORDS: u32 = 1 << 17;
+    match raw.kind {
+        SWM_ALL => Ok(Axis::All),
+        SWM_RANGE => Ok(Axis::Range { first: raw.first, stride: raw.stride, count: raw.count }),
+        SWM_BITS if raw.words.is_null() || raw.count > MOST_WORDS => Err("has an axis of no bits, or far too many"),
+        // SAFETY: the caller promises `count` words.
+        SWM_BITS => Ok(Axis::Bits(unsafe { std::slice::from_raw_parts(raw.words, raw.count as usize) })),
+        _ => Err("has an axis of an unknown kind"),
+    }
+}
+
+/// # Safety
+/// `route` must point to a route whose pointers are null or valid for the counts beside them.
+unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(), &'static str> {
+    /// The longest path a message may name.
+    const LONGEST: u64 = 1 << 24;
+    // SAFETY: the caller promises a route.
+    let raw = unsafe { read_sized(route) };
+    if raw.dim_count > MOST_AXES || raw.path_len > LONGEST {
+        return Err("are far too many");
+    }
+    way.signs.clear();
+    way.order.clear();
+    way.path.clear();
+    // SAFETY: the caller promises `dim_count` signs and directions and `path_len` nodes.
+    unsafe {
+        way.signs.extend_from_slice(slice(raw.signs, raw.dim_count as usize));
+        way.order.extend_from_slice(slice(raw.order, raw.dim_count as usize));
+        way.path.extend_from_slice(slice(raw.path, raw.path_len as usize));
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `ptr` must be null or point to `len` values.
+unsafe fn slice<'a, T>(ptr: *const T, len: usize) -> &'a [T] {
+    // SAFETY: the caller promises what is needed.
+    if ptr.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(ptr, len) } }
+}
+
+/// Reads a struct that begins with its size: what the plugin's version lacks is zero.
+///
+/// # Safety
+/// `ptr` must point to a struct that begins with its size in bytes, and zero must be a valid value of every field of `T`.
+unsafe fn read_sized<T: Copy>(ptr: *const T) -> T {
+    // SAFETY: the caller promises both.
+    unsafe {
+        let size = ptr.cast::<u32>().read() as usize;
+        if size >= size_of::<T>() {
+            return ptr.read();
+        }
+        let mut local = std::mem::MaybeUninit::<T>::zeroed();
+        std::ptr::copy_nonoverlapping(ptr.cast::<u8>(), local.as_mut_ptr().cast::<u8>(), size);
+        local.assume_init()
+    }
+}
+
+const TABLE: SwmHost = SwmHost {
+    size: size_of::<SwmHost>() as u32,
+    reserved: 0,
+    ctx: std::ptr::null_mut(),
+    fail: Some(fail),
+    log: Some(log),
+    block_bytes: Some(block_bytes),
+    pair_bytes: Some(pair_bytes),
+    ports: Some(ports),
+    virtual_channels: Some(virtual_channels),
+    layout: Some(layout),
+    place: Some(place),
+    phase: Some(phase),
+    step: Some(step),
+    send: Some(send),
+    rearrange: Some(rearrange),
+};
+
+/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin: it becomes a fault.
+///
+/// # Safety
+/// `ctx` must be what the host put in its table, and the call must come during the plugin's `supports` or `plan`, on its thread.
+unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
+    // SAFETY: the caller promises that this is the host, and that nobody else uses it now.
+    let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
+    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|_| {
+        // SAFETY: as above; the first borrow ended with the panic.
+        if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
+            host.fault = Some(Fault::OutOfOrder("swapmeet itself failed on this call: please report it"));
+        }
+        or
+    })
+}
+
+unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
+    // SAFETY: a plugin calls back with the context and texts it was promised to give; so in all functions below.
+    unsafe { with(ctx, (), |host| host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")))) }
+}
+
+unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, (), |host| {
+            let word = if level == swapmeet_abi::SWM_LOG_WARN { "warning: " } else { "" };
+            host.log.push(format!("{word}{}", text(line).unwrap_or_else(|why| format!("a line {why}"))));
+        });
+    }
+}
+
+unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 0, |host| {
+            host.asked.bytes = true;
+            host.answers.block_bytes
+        })
+    }
+}
+
+unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 0, |host| {
+            host.asked.bytes = true;
+            let nodes = host.task.topology.nodes();
+            if from >= nodes || to >= nodes {
+                return 0;
+            }
+            host.task.sizes.as_ref().map_or(host.answers.block_bytes, |sizes| sizes.bytes(from, to))
+        })
+    }
+}
+
+unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 1, |host| {
+            host.asked.ports = true;
+            host.answers.ports
+        })
+    }
+}
+
+unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 1, |host| {
+            host.asked.virtual_channels = true;
+            host.answers.virtual_channels
+        })
+    }
+}
+
+unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.drive(|host| {
+                if layout.is_null() {
+                    return Err(Fault::BadGrid("the plugin gives none".to_owned()));
+                }
+                let raw = read_sized(layout);
+                if raw.axis_count > MOST_AXES {
+                    return Err(Fault::BadGrid(format!("it has {} axes, expected at most {MOST_AXES}", raw.axis_count)));
+                }
+                let radices = slice(raw.radices, raw.axis_count as usize);
+                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(radices, raw.parts))
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn place(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.place(logical, real, owner != 0))) }
+}
+
+unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            let name = text(name).unwrap_or_else(|why| format!("a phase whose name {why}"));
+            host.walk(|walk| walk.phase(&name))
+        })
+    }
+}
+
+unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.step())) }
+}
+
+unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.drive(|host| {
+                if send.is_null() {
+                    return Err(Fault::OutOfOrder("the plugin sends null"));
+                }
+                host.send(&read_sized(send))
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.rearrange())) }
+}

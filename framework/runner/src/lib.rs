@@ -1,0 +1,9 @@
+//! Loads plugins, turns experiments into cases, runs them and hands out records.
+
+pub mod case;
+pub mod experiment;
+pub mod host;
+pub mod input;
+pub mod plugin;
+pub mod registry;
+pub mod session;

@@ -1,0 +1,267 @@
+//! Loading a plugin file: one symbol, versions first, then everything else copied out and checked.
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use swapmeet_abi::{
+    ABI_MAJOR, ABI_MINOR, ENTRY_SYMBOL, MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr,
+};
+
+/// Why a file could not be loaded as a plugin.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginError {
+    /// The system's loader refused it: no library, not for this machine, a missing dependency.
+    #[error("{path}: not a library that can be loaded: {reason}")]
+    NotALibrary {
+        /// The file.
+        path: PathBuf,
+        /// All the loader said.
+        reason: String,
+    },
+    /// A library, but without the entry symbol.
+    #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
+    NoEntry {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The entry function returned nothing, or not a plugin's table.
+    #[error("{path}: not a swapmeet plugin: {what}")]
+    BadTable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the table.
+        what: String,
+    },
+    /// Built for another major version of the boundary.
+    #[error(
+        "{path}: built for plugin ABI {major}.{minor}, this swapmeet speaks {ABI_MAJOR}.{ABI_MINOR}: rebuild the plugin with a header or SDK of version {ABI_MAJOR}.x"
+    )]
+    OtherAbi {
+        /// The file.
+        path: PathBuf,
+        /// The plugin's major version.
+        major: u32,
+        /// The plugin's minor version.
+        minor: u32,
+    },
+}
+
+/// A loaded plugin. The library stays loaded for the life of the process: its tables and texts may be anywhere in it.
+#[derive(Debug)]
+pub struct Plugin {
+    /// The file it came from.
+    pub path: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its licence.
+    pub licence: String,
+    /// The boundary's version it was built for.
+    pub abi: (u32, u32),
+    /// What it offers.
+    pub algorithms: Vec<Arc<Algorithm>>,
+}
+
+/// One algorithm of a plugin.
+#[derive(Debug)]
+pub struct Algorithm {
+    /// The name users type.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// Where it was published.
+    pub paper: String,
+    /// On what it runs.
+    pub accepts: String,
+    /// Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
+    pub collectives: u64,
+    /// The parameters it takes.
+    pub params: Vec<Param>,
+    /// The plugin's name and version.
+    pub plugin: (String, String),
+    pub(crate) table: Table,
+}
+
+/// A parameter that an algorithm takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// Its key.
+    pub key: String,
+    /// What it is when not given.
+    pub default: String,
+    /// Meaning and values.
+    pub help: String,
+}
+
+/// The plugin's own table of an algorithm, handed back to it in calls.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Table {
+    pub(crate) raw: *const SwmAlgorithm,
+    pub(crate) supports: Option<SwmRun>,
+    pub(crate) plan: SwmRun,
+}
+
+// SAFETY: the boundary promises that tables are constant and that calls may come from any thread.
+unsafe impl Send for Table {}
+// SAFETY: as above.
+unsafe impl Sync for Table {}
+
+impl Plugin {
+    /// Loads a plugin from a file.
+    ///
+    /// The file's own code runs: loading a plugin is trusting it as much as running a program.
+    pub fn load(path: &Path) -> Result<Self, PluginError> {
+        // A bare file name would be looked up in the system's library folders.
+        let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        // SAFETY: running the library's initialisers is what the caller asked for. RTLD_LOCAL keeps its symbols to itself.
+        let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }
+            .map_err(|e| PluginError::NotALibrary { path: path.to_owned(), reason: chain(&e) })?;
+        // SAFETY: a symbol of this name is a plugin's entry, of this type.
+        let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
+        let table = match entry {
+            // SAFETY: the symbol is the entry function, which takes nothing.
+            Ok(entry) => unsafe { entry() },
+            Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
+        };
+        // Never unloaded: dropping the handle would unmap code that tables, hooks and threads may still point to.
+        std::mem::forget(library);
+        // SAFETY: the boundary promises that what the entry returns is a table for the life of the process, or null.
+        unsafe { Self::read(path, table) }
+    }
+
+    /// Reads a plugin's table, head first.
+    ///
+    /// # Safety
+    /// `table` must be null or what a plugin's entry returned.
+    unsafe fn read(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
+        let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
+        if table.is_null() {
+            return Err(bad("its entry returns no table".to_owned()));
+        }
+        // SAFETY: every version's table begins with this head.
+        let head = unsafe { table.cast::<SwmHead>().read() };
+        if head.magic != MAGIC {
+            return Err(bad(format!("its table begins with {:#018x}, expected {MAGIC:#018x}", head.magic)));
+        }
+        if head.abi_major != ABI_MAJOR {
+            return Err(PluginError::OtherAbi {
+                path: path.to_owned(),
+                major: head.abi_major,
+                minor: head.abi_minor,
+            });
+        }
+        if (head.size as usize) < size_of::<SwmPlugin>() {
+            return Err(bad(format!("its table has {} bytes, expected at least {}", head.size, size_of::<SwmPlugin>())));
+        }
+        // SAFETY: the table is at least as large as the struct, as just checked.
+        let table = unsafe { table.read() };
+        // SAFETY: a table's texts live as long as the plugin.
+        let text = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")));
+        let name = text(table.name, "name")?;
+        let version = text(table.version, "version")?;
+        if table.algorithm_count == 0 || table.algorithms.is_null() {
+            return Err(bad("it has no algorithms".to_owned()));
+        }
+        const MOST_ALGORITHMS: u64 = 1024;
+        if table.algorithm_count > MOST_ALGORITHMS {
+            return Err(bad(format!("it claims {} algorithms, expected at most {MOST_ALGORITHMS}", table.algorithm_count)));
+        }
+        let mut algorithms = Vec::new();
+        for i in 0..table.algorithm_count as usize {
+            // SAFETY: the table promises `algorithm_count` pointers.
+            let raw = unsafe { *table.algorithms.add(i) };
+            // SAFETY: the table promises that each points to an algorithm's table.
+            let algorithm = unsafe { Algorithm::read(raw, &name, &version) };
+            algorithms.push(Arc::new(algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            licence: text(table.licence, "licence")?,
+            abi: (head.abi_major, head.abi_minor),
+            name,
+            version,
+            algorithms,
+        })
+    }
+}
+
+impl Algorithm {
+    /// Reads an algorithm's table.
+    ///
+    /// # Safety
+    /// `raw` must be null or point to an algorithm's table.
+    unsafe fn read(raw: *const SwmAlgorithm, plugin: &str, version: &str) -> Result<Self, String> {
+        if raw.is_null() {
+            return Err("no table".to_owned());
+        }
+        // SAFETY: the size is the first field of every version of the struct.
+        let size = unsafe { raw.cast::<u32>().read() } as usize;
+        if size < size_of::<SwmAlgorithm>() {
+            return Err(format!("its table has {size} bytes, expected at least {}", size_of::<SwmAlgorithm>()));
+        }
+        // SAFETY: the table is at least as large as the struct.
+        let table = unsafe { raw.read() };
+        // SAFETY: a table's texts live as long as the plugin.
+        let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
+        let name = read(table.name, "name")?;
+        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if name.is_empty() || !name.chars().all(fine) {
+            return Err(format!("its name is `{name}`, expected lower-case letters, digits and hyphens"));
+        }
+        let plan = table.plan.ok_or_else(|| format!("`{name}` has no `plan` function"))?;
+        if table.collectives == 0 {
+            return Err(format!("`{name}` does no collective"));
+        }
+        const MOST_PARAMS: u64 = 64;
+        if table.param_count > MOST_PARAMS || (table.param_count > 0 && table.params.is_null()) {
+            return Err(format!("`{name}` claims {} parameters, expected at most {MOST_PARAMS}", table.param_count));
+        }
+        let mut params = Vec::new();
+        for i in 0..table.param_count as usize {
+            // SAFETY: the table promises `param_count` entries.
+            let p: SwmParamInfo = unsafe { *table.params.add(i) };
+            params.push(Param {
+                key: read(p.key, "parameter's key")?,
+                default: read(p.default_value, "parameter's default")?,
+                help: read(p.help, "parameter's help")?,
+            });
+        }
+        Ok(Self {
+            title: read(table.title, "title")?,
+            paper: read(table.paper, "paper")?,
+            accepts: read(table.accepts, "list of what it accepts")?,
+            collectives: table.collectives,
+            params,
+            plugin: (plugin.to_owned(), version.to_owned()),
+            table: Table { raw, supports: table.supports, plan },
+            name,
+        })
+    }
+}
+
+/// Copies a plugin's text.
+///
+/// # Safety
+/// As [`SwmStr::bytes`].
+pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
+    /// Longer texts are a sign of a wrong struct.
+    const LONGEST: usize = 1 << 20;
+    if s.len > LONGEST {
+        return Err("is over a mebibyte long");
+    }
+    // SAFETY: the caller promises what is needed.
+    let bytes = unsafe { s.bytes() };
+    String::from_utf8(bytes.to_vec()).map_err(|_| "is not UTF-8")
+}
+
+/// An error with all its causes: the loader's own `Display` leaves out the reason.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,158 @@
+//! Which plugins there are: where files are looked for, and who offers which algorithm.
+
+use crate::plugin::{Algorithm, Plugin, PluginError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use swapmeet_core::spec::near_matches;
+
+/// Bundled plugins' file names begin with this; beside the executable, other libraries are none of our business.
+const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
+/// Folders of plugins, separated as in `PATH`.
+pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
+
+/// All plugins found, and their algorithms by name.
+#[derive(Debug, Default)]
+pub struct Registry {
+    plugins: Vec<Plugin>,
+    algorithms: BTreeMap<String, Arc<Algorithm>>,
+    log: Vec<String>,
+}
+
+/// Why there is no registry.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// A file that the user named is no plugin.
+    #[error(transparent)]
+    Plugin(#[from] PluginError),
+    /// A folder that the user named can't be read.
+    #[error("plugin folder {path}: {reason}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+}
+
+/// A name that no plugin offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownAlgorithm {
+    /// The name.
+    pub name: String,
+    /// Names like it.
+    pub near: Vec<String>,
+}
+
+impl Registry {
+    /// Looks in the folders (or files) of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data folder and beside the executable. Where two
+    /// plugins offer the same algorithm, the first found has it.
+    ///
+    /// What the user names must be right: a file that is no plugin, or a folder that can't be read, is an error. In a scan, files that are
+    /// no plugins are passed over with a line in the log.
+    pub fn find(named: &[PathBuf]) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        for path in named {
+            if path.is_dir() {
+                registry.scan(path, |_| true)?;
+            } else {
+                registry.add(Plugin::load(path)?);
+            }
+        }
+        for folder in std::env::var_os(PATH_VARIABLE).iter().flat_map(std::env::split_paths) {
+            if folder.is_dir() {
+                registry.scan(&folder, |_| true)?;
+            } else if !folder.as_os_str().is_empty() {
+                registry.log.push(format!("warning: {PATH_VARIABLE} names {}, which is no folder", folder.display()));
+            }
+        }
+        for folder in [data_folder(), program_folder("plugins"), program_folder("../lib/swapmeet/plugins")] {
+            if let Some(folder) = folder.filter(|f| f.is_dir()) {
+                registry.scan(&folder, |_| true)?;
+            }
+        }
+        if let Some(folder) = program_folder("") {
+            registry.scan(&folder, |name| name.starts_with(BUNDLED_PREFIX))?;
+        }
+        Ok(registry)
+    }
+
+    fn scan(&mut self, folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<(), RegistryError> {
+        let refused = |e: std::io::Error| RegistryError::Folder { path: folder.to_owned(), reason: e.to_string() };
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(refused)? {
+            files.push(entry.map_err(refused)?.path());
+        }
+        // The order in which a folder lists its files is nobody's intention.
+        files.sort();
+        for path in files {
+            let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);
+            let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            if !library || !wanted(&name) {
+                continue;
+            }
+            match Plugin::load(&path) {
+                Ok(plugin) => self.add(plugin),
+                Err(error) => self.log.push(format!("passed over {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, plugin: Plugin) {
+        let same = |p: &Plugin| p.path.canonicalize().ok() == plugin.path.canonicalize().ok();
+        if self.plugins.iter().any(same) {
+            return;
+        }
+        for algorithm in &plugin.algorithms {
+            if let Some(first) = self.algorithms.get(&algorithm.name) {
+                if first.plugin != algorithm.plugin {
+                    self.log.push(format!(
+                        "`{}` of {} is hidden by that of plugin `{}`, which was found first",
+                        algorithm.name,
+                        plugin.path.display(),
+                        first.plugin.0
+                    ));
+                }
+                continue;
+            }
+            self.algorithms.insert(algorithm.name.clone(), Arc::clone(algorithm));
+        }
+        self.plugins.push(plugin);
+    }
+
+    /// The algorithm of that name.
+    pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, UnknownAlgorithm> {
+        self.algorithms.get(name).cloned().ok_or_else(|| UnknownAlgorithm {
+            name: name.to_owned(),
+            near: near_matches(name, self.algorithms.keys().map(String::as_str)),
+        })
+    }
+
+    /// All algorithms, by name.
+    pub fn algorithms(&self) -> impl Iterator<Item = &Arc<Algorithm>> {
+        self.algorithms.values()
+    }
+
+    /// All plugins, in the order in which they were found.
+    pub fn plugins(&self) -> &[Plugin] {
+        &self.plugins
+    }
+
+    /// What was passed over, hidden or missing.
+    pub fn log(&self) -> &[String] {
+        &self.log
+    }
+}
+
+/// The user's folder for plugins: `$XDG_DATA_HOME/swapmeet/plugins`, by default under `~/.local/share`.
+fn data_folder() -> Option<PathBuf> {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    let base = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute()).or_else(home)?;
+    Some(base.join("swapmeet/plugins"))
+}
+
+fn program_folder(relative: &str) -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+    Some(program.parent()?.join(relative))
+}

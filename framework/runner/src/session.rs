@@ -1,0 +1,173 @@
+//! Runs cases: one plan for all cases that share a schedule, a pricer for each of them.
+
+use crate::case::Case;
+use crate::host::{Answers, Outcome, Planned, plan};
+use std::time::Instant;
+use swapmeet_core::bound::{Demand, lower_bound};
+use swapmeet_core::model::{Parts, Pricer, Scale, pricer};
+use swapmeet_core::step::{Listener, Totals};
+use swapmeet_core::walk::Task;
+use swapmeet_results::{Record, Sink, SinkError, Status, Verified};
+
+/// Runs all cases in order and hands their rows to `sink` as they come. Returns whether every case ran or was plainly unsupported.
+pub fn run(cases: &[Case], sink: &mut dyn Sink) -> Result<bool, SinkError> {
+    let mut all_well = true;
+    let mut rest = cases;
+    while let Some(first) = rest.first() {
+        let same = rest.iter().take_while(|case| case.shares_plan_with(first)).count();
+        let (group, after) = rest.split_at(same);
+        for record in run_group(group, &mut []) {
+            all_well &= matches!(record.status, Status::Ok | Status::Unsupported);
+            sink.record(&record)?;
+        }
+        rest = after;
+    }
+    Ok(all_well)
+}
+
+/// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step too.
+pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Record> {
+    let started = Instant::now();
+    let mut records: Vec<Option<Record>> = vec![None; group.len()];
+    // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
+    while let Some(first) = records.iter().position(Option::is_none) {
+        let open: Vec<usize> = (first..group.len()).filter(|i| records[*i].is_none()).collect();
+        for (index, record) in plan_and_price(group, &open, watchers) {
+            records[index] = Some(record);
+        }
+    }
+    let wall_ms = started.elapsed().as_secs_f64() * 1e3 / group.len() as f64;
+    let mut records: Vec<Record> = records.into_iter().flatten().collect();
+    for record in &mut records {
+        record.wall_ms = Some(wall_ms);
+    }
+    records
+}
+
+/// Plans the first of the `open` cases and prices all of them whose plan is the same.
+fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Listener]) -> Vec<(usize, Record)> {
+    let first = &group[open[0]];
+    let nodes = first.topology.nodes();
+    let demand = match first.workload.demand(nodes, first.seed) {
+        Ok(demand) => demand,
+        Err(reason) => {
+            let mut record = blank(first);
+            record.status = Status::Unsupported;
+            record.reason = reason;
+            return vec![(open[0], record)];
+        }
+    };
+    let uniform = demand.sizes.is_none();
+    let task = Task { topology: first.topology.clone(), collective: demand.collective, sizes: demand.sizes };
+    let unit = |case: &Case| if uniform { case.workload.block_bytes() } else { 1 };
+    let mut pricers: Vec<Result<Box<dyn Pricer>, String>> =
+        open.iter().map(|i| pricer(&group[*i].machine, Scale { nodes, unit_bytes: unit(&group[*i]) as f64 })).collect();
+    let answers = |case: &Case| Answers {
+        block_bytes: if uniform { case.workload.block_bytes() } else { demand.block_bytes },
+        ports: case.machine.ports.count(),
+        virtual_channels: case.machine.virtual_channels,
+    };
+    let planning = Instant::now();
+    let planned = {
+        let mut listeners: Vec<&mut dyn Listener> = Vec::new();
+        for watcher in watchers.iter_mut() {
+            listeners.push(&mut **watcher);
+        }
+        for pricer in pricers.iter_mut().flatten() {
+            listeners.push(&mut **pricer);
+        }
+        plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
+    };
+    let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
+    let told = answers(first);
+    let mut records = Vec::new();
+    for (index, pricer) in open.iter().zip(&pricers) {
+        let case = &group[*index];
+        if !planned.asked.same_plan(told, answers(case)) {
+            continue;
+        }
+        let mut record = blank(case);
+        record.plan_ms = Some(plan_ms);
+        fill(&mut record, case, &planned, pricer, unit(case));
+        records.push((*index, record));
+    }
+    records
+}
+
+/// A row that says which case it is and nothing else.
+fn blank(case: &Case) -> Record {
+    let algorithm = &case.algorithm.algorithm;
+    Record {
+        experiment: case.experiment.to_string(),
+        algorithm: case.algorithm.to_string(),
+        plugin: algorithm.plugin.0.clone(),
+        plugin_version: algorithm.plugin.1.clone(),
+        collective: case.workload.collective().to_owned(),
+        topology: case.topology.spec(),
+        nodes: case.topology.nodes(),
+        workload: case.workload.to_string(),
+        machine: case.machine.to_string(),
+        model: case.machine.model.to_string(),
+        repetition: case.repetition,
+        seed: case.seed,
+        ..Record::default()
+    }
+}
+
+fn fill(record: &mut Record, case: &Case, planned: &Planned, pricer: &Result<Box<dyn Pricer>, String>, unit: u64) {
+    let totals = match &planned.outcome {
+        Outcome::Verified(totals) => totals,
+        Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
+        Outcome::Invalid(fault) => return refuse(record, Status::Invalid, &fault.to_string()),
+        Outcome::TimedOut(reason) => return refuse(record, Status::Timeout, reason),
+        Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
+    };
+    let pricer = match pricer {
+        Ok(pricer) => pricer,
+        Err(reason) => return refuse(record, Status::Unsupported, reason),
+    };
+    record.status = Status::Ok;
+    record.verified = Verified::Blocks;
+    let (parts, note) = pricer.price();
+    set_parts(record, &parts);
+    set_totals(record, totals, unit);
+    record.note = note.unwrap_or_default();
+    if case.workload.is_uniform() && case.workload.collective() == "alltoall" {
+        let demand = Demand::AllToAll { block_bytes: case.workload.block_bytes() };
+        record.lower_bound_us = lower_bound(case.topology.as_ref(), &case.machine, demand).map(|b| b.total_us());
+    }
+}
+
+fn refuse(record: &mut Record, status: Status, reason: &str) {
+    record.status = status;
+    record.reason = reason.to_owned();
+}
+
+fn set_parts(record: &mut Record, parts: &Parts) {
+    record.time_us = Some(parts.total());
+    record.startup_us = parts.startup;
+    record.transmission_us = parts.transmission;
+    record.propagation_us = parts.propagation;
+    record.rearrangement_us = parts.rearrangement;
+    record.barrier_us = parts.barrier;
+    record.contention_us = parts.contention;
+}
+
+fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
+    let bytes = |load: u64| {
+        let bytes = u128::from(load) * u128::from(unit) / u128::from(totals.parts.max(1));
+        Some(u64::try_from(bytes).unwrap_or(u64::MAX))
+    };
+    record.steps = Some(totals.steps);
+    record.messages = Some(totals.messages);
+    record.critical_bytes = bytes(totals.critical_load);
+    record.critical_hops = Some(totals.critical_hops);
+    record.total_bytes = bytes(totals.total_load);
+    record.total_hop_bytes = bytes(totals.load_hops);
+    record.max_link_messages = Some(totals.max_link_messages);
+    record.sum_link_messages = Some(totals.sum_link_messages);
+    record.max_sends = Some(totals.max_sends);
+    record.max_receives = Some(totals.max_receives);
+    record.peak_node_bytes = bytes(totals.peak_load);
+    record.rearrangements = Some(totals.rearrangements);
+}

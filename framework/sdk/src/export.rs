@@ -1,0 +1,252 @@
+//! From a Rust type to the plugin's table: the trait, the macro and the trampolines between them.
+
+use crate::problem::Problem;
+use crate::schedule::{Schedule, Stop};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use swapmeet_abi::{
+    ABI_MAJOR, ABI_MINOR, MAGIC, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_ERROR, SWM_GATHER, SWM_OK,
+    SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo,
+    SwmPlugin, SwmProblem, SwmStr,
+};
+
+/// What is to reach whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collective {
+    /// Every node has a block for every other.
+    AllToAll,
+    /// The root has one block for everyone.
+    Broadcast,
+    /// The root has a block for each.
+    Scatter,
+    /// Each has a block for the root.
+    Gather,
+    /// Each has a block for everyone.
+    AllGather,
+    /// Each has one block for one other.
+    Permutation,
+}
+
+impl Collective {
+    const TABLE: [(Self, u32); 6] = [
+        (Self::AllToAll, SWM_ALLTOALL),
+        (Self::Broadcast, SWM_BROADCAST),
+        (Self::Scatter, SWM_SCATTER),
+        (Self::Gather, SWM_GATHER),
+        (Self::AllGather, SWM_ALLGATHER),
+        (Self::Permutation, SWM_PERMUTATION),
+    ];
+
+    pub(crate) fn from_code(code: u32) -> Option<Self> {
+        Self::TABLE.iter().find(|(_, c)| *c == code).map(|(collective, _)| *collective)
+    }
+
+    fn bit(self) -> u64 {
+        Self::TABLE.iter().find(|(c, _)| *c == self).map_or(0, |(_, code)| 1 << code)
+    }
+}
+
+/// A parameter an algorithm takes; any other is refused before the algorithm sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct ParamInfo {
+    /// Its key.
+    pub key: &'static str,
+    /// What it is when not given.
+    pub default: &'static str,
+    /// One line: meaning, values.
+    pub help: &'static str,
+}
+
+/// What lists say of an algorithm.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// The name users type: lower case, digits and hyphens.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Where it was published: authors, title, year.
+    pub paper: &'static str,
+    /// On what it runs, in words.
+    pub accepts: &'static str,
+    /// What it does.
+    pub collectives: &'static [Collective],
+    /// The parameters it takes.
+    pub params: &'static [ParamInfo],
+}
+
+impl About {
+    /// An all-to-all algorithm that says nothing of itself; to be filled in.
+    pub const DEFAULT: Self = Self {
+        name: "",
+        title: "",
+        paper: "",
+        accepts: "any topology",
+        collectives: &[Collective::AllToAll],
+        params: &[],
+    };
+}
+
+/// An algorithm: rules that say who sends what to whom.
+///
+/// `plan` may be called many times, on different threads at once; the same problem must give the same schedule.
+pub trait Algorithm: Sync {
+    /// What lists say of it.
+    fn about(&self) -> About;
+
+    /// Whether it can run; [`Stop::Unsupported`] with a reason a reader understands if not.
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        let _ = problem;
+        Ok(())
+    }
+
+    /// Gives the schedule. Called only when `supports` said yes.
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
+}
+
+/// Exports the algorithms of a crate as a plugin: `export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [One, Two])`. Name and version
+/// are the crate's; each algorithm is a constant expression of a type that implements [`Algorithm`].
+#[macro_export]
+macro_rules! export_plugin {
+    (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
+        /// The plugin's one exported symbol.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn swapmeet_plugin() -> *const $crate::abi::SwmPlugin {
+            static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
+            $crate::entry(
+                &TABLE,
+                env!("CARGO_PKG_NAME").trim_start_matches("swapmeet-plugin-"),
+                env!("CARGO_PKG_VERSION"),
+                $licence,
+                &[$(&$algorithm),+],
+            )
+        }
+    };
+}
+
+/// The table behind a plugin's entry, made at the first call.
+pub struct Exported {
+    plugin: SwmPlugin,
+}
+
+// SAFETY: everything the table points to is leaked, constant data.
+unsafe impl Send for Exported {}
+// SAFETY: as above.
+unsafe impl Sync for Exported {}
+
+/// Makes the table, once. What it points to is leaked: it must stay for the life of the process.
+pub fn entry(
+    table: &'static OnceLock<Exported>,
+    name: &'static str,
+    version: &'static str,
+    licence: &'static str,
+    algorithms: &[&'static dyn Algorithm],
+) -> *const SwmPlugin {
+    let made = table.get_or_init(|| {
+        keep_panics_quiet();
+        let algorithms: Vec<*const SwmAlgorithm> =
+            algorithms.iter().map(|a| std::ptr::from_ref(Box::leak(Box::new(describe(*a))))).collect();
+        let algorithms: &'static [*const SwmAlgorithm] = algorithms.leak();
+        Exported {
+            plugin: SwmPlugin {
+                head: SwmHead {
+                    magic: MAGIC,
+                    abi_major: ABI_MAJOR,
+                    abi_minor: ABI_MINOR,
+                    size: size_of::<SwmPlugin>() as u32,
+                    reserved: 0,
+                },
+                name: SwmStr::new(name),
+                version: SwmStr::new(version),
+                licence: SwmStr::new(licence),
+                algorithms: algorithms.as_ptr(),
+                algorithm_count: algorithms.len() as u64,
+            },
+        }
+    });
+    &raw const made.plugin
+}
+
+fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
+    let about = algorithm.about();
+    let params: Vec<SwmParamInfo> = about
+        .params
+        .iter()
+        .map(|p| SwmParamInfo {
+            key: SwmStr::new(p.key),
+            default_value: SwmStr::new(p.default),
+            help: SwmStr::new(p.help),
+        })
+        .collect();
+    let params: &'static [SwmParamInfo] = params.leak();
+    let user: &'static &'static dyn Algorithm = Box::leak(Box::new(algorithm));
+    SwmAlgorithm {
+        size: size_of::<SwmAlgorithm>() as u32,
+        reserved: 0,
+        name: SwmStr::new(about.name),
+        title: SwmStr::new(about.title),
+        paper: SwmStr::new(about.paper),
+        accepts: SwmStr::new(about.accepts),
+        collectives: about.collectives.iter().map(|c| c.bit()).fold(0, |all, bit| all | bit),
+        params: params.as_ptr(),
+        param_count: params.len() as u64,
+        user: std::ptr::from_ref(user).cast::<c_void>(),
+        supports: Some(supports),
+        plan: Some(plan),
+    }
+}
+
+unsafe extern "C" fn supports(a: *const SwmAlgorithm, p: *const SwmProblem, h: *const SwmHost) -> i32 {
+    // SAFETY: the host passes back the table this module made, and structs valid for the call.
+    unsafe { run(a, p, h, |algorithm, problem, _| algorithm.supports(problem)) }
+}
+
+unsafe extern "C" fn plan(a: *const SwmAlgorithm, p: *const SwmProblem, h: *const SwmHost) -> i32 {
+    // SAFETY: as above.
+    unsafe { run(a, p, h, |algorithm, problem, schedule| algorithm.plan(problem, schedule)) }
+}
+
+/// Calls `work` with safe views of the host's structs; a panic becomes an error with its message.
+///
+/// # Safety
+/// The pointers must be those of a call through a table made by [`describe`].
+unsafe fn run(
+    algorithm: *const SwmAlgorithm,
+    problem: *const SwmProblem,
+    host: *const SwmHost,
+    work: impl Fn(&dyn Algorithm, &Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
+) -> i32 {
+    // SAFETY: `user` is the leaked reference that `describe` put there; the rest is promised by the caller.
+    let (algorithm, problem, host) =
+        unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), &*problem, &*host) };
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let problem = Problem::read(problem, host)?;
+        work(algorithm, &problem, &mut Schedule::new(host))
+    }));
+    let (code, reason) = match outcome {
+        Ok(Ok(())) => return SWM_OK,
+        Ok(Err(Stop::Stopped)) => return SWM_STOPPED,
+        Ok(Err(Stop::Unsupported(reason))) => (SWM_UNSUPPORTED, reason),
+        Ok(Err(Stop::Failed(reason))) => (SWM_ERROR, reason),
+        Err(_) => (SWM_ERROR, format!("the plugin panicked: {}", LAST_PANIC.take())),
+    };
+    if let Some(fail) = host.fail {
+        // SAFETY: the function and its context come from the host's table; `reason` outlives the call.
+        unsafe { fail(host.ctx, SwmStr::new(&reason)) };
+    }
+    code
+}
+
+thread_local! {
+    static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// A plugin has its own copy of std, whose default hook would write over the host's screen: keep the message for the row instead.
+fn keep_panics_quiet() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+        let message = info.payload_as_str().unwrap_or("no message");
+        LAST_PANIC.set(format!("{message}{place}"));
+    }));
+}

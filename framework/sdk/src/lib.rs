@@ -1,0 +1,50 @@
+//! Write a Swapmeet algorithm in safe Rust.
+//!
+//! Implement [`Algorithm`], export it with [`export_plugin!`], build a `cdylib`: the file that comes out is a plugin.
+//!
+//! ```
+//! use swapmeet_sdk::{About, Algorithm, Collective, Problem, Schedule, Send, Set, Stop};
+//!
+//! /// Everyone sends every block straight to its destination, one distance a step.
+//! struct Shift;
+//!
+//! impl Algorithm for Shift {
+//!     fn about(&self) -> About {
+//!         About { name: "shift", title: "Direct exchange, one distance a step", collectives: &[Collective::AllToAll], ..About::DEFAULT }
+//!     }
+//!
+//!     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+//!         let n = problem.topology().nodes();
+//!         for distance in 1..n {
+//!             schedule.step()?;
+//!             for node in 0..n {
+//!                 let to = (node + distance) % n;
+//!                 schedule.send(&Send::new(node, to).origins(Set::one(node)).destinations(Set::one(to)).strict())?;
+//!             }
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! swapmeet_sdk::export_plugin!(licence: "MIT", algorithms: [Shift]);
+//! # fn main() {}
+//! ```
+//!
+//! A schedule is a stream of steps; a step is a set of sends that happen at once. A send doesn't list blocks, it states a rule: *of what
+//! I hold, the blocks with origin in O and destination in D go to this node*. O and D are products of coordinate subsets ([`Set`],
+//! [`Axis`]) of the topology's grid, or of a grid of the schedule's own ([`Schedule::layout`]).
+
+mod export;
+mod problem;
+mod schedule;
+mod set;
+
+pub use export::{About, Algorithm, Collective, ParamInfo};
+pub use problem::{Problem, Topology};
+pub use schedule::{Route, Schedule, Send, Stop};
+pub use set::{Axis, Set};
+
+#[doc(hidden)]
+pub use export::{Exported, entry};
+#[doc(hidden)]
+pub use swapmeet_abi as abi;

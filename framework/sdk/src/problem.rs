@@ -1,0 +1,137 @@
+//! What is to be done: topology, collective, parameters.
+
+use crate::export::Collective;
+use crate::schedule::Stop;
+use std::str::FromStr;
+use swapmeet_abi::{SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology};
+
+/// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
+/// cases that differ only in them.
+pub struct Problem<'a> {
+    raw: &'a SwmProblem,
+    host: &'a SwmHost,
+    topology: Topology<'a>,
+    collective: Collective,
+}
+
+impl<'a> Problem<'a> {
+    /// Reads the host's structs; `Err` says what is wrong with them.
+    pub(crate) fn read(raw: &'a SwmProblem, host: &'a SwmHost) -> Result<Self, Stop> {
+        let collective = Collective::from_code(raw.collective).ok_or_else(|| {
+            Stop::unsupported(format!("collective number {} is unknown to this plugin", raw.collective))
+        })?;
+        // SAFETY: the host keeps the topology for the length of the call.
+        let topology = unsafe { raw.topology.as_ref() }.ok_or_else(|| Stop::failed("the host gave no topology"))?;
+        Ok(Self { raw, host, topology: Topology { raw: topology }, collective })
+    }
+
+    /// What connects the nodes.
+    pub fn topology(&self) -> Topology<'a> {
+        self.topology
+    }
+
+    /// What is to reach whom.
+    pub fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    /// The root of a broadcast, scatter or gather.
+    pub fn root(&self) -> u64 {
+        self.raw.root
+    }
+
+    /// Which permutation, such as `transpose-2d`; empty for other collectives.
+    pub fn permutation(&self) -> &'a str {
+        text(self.raw.permutation)
+    }
+
+    /// Bytes of each block when sizes are uniform, else of the largest.
+    pub fn block_bytes(&self) -> u64 {
+        // SAFETY: the function and its context come from the host's table, valid during the call.
+        self.host.block_bytes.map_or(0, |f| unsafe { f(self.host.ctx) })
+    }
+
+    /// Bytes that node `from` of the machine has for node `to`.
+    pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
+        // SAFETY: as above.
+        self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
+    }
+
+    /// Messages that a node may send, and receive, at a time; `u64::MAX` for all its links at once.
+    pub fn ports(&self) -> u64 {
+        // SAFETY: as above.
+        self.host.ports.map_or(1, |f| unsafe { f(self.host.ctx) })
+    }
+
+    /// Circuits that a directed link carries at a time (q).
+    pub fn virtual_channels(&self) -> u64 {
+        // SAFETY: as above.
+        self.host.virtual_channels.map_or(1, |f| unsafe { f(self.host.ctx) })
+    }
+
+    /// The parameter `key` as text, if the user gave it.
+    pub fn param_text(&self, key: &str) -> Option<&'a str> {
+        self.params().find(|p| text(p.key) == key).map(|p| text(p.value))
+    }
+
+    /// The parameter `key`, or `default`. Text that doesn't parse refuses the case with a message that names the parameter.
+    pub fn param<T: FromStr>(&self, key: &str, default: T) -> Result<T, Stop> {
+        let Some(given) = self.param_text(key) else { return Ok(default) };
+        given.parse().map_err(|_| Stop::unsupported(format!("`{key}={given}`: expected {}", kind_of::<T>())))
+    }
+
+    fn params(&self) -> impl Iterator<Item = &'a SwmParam> + use<'a> {
+        let raw = self.raw;
+        let len = if raw.params.is_null() { 0 } else { raw.param_count as usize };
+        // SAFETY: the host keeps `param_count` parameters for the length of the call.
+        (0..len).map(move |i| unsafe { &*raw.params.add(i) })
+    }
+}
+
+/// What connects the nodes of the machine.
+#[derive(Clone, Copy)]
+pub struct Topology<'a> {
+    raw: &'a SwmTopology,
+}
+
+impl<'a> Topology<'a> {
+    /// The family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, ..
+    pub fn kind(&self) -> &'a str {
+        text(self.raw.kind)
+    }
+
+    /// The whole spec, such as `torus:16x16`.
+    pub fn spec(&self) -> &'a str {
+        text(self.raw.spec)
+    }
+
+    /// Nodes, numbered from 0.
+    pub fn nodes(&self) -> u64 {
+        self.raw.nodes
+    }
+
+    /// Radix of each axis, first axis first; nodes are numbered row-major, the last axis fastest.
+    pub fn dims(&self) -> &'a [u64] {
+        if self.raw.dims.is_null() {
+            return &[];
+        }
+        // SAFETY: the host keeps `dim_count` radices for the length of the call.
+        unsafe { std::slice::from_raw_parts(self.raw.dims, self.raw.dim_count as usize) }
+    }
+}
+
+/// Text from the host, which promises UTF-8.
+fn text<'a>(raw: SwmStr) -> &'a str {
+    // SAFETY: the host keeps its texts for the length of the call.
+    std::str::from_utf8(unsafe { raw.bytes() }).unwrap_or_default()
+}
+
+/// What a parameter of type `T` should look like, in words.
+fn kind_of<T>() -> &'static str {
+    match std::any::type_name::<T>() {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "bool" => "true or false",
+        _ => "another value",
+    }
+}

@@ -1,0 +1,227 @@
+//! The schedule as it streams to the host: phases, steps, sends.
+
+use crate::set::{Axis, Set};
+use std::fmt;
+use std::marker::PhantomData;
+use swapmeet_abi::{SWM_COPY, SWM_LOCAL, SWM_OK, SWM_STRICT, SwmHost, SwmLayout, SwmRoute, SwmSend, SwmStr};
+
+/// Why there is no schedule, or no more of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The algorithm can't run on this problem; the reason is for the reader of a table.
+    Unsupported(String),
+    /// The plugin failed.
+    Failed(String),
+    /// The host refused a call: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
+    Stopped,
+}
+
+impl Stop {
+    /// The algorithm can't run on this problem, because of `reason`.
+    pub fn unsupported(reason: impl Into<String>) -> Self {
+        Self::Unsupported(reason.into())
+    }
+
+    /// The plugin failed, because of `reason`.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self::Failed(reason.into())
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported(reason) | Self::Failed(reason) => f.write_str(reason),
+            Self::Stopped => f.write_str("stopped by the host"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// How a message should travel, where the topology's own route won't do. Dimensions are those of the topology, whatever the
+/// schedule's own grid.
+#[derive(Clone, Copy)]
+pub struct Route<'a> {
+    raw: SwmRoute,
+    parts: PhantomData<&'a ()>,
+}
+
+impl<'a> Route<'a> {
+    const EMPTY: SwmRoute = SwmRoute {
+        size: size_of::<SwmRoute>() as u32,
+        dim_count: 0,
+        signs: std::ptr::null(),
+        order: std::ptr::null(),
+        path: std::ptr::null(),
+        path_len: 0,
+    };
+
+    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way, plus at a tie).
+    pub const fn signs(signs: &'a [i8]) -> Self {
+        Self {
+            raw: SwmRoute { signs: signs.as_ptr(), dim_count: signs.len() as u32, ..Self::EMPTY },
+            parts: PhantomData,
+        }
+    }
+
+    /// As [`Route::signs`], travelling the dimensions in `order`. Both must have one entry a dimension.
+    pub const fn signs_in_order(signs: &'a [i8], order: &'a [u32]) -> Self {
+        assert!(signs.len() == order.len());
+        Self {
+            raw: SwmRoute {
+                signs: signs.as_ptr(),
+                order: order.as_ptr(),
+                dim_count: signs.len() as u32,
+                ..Self::EMPTY
+            },
+            parts: PhantomData,
+        }
+    }
+
+    /// The nodes passed through, the receiver last, each a neighbour of the one before.
+    pub const fn path(nodes: &'a [u64]) -> Self {
+        Self { raw: SwmRoute { path: nodes.as_ptr(), path_len: nodes.len() as u64, ..Self::EMPTY }, parts: PhantomData }
+    }
+}
+
+/// One send: of what `from` holds, the blocks with origin in one set and destination in another go to `to`. Until narrowed
+/// down, that is everything.
+#[derive(Clone, Copy)]
+pub struct Send<'a> {
+    raw: SwmSend,
+    parts: PhantomData<&'a ()>,
+}
+
+impl<'a> Send<'a> {
+    /// All that `from` holds goes to `to`; both are nodes of the schedule's grid.
+    pub const fn new(from: u64, to: u64) -> Self {
+        Self {
+            raw: SwmSend {
+                size: size_of::<SwmSend>() as u32,
+                flags: 0,
+                from,
+                to,
+                origins: Set::ALL.raw(),
+                destinations: Set::ALL.raw(),
+                parts: Axis::ALL.raw(),
+                route: std::ptr::null(),
+            },
+            parts: PhantomData,
+        }
+    }
+
+    /// Only blocks from these nodes.
+    #[must_use]
+    pub const fn origins(mut self, set: Set<'a>) -> Self {
+        self.raw.origins = set.raw();
+        self
+    }
+
+    /// Only blocks for these nodes.
+    #[must_use]
+    pub const fn destinations(mut self, set: Set<'a>) -> Self {
+        self.raw.destinations = set.raw();
+        self
+    }
+
+    /// Only these parts of each block ([`Schedule::layout`]).
+    #[must_use]
+    pub const fn parts(mut self, parts: Axis<'a>) -> Self {
+        self.raw.parts = parts.raw();
+        self
+    }
+
+    /// Every block selected must be held: the host fails the schedule otherwise.
+    #[must_use]
+    pub const fn strict(mut self) -> Self {
+        self.raw.flags |= SWM_STRICT;
+        self
+    }
+
+    /// The sender keeps what it sends (broadcast, allgather).
+    #[must_use]
+    pub const fn copy(mut self) -> Self {
+        self.raw.flags |= SWM_COPY;
+        self
+    }
+
+    /// Sender and receiver may be the same: a local copy, which costs nothing.
+    #[must_use]
+    pub const fn local(mut self) -> Self {
+        self.raw.flags |= SWM_LOCAL;
+        self
+    }
+
+    /// Travels this way.
+    #[must_use]
+    pub const fn route(mut self, route: &'a Route<'a>) -> Self {
+        self.raw.route = &raw const route.raw;
+        self
+    }
+}
+
+/// The schedule, handed to the host piece by piece. Nothing of it is kept in the plugin.
+pub struct Schedule<'a> {
+    host: &'a SwmHost,
+}
+
+impl<'a> Schedule<'a> {
+    pub(crate) fn new(host: &'a SwmHost) -> Self {
+        Self { host }
+    }
+
+    /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in `parts` (1 for whole). Before the first
+    /// step. With as many nodes as the machine, node i of the grid runs on node i; otherwise [`Schedule::place`] each one.
+    pub fn layout(&mut self, radices: &[u64], parts: u32) -> Result<(), Stop> {
+        let layout = SwmLayout {
+            size: size_of::<SwmLayout>() as u32,
+            axis_count: radices.len() as u32,
+            radices: radices.as_ptr(),
+            parts,
+            reserved: 0,
+        };
+        // SAFETY: the function and its context come from the host's table; `layout` outlives the call.
+        answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
+    }
+
+    /// Node `logical` of the grid runs on node `real` of the machine; it has blocks of its own if it is an `owner`, otherwise it
+    /// only passes on those of others. Every node of the machine has exactly one owner.
+    pub fn place(&mut self, logical: u64, real: u64, owner: bool) -> Result<(), Stop> {
+        // SAFETY: the function and its context come from the host's table.
+        answer(self.host.place.map(|f| unsafe { f(self.host.ctx, logical, real, u32::from(owner)) }))
+    }
+
+    /// Begins a phase, by the paper's name for it.
+    pub fn phase(&mut self, name: &str) -> Result<(), Stop> {
+        // SAFETY: the function and its context come from the host's table; `name` outlives the call.
+        answer(self.host.phase.map(|f| unsafe { f(self.host.ctx, SwmStr::new(name)) }))
+    }
+
+    /// Begins a step: its sends happen at once; what arrives can be sent on only in a later step. Steps in which nothing is sent
+    /// don't count.
+    pub fn step(&mut self) -> Result<(), Stop> {
+        // SAFETY: the function and its context come from the host's table.
+        answer(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
+    }
+
+    /// Adds a send to the step. A rule that selects nothing sends nothing.
+    pub fn send(&mut self, send: &Send<'_>) -> Result<(), Stop> {
+        // SAFETY: the function and its context come from the host's table; `send` borrows all it points to.
+        answer(self.host.send.map(|f| unsafe { f(self.host.ctx, &raw const send.raw) }))
+    }
+
+    /// Every node rearranges all it holds, once, before the next step.
+    pub fn rearrange(&mut self) -> Result<(), Stop> {
+        // SAFETY: the function and its context come from the host's table.
+        answer(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))
+    }
+}
+
+fn answer(code: Option<i32>) -> Result<(), Stop> {
+    match code {
+        Some(SWM_OK) => Ok(()),
+        Some(_) => Err(Stop::Stopped),
+        None => Err(Stop::failed("the host is older than this plugin and lacks a function it needs")),
+    }
+}

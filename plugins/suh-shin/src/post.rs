@@ -1,0 +1,67 @@
+//! The way to the host: one place that turns moves along a dimension into sends, without allocating.
+
+use crate::network::Network;
+use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
+
+/// A move of blocks along one dimension, between two nodes of the padded grid.
+#[derive(Debug, Clone, Copy)]
+pub struct Move {
+    /// Sender.
+    pub from: u64,
+    /// Receiver.
+    pub to: u64,
+    /// The axis along which they differ.
+    pub axis: usize,
+    /// The way round it, 1 or -1; 0 leaves it to the topology.
+    pub way: i8,
+}
+
+/// Sends go through here.
+pub struct Post<'a, 'b> {
+    schedule: &'a mut Schedule<'b>,
+    /// All coordinates but in the axis of the send under way.
+    destinations: Vec<Axis<'static>>,
+    /// For each axis and way the signs of a route, one an axis.
+    signs: Vec<i8>,
+}
+
+impl<'a, 'b> Post<'a, 'b> {
+    pub fn new(network: &Network, schedule: &'a mut Schedule<'b>) -> Self {
+        let n = network.dimensions.len();
+        let mut signs = vec![0; 2 * n * n];
+        for (row, way) in signs.chunks_exact_mut(n).enumerate() {
+            way[row / 2] = if row % 2 == 0 { 1 } else { -1 };
+        }
+        Self { schedule, destinations: vec![Axis::ALL; n], signs }
+    }
+
+    /// Begins phase `number`; the data are rearranged between any two.
+    pub fn phase(&mut self, number: usize) -> Result<(), Stop> {
+        if number > 1 {
+            self.schedule.rearrange()?;
+        }
+        self.schedule.phase(&format!("Phase {number}"))
+    }
+
+    /// Begins a step.
+    pub fn step(&mut self) -> Result<(), Stop> {
+        self.schedule.step()
+    }
+
+    /// Of what the sender holds, sends all with its destination in `there` along the axis of the move. Nothing need be
+    /// said of the other axes, or of origins: whatever the sender has of them goes along.
+    pub fn send(&mut self, along: &Move, there: Axis<'static>) -> Result<(), Stop> {
+        let n = self.destinations.len();
+        self.destinations[along.axis] = there;
+        let send = Send::new(along.from, along.to).destinations(Set::product(&self.destinations));
+        let sent = if along.way == 0 {
+            self.schedule.send(&send)
+        } else {
+            let row = 2 * along.axis + usize::from(along.way < 0);
+            let route = Route::signs(&self.signs[row * n..(row + 1) * n]);
+            self.schedule.send(&send.route(&route))
+        };
+        self.destinations[along.axis] = Axis::ALL;
+        sent
+    }
+}

@@ -1,0 +1,86 @@
+//! Who sends to whom in which step.
+
+/// Fig. 1: partners differ by the step's bits.
+pub fn pex_partner(me: u64, i: u64) -> u64 {
+    me ^ i
+}
+
+/// Fig. 2: as Fig. 1 among q processors, of which only p are there.
+pub fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
+    Some(me ^ j).filter(|partner| *partner < p)
+}
+
+/// Fig. 4: as Fig. 2, with processors numbered from (q - p) / 2 on, so that those missing are missing at both ends.
+///
+/// As printed, the virtual number is taken modulo p. Then partners don't choose each other, and some processors are told to exchange with
+/// themselves; Fig. 3 (0..19 become 6..25) shows that no modulus is meant. The paper's wrap of negative destinations (`+ q`) never yields a
+/// number below p and is left out.
+pub fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
+    let shift = shift(p);
+    let virtual_destination = (me + shift) ^ j;
+    virtual_destination.checked_sub(shift).filter(|partner| *partner < p)
+}
+
+/// What is added to a processor's number in Fig. 4: half of what p lacks of q, rounded down.
+fn shift(p: u64) -> u64 {
+    (p.next_power_of_two() - p) / 2
+}
+
+/// Fig. 5: j processors on.
+pub fn gen_destination(me: u64, j: u64, p: u64) -> u64 {
+    (me + j) % p
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_1_the_pairs_of_pex_on_8_processors() {
+        let pairs = |i| (0..8).map(|me| (me, pex_partner(me, i))).filter(|(a, b)| a < b).collect::<Vec<_>>();
+        assert_eq!(pairs(1), [(0, 1), (2, 3), (4, 5), (6, 7)]);
+        assert_eq!(pairs(3), [(0, 3), (1, 2), (4, 7), (5, 6)]);
+        assert_eq!(pairs(6), [(0, 6), (1, 7), (2, 4), (3, 5)]);
+        assert_eq!(pairs(7), [(0, 7), (1, 6), (2, 5), (3, 4)]);
+    }
+
+    #[test]
+    fn fig_3_20_processors_become_6_to_25_of_32() {
+        assert_eq!((shift(20), 19 + shift(20)), (6, 25));
+        assert_eq!(shift(32), 0);
+    }
+
+    #[test]
+    fn every_pair_exchanges_once_and_partners_choose_each_other() {
+        for partner in [pex_gen_partner as fn(u64, u64, u64) -> Option<u64>, pex_gen_shift_partner] {
+            for p in 1..70_u64 {
+                for me in 0..p {
+                    let mut met: Vec<u64> = (1..p.next_power_of_two()).filter_map(|j| partner(me, j, p)).collect();
+                    met.sort_unstable();
+                    assert_eq!(met, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
+                    assert!((1..p.next_power_of_two())
+                        .all(|j| partner(me, j, p).is_none_or(|other| partner(other, j, p) == Some(me))));
+                }
+            }
+        }
+    }
+
+    /// The rule as printed, to show what is wrong with it.
+    fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
+        let (q, shift) = (p.next_power_of_two() as i64, shift(p) as i64);
+        let my_virtual = (me as i64 + shift) % p as i64;
+        let mut destination = (my_virtual ^ j as i64) - shift;
+        if destination < 0 {
+            destination += q;
+        }
+        (destination < p as i64).then_some(destination as u64)
+    }
+
+    #[test]
+    fn as_printed_fig_4_makes_no_pairs_on_20_processors() {
+        let mutual = |j: u64| {
+            (0..20).all(|me| fig_4_as_printed(me, j, 20).is_none_or(|to| to != me && fig_4_as_printed(to, j, 20) == Some(me)))
+        };
+        assert_eq!((1..32).filter(|j| !mutual(*j)).count(), 30, "steps of 31 in which some partner doesn't choose back");
+    }
+}

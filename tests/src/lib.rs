@@ -1,0 +1,1 @@
+//! Tests that cross crates: the program, the plugin files, the papers' figures
