@@ -315,12 +315,8 @@ impl Layout {
     pub fn subtract(&self, a: &[u64], inner: &[u64], scratch: &mut [u64], mut piece: impl FnMut(&[u64])) {
         // Axis by axis: what differs in this axis, agrees with `inner` in those before and is as `a` in those after.
         for (index, f) in self.fields.iter().enumerate() {
-            let differs = if f.words == 1 {
-                a[f.word] & f.mask != inner[f.word] & f.mask
-            } else {
-                a[f.word..f.word + f.words] != inner[f.word..f.word + f.words]
-            };
-            if !differs {
+            let range = f.word..f.word + f.words;
+            if same_words(&a[range.clone()], &inner[range], f.mask) {
                 continue;
             }
             scratch.copy_from_slice(a);
@@ -344,9 +340,9 @@ impl Layout {
             return false;
         };
         let alike_elsewhere = if f.words == 1 {
-            (a[first] ^ b[first]) & !f.mask == 0 && a[first + 1..] == b[first + 1..]
+            (a[first] ^ b[first]) & !f.mask == 0 && same_words(&a[first + 1..], &b[first + 1..], u64::MAX)
         } else {
-            a[f.word + f.words..] == b[f.word + f.words..]
+            same_words(&a[f.word + f.words..], &b[f.word + f.words..], u64::MAX)
         };
         if alike_elsewhere {
             for i in f.word..f.word + f.words {
@@ -389,6 +385,11 @@ impl Layout {
     pub fn coordinates_of(&self, side: Side, a: &[u64]) -> Vec<Vec<u64>> {
         self.fields[self.range(side)].iter().map(|f| coordinates(f, a)).collect()
     }
+}
+
+/// Whether words agree within `mask`. Word by word: boxes were often written a moment ago, and a wide comparison would wait for that.
+fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
+    a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)
 }
 
 /// Sets `count` bits from coordinate `first` on, without wrapping.

@@ -16,8 +16,10 @@ pub struct Holdings {
     next: Vec<u32>,
     free: u32,
     heads: Vec<u32>,
+    // Kept from call to call, so that no send allocates.
     inner: Vec<u64>,
     scratch: Vec<u64>,
+    rest: Vec<u64>,
 }
 
 /// A box taken from a node's list, on its way.
@@ -36,6 +38,7 @@ impl Holdings {
             heads: vec![NONE; nodes],
             inner: vec![0; words],
             scratch: vec![0; words],
+            rest: Vec::new(),
         }
     }
 
@@ -87,9 +90,7 @@ impl Holdings {
     pub fn select(&mut self, layout: &Layout, node: u64, selection: &[u64], keep: bool, mut found: impl FnMut(Slot, u64)) {
         let mut inner = std::mem::take(&mut self.inner);
         let mut scratch = std::mem::take(&mut self.scratch);
-        // What remains of split boxes is chained in front of the list: the walk below has passed there.
-        let mut kept_first = NONE;
-        let mut kept_last = NONE;
+        let mut rest = std::mem::take(&mut self.rest);
         let mut before = NONE;
         let mut at = self.heads[node as usize];
         while at != NONE {
@@ -108,45 +109,21 @@ impl Holdings {
                 at = after;
                 continue;
             }
-            if self.bits[range.clone()] == inner[..] {
-                if before == NONE { self.heads[node as usize] = after } else { self.next[before as usize] = after }
-                found(Slot(at), count);
-                at = after;
-                continue;
-            }
-            let whole = self.store(&inner);
-            found(whole, count);
-            let original: &[u64] = &self.bits[range.clone()];
-            // Most splits leave one piece: it takes the place of the box. Further ones get slots of their own.
-            let mut first = true;
-            let mut more: smallvec::SmallVec<[u64; 32]> = smallvec::SmallVec::new();
-            let mut replacement: smallvec::SmallVec<[u64; 32]> = smallvec::SmallVec::new();
-            layout.subtract(original, &inner, &mut scratch, |piece| {
-                if first {
-                    replacement.extend_from_slice(piece);
-                    first = false;
-                } else {
-                    more.extend_from_slice(piece);
-                }
-            });
-            self.bits[range].copy_from_slice(&replacement);
-            for piece in more.chunks_exact(self.words) {
-                let Slot(slot) = self.store(piece);
-                self.next[slot as usize] = kept_first;
-                if kept_first == NONE {
-                    kept_last = slot;
-                }
-                kept_first = slot;
-            }
-            before = at;
+            if before == NONE { self.heads[node as usize] = after } else { self.next[before as usize] = after }
+            // What goes keeps the slot; what stays is put back below, joined with what it now fits.
+            layout.subtract(&self.bits[range.clone()], &inner, &mut scratch, |piece| rest.extend_from_slice(piece));
+            self.bits[range].copy_from_slice(&inner);
+            found(Slot(at), count);
             at = after;
-        }
-        if kept_first != NONE {
-            self.next[kept_last as usize] = self.heads[node as usize];
-            self.heads[node as usize] = kept_first;
         }
         self.inner = inner;
         self.scratch = scratch;
+        for piece in rest.chunks_exact(self.words) {
+            let slot = self.store(piece);
+            self.insert(layout, node, slot);
+        }
+        rest.clear();
+        self.rest = rest;
     }
 
     /// Adds a box, none of whose blocks the node holds, to the node's list, joining it with what it fits.

@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
     fn way_number(&mut self, way: &Way) -> u32 {
         const LOOK_BACK: usize = 16;
         let recent = self.ways.len().saturating_sub(LOOK_BACK);
-        if let Some(i) = self.ways[recent..].iter().position(|w| w == way) {
+        if let Some(i) = self.ways[recent..].iter().position(|w| w.is(way)) {
             return (recent + i) as u32 + 1;
         }
         self.ways.push(way.clone());

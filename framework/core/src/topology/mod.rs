@@ -54,6 +54,13 @@ pub struct Way {
     pub path: Vec<u64>,
 }
 
+impl Way {
+    /// Whether both are the same. Entry by entry: a way was written byte by byte a moment ago, and a wide comparison would wait for that.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.signs.iter().eq(&other.signs) && self.order.iter().eq(&other.order) && self.path.iter().eq(&other.path)
+    }
+}
+
 /// Why there is no such route.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
