@@ -1,1 +1,55 @@
-//! Tests that cross crates: the program, the plugin files, the papers' figures
+//! Tests that cross crates: the program, the plugin files, the papers' figures.
+//!
+//! `cargo test` builds neither another package's program nor a `cdylib` that nothing links to, so the tests build both, once a process.
+
+#![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use swapmeet_results::{Record, read_records};
+
+/// The folder with the built program and the bundled plugins.
+pub fn build() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        // target/PROFILE/deps/TEST-HASH
+        let test = std::env::current_exe().expect("a test knows its own file");
+        let profile = test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned();
+        let target = profile.parent().expect("target/PROFILE has a parent");
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--workspace", "--exclude", "swapmeet-tests", "--target-dir"]).arg(target);
+        build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().expect("cargo runs").success(), "the workspace doesn't build");
+        profile
+    })
+}
+
+/// The program, with only the bundled plugins to be found.
+pub fn swapmeet(args: &[&str]) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new(build().join("swapmeet"));
+    command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").env("NO_COLOR", "1");
+    command
+}
+
+/// The rows that `swapmeet run ARGS --out -` prints, whatever its exit status.
+pub fn rows(args: &[&str]) -> Vec<Record> {
+    let output = swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().expect("the program runs");
+    let text = String::from_utf8(output.stdout).expect("rows are UTF-8");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    read_records("standard output", &text).unwrap_or_else(|e| panic_with(&format!("{e}\n{errors}")))
+}
+
+#[expect(clippy::panic, reason = "as above")]
+fn panic_with<T>(message: &str) -> T {
+    panic!("{message}")
+}
+
+/// A file of the project, by its path from the project's root.
+pub fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}

@@ -64,6 +64,37 @@ pub enum NodeSet<'a> {
     Axes(&'a [Axis<'a>]),
 }
 
+/// A box to select by, which remembers in which axes it says anything.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    bits: Vec<u64>,
+    narrowed: Vec<usize>,
+    count: u64,
+}
+
+impl Selection {
+    /// The selection as a box.
+    pub fn bits(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Blocks (or parts of blocks) in it, held by anybody or not.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// What a selection takes of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// Nothing.
+    Nothing,
+    /// All of it.
+    Whole,
+    /// A part, with so many blocks.
+    Part(u64),
+}
+
 /// How boxes of an exchange are laid out in words.
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -74,6 +105,7 @@ pub struct Layout {
     parts: std::ops::Range<usize>,
     /// Every bit of every field.
     full: Vec<u64>,
+    full_count: u64,
     /// For each word, whether it belongs to one field alone that has other words too: only there a zero word is no empty field.
     simple: bool,
 }
@@ -114,11 +146,12 @@ impl Layout {
         let parts = side(&[u64::from(parts.max(1))], &mut fields);
         let words = if next.1 > 0 { next.0 + 1 } else { next.0 };
         let simple = fields.iter().all(|f| f.words == 1);
-        let mut layout = Self { grid, fields, origins, destinations, parts, full: vec![0; words], simple };
+        let mut layout = Self { grid, fields, origins, destinations, parts, full: vec![0; words], full_count: 0, simple };
         let mut full = std::mem::take(&mut layout.full);
         for index in 0..layout.fields.len() {
             layout.fill(index, &mut full);
         }
+        layout.full_count = layout.count(&full);
         layout.full = full;
         layout
     }
@@ -181,9 +214,8 @@ impl Layout {
 
     /// Narrows `side` of `out` down to the one node (or part) `node`.
     pub fn narrow_to(&self, side: Side, node: u64, out: &mut [u64]) {
-        let range = self.range(side);
         let mut rest = node;
-        for index in range.rev() {
+        for index in self.range(side).rev() {
             let radix = u64::from(self.fields[index].radix);
             self.clear(index, out);
             self.insert(index, rest % radix, out);
@@ -191,8 +223,21 @@ impl Layout {
         }
     }
 
-    /// Narrows `side` of `out`, which must be full on that side, down to `set`. `Err` says what is wrong with the set.
-    pub fn narrow(&self, side: Side, set: NodeSet<'_>, out: &mut [u64]) -> Result<(), String> {
+    /// A selection of everything.
+    pub fn select_all(&self) -> Selection {
+        Selection { bits: self.full.clone(), narrowed: Vec::new(), count: self.full_count }
+    }
+
+    /// Makes a selection one of everything again.
+    pub fn widen(&self, selection: &mut Selection) {
+        for index in selection.narrowed.drain(..) {
+            self.fill(index, &mut selection.bits);
+        }
+        selection.count = self.full_count;
+    }
+
+    /// Narrows `side` of a selection, which must be full on that side, down to `set`. `Err` says what is wrong with the set.
+    pub fn narrow(&self, side: Side, set: NodeSet<'_>, out: &mut Selection) -> Result<(), String> {
         match set {
             NodeSet::All => Ok(()),
             NodeSet::One(node) => {
@@ -200,7 +245,9 @@ impl Layout {
                     return Err(format!("names node {node} of a grid of {} nodes", self.grid.nodes()));
                 }
                 if self.has(side) {
-                    self.narrow_to(side, node, out);
+                    out.narrowed.extend(self.range(side));
+                    out.count /= self.grid.nodes();
+                    self.narrow_to(side, node, &mut out.bits);
                 }
                 Ok(())
             }
@@ -208,8 +255,7 @@ impl Layout {
                 if axes.len() != self.grid.radices().len() {
                     return Err(format!("has {} axes, the grid has {}", axes.len(), self.grid.radices().len()));
                 }
-                let range = self.range(side);
-                for (number, (index, axis)) in range.zip(axes).enumerate() {
+                for (number, (index, axis)) in self.range(side).zip(axes).enumerate() {
                     self.narrow_field(index, *axis, out).map_err(|what| format!("axis {number} {what}"))?;
                 }
                 Ok(())
@@ -217,15 +263,15 @@ impl Layout {
         }
     }
 
-    /// Narrows the parts of `out` down to `axis`.
-    pub fn narrow_parts(&self, axis: Axis<'_>, out: &mut [u64]) -> Result<(), String> {
+    /// Narrows the parts of a selection down to `axis`.
+    pub fn narrow_parts(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
         self.narrow_field(self.parts.start, axis, out).map_err(|what| format!("list of parts {what}"))
     }
 
-    fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut [u64]) -> Result<(), String> {
+    fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
         let f = self.fields[index];
         match axis {
-            Axis::All => {}
+            Axis::All => return Ok(()),
             Axis::Range { first, stride, count } => {
                 let radix = f.radix;
                 if first >= radix {
@@ -234,20 +280,21 @@ impl Layout {
                 if count == 0 || (count > 1 && stride == 0) {
                     return Err(format!("has {count} members {stride} apart, expected at least one, at least 1 apart"));
                 }
-                if count > radix || (u64::from(count - 1) * u64::from(stride) >= u64::from(radix) && wraps_onto_itself(radix, stride, count)) {
+                let span = u64::from(count - 1) * u64::from(stride);
+                if count > radix || (span >= u64::from(radix) && wraps_onto_itself(radix, stride, count)) {
                     return Err(format!("names a coordinate twice ({count} members {stride} apart, modulo {radix})"));
                 }
-                self.clear(index, out);
+                self.clear(index, &mut out.bits);
                 if stride == 1 || count == 1 {
                     let head = count.min(radix - first);
-                    fill_run(&f, first, head, out);
+                    fill_run(&f, first, head, &mut out.bits);
                     if head < count {
-                        fill_run(&f, 0, count - head, out);
+                        fill_run(&f, 0, count - head, &mut out.bits);
                     }
                 } else {
                     let (mut c, stride) = (u64::from(first), u64::from(stride % radix));
                     for _ in 0..count {
-                        self.insert(index, c, out);
+                        self.insert(index, c, &mut out.bits);
                         c += stride;
                         if c >= u64::from(radix) {
                             c -= u64::from(radix);
@@ -266,13 +313,48 @@ impl Layout {
                 if words.iter().all(|w| *w == 0) {
                     return Err("is empty".to_owned());
                 }
-                self.clear(index, out);
+                self.clear(index, &mut out.bits);
                 for (i, word) in words.iter().enumerate() {
-                    out[f.word + i] |= word << f.shift;
+                    out.bits[f.word + i] |= word << f.shift;
                 }
             }
         }
+        out.narrowed.push(index);
+        out.count = out.count / u64::from(f.radix) * self.members(&f, &out.bits);
         Ok(())
+    }
+
+    /// What a selection takes of a box of `count` blocks; a part is written to `out`. Looks only at the axes in which the selection says anything:
+    /// most rules say something in one.
+    pub fn cut(&self, a: &[u64], count: u64, selection: &Selection, out: &mut [u64]) -> Cut {
+        let mut whole = true;
+        for &index in &selection.narrowed {
+            let f = &self.fields[index];
+            let (mut any, mut lost) = (0, 0);
+            for i in f.word..f.word + f.words {
+                let word = a[i] & f.mask;
+                any |= word & selection.bits[i];
+                lost |= word & !selection.bits[i];
+            }
+            if any == 0 {
+                return Cut::Nothing;
+            }
+            whole &= lost == 0;
+        }
+        if whole {
+            return Cut::Whole;
+        }
+        out.copy_from_slice(a);
+        let mut part = count;
+        for &index in &selection.narrowed {
+            let f = &self.fields[index];
+            let before = self.members(f, out);
+            for i in f.word..f.word + f.words {
+                out[i] &= selection.bits[i] | !f.mask;
+            }
+            part = part / before * self.members(f, out);
+        }
+        Cut::Part(part)
     }
 
     fn field_is_empty(&self, f: &Field, bits: &[u64]) -> bool {

@@ -3,7 +3,7 @@
 //! Blocks are never listed. A send takes boxes out of one node's holdings and puts them into another's, and since a block that moves is
 //! in one place at a time, counting what each node holds at the end proves delivery.
 
-use crate::boxes::{Axis, Layout, NodeSet, Side};
+use crate::boxes::{Axis, Layout, NodeSet, Selection, Side};
 use crate::collective::{BlockSizes, Collective};
 use crate::fault::{Block, Count, Fault, Place, Whereabouts};
 use crate::holdings::{Holdings, Slot, without};
@@ -51,7 +51,7 @@ pub struct Exchange {
     begun: bool,
     copied: bool,
     step: u64,
-    selection: Vec<u64>,
+    selection: Selection,
 }
 
 impl Exchange {
@@ -79,7 +79,7 @@ impl Exchange {
         }
         let holdings = Holdings::new(&layout, nodes as usize);
         let held = vec![0; placement.machine_nodes() as usize];
-        let selection = vec![0; layout.words()];
+        let selection = layout.select_all();
         let mut exchange = Self {
             owners: owner_boxes(&layout, &placement),
             collective,
@@ -98,9 +98,9 @@ impl Exchange {
         };
         for real in 0..exchange.placement.machine_nodes() {
             for bits in exchange.initial(real) {
-                let load = exchange.load(&bits, exchange.layout.count(&bits));
-                exchange.held[real as usize] += load;
-                let slot = exchange.holdings.store(&bits);
+                let count = exchange.layout.count(&bits);
+                exchange.held[real as usize] += exchange.load(&bits, count);
+                let slot = exchange.holdings.store(&bits, count);
                 let owner = exchange.placement.owner(real);
                 exchange.holdings.insert(&exchange.layout, owner, slot);
             }
@@ -174,7 +174,7 @@ impl Exchange {
         if from == to && !rule.local {
             return Err(Fault::SentToItself { step: self.step, node: self.placement.locate(from) });
         }
-        self.selection.copy_from_slice(self.layout.full());
+        self.layout.widen(&mut self.selection);
         let narrowed = self
             .layout
             .narrow(Side::Origins, rule.origins, &mut self.selection)
@@ -198,7 +198,7 @@ impl Exchange {
                 count += blocks;
             });
         }
-        if rule.strict && count < self.layout.count(&self.selection) {
+        if rule.strict && count < self.selection.count() {
             return Err(self.not_held(rule, first));
         }
         if count == 0 {
@@ -266,7 +266,7 @@ impl Exchange {
         let load = self.load(&arrived, total);
         self.held[self.placement.real(node) as usize] -= (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
         for bits in new {
-            let slot = self.holdings.store(&bits);
+            let slot = self.holdings.store(&bits, self.layout.count(&bits));
             self.holdings.insert(&self.layout, node, slot);
         }
         Ok(())
@@ -319,8 +319,8 @@ impl Exchange {
 
     fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let taken = self.arriving[first..].iter().map(|(_, slot)| self.holdings.get(*slot));
-        let rest = without(&self.layout, vec![self.selection.clone()], taken);
-        let block = rest.first().cloned().unwrap_or_else(|| self.selection.clone());
+        let rest = without(&self.layout, vec![self.selection.bits().to_vec()], taken);
+        let block = rest.first().cloned().unwrap_or_else(|| self.selection.bits().to_vec());
         Fault::NotHeld {
             step: self.step,
             from: self.placement.locate(rule.from),
@@ -410,7 +410,7 @@ fn owner_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
         owners.sort_unstable();
         for owner in owners {
             layout.narrow_to(side, owner, &mut one);
-            let slot = list.store(&one);
+            let slot = list.store(&one, 0);
             list.insert(layout, 0, slot);
         }
         list.of(0).map(<[u64]>::to_vec).collect()

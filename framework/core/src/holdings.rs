@@ -4,7 +4,7 @@
 //! copied; a box that moves in part is split by intersection, and what arrives is joined with its neighbours again, so that in
 //! the algorithms of the papers a node's list stays two or three boxes long however many blocks it holds.
 
-use crate::boxes::Layout;
+use crate::boxes::{Cut, Layout, Selection};
 
 const NONE: u32 = u32::MAX;
 
@@ -13,6 +13,8 @@ const NONE: u32 = u32::MAX;
 pub struct Holdings {
     words: usize,
     bits: Vec<u64>,
+    /// Blocks in each slot's box.
+    counts: Vec<u64>,
     next: Vec<u32>,
     free: u32,
     heads: Vec<u32>,
@@ -33,6 +35,7 @@ impl Holdings {
         Self {
             words,
             bits: Vec::new(),
+            counts: Vec::new(),
             next: Vec::new(),
             free: NONE,
             heads: vec![NONE; nodes],
@@ -52,11 +55,12 @@ impl Holdings {
         &self.bits[self.range(slot.0)]
     }
 
-    /// Puts a box aside in a slot of its own.
-    pub fn store(&mut self, bits: &[u64]) -> Slot {
+    /// Puts a box of `count` blocks aside in a slot of its own.
+    pub fn store(&mut self, bits: &[u64], count: u64) -> Slot {
         if self.free == NONE {
             let slot = self.next.len() as u32;
             self.bits.extend_from_slice(bits);
+            self.counts.push(count);
             self.next.push(NONE);
             return Slot(slot);
         }
@@ -64,7 +68,13 @@ impl Holdings {
         self.free = self.next[slot as usize];
         let range = self.range(slot);
         self.bits[range].copy_from_slice(bits);
+        self.counts[slot as usize] = count;
         Slot(slot)
+    }
+
+    /// Blocks in the box in a slot.
+    pub fn count(&self, slot: Slot) -> u64 {
+        self.counts[slot.0 as usize]
     }
 
     /// Gives a slot back.
@@ -87,39 +97,58 @@ impl Holdings {
     }
 
     /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands out the boxes with their counts.
-    pub fn select(&mut self, layout: &Layout, node: u64, selection: &[u64], keep: bool, mut found: impl FnMut(Slot, u64)) {
+    pub fn select(
+        &mut self,
+        layout: &Layout,
+        node: u64,
+        selection: &Selection,
+        keep: bool,
+        mut found: impl FnMut(Slot, u64),
+    ) {
         let mut inner = std::mem::take(&mut self.inner);
-        let mut scratch = std::mem::take(&mut self.scratch);
         let mut rest = std::mem::take(&mut self.rest);
         let mut before = NONE;
         let mut at = self.heads[node as usize];
-        while at != NONE {
+        // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it.
+        let mut wanted = selection.count();
+        while at != NONE && wanted > 0 {
             let after = self.next[at as usize];
-            let range = self.range(at);
-            if !layout.intersect(&self.bits[range.clone()], selection, &mut inner) {
-                before = at;
-                at = after;
-                continue;
-            }
-            let count = layout.count(&inner);
+            let (range, held) = (self.range(at), self.counts[at as usize]);
+            let cut = layout.cut(&self.bits[range.clone()], held, selection, &mut inner);
+            let count = match cut {
+                Cut::Nothing => {
+                    before = at;
+                    at = after;
+                    continue;
+                }
+                Cut::Whole => held,
+                Cut::Part(count) => count,
+            };
+            wanted = wanted.saturating_sub(count);
             if keep {
-                let slot = self.store(&inner);
+                if cut == Cut::Whole {
+                    inner.copy_from_slice(&self.bits[range]);
+                }
+                let slot = self.store(&inner, count);
                 found(slot, count);
                 before = at;
                 at = after;
                 continue;
             }
             if before == NONE { self.heads[node as usize] = after } else { self.next[before as usize] = after }
-            // What goes keeps the slot; what stays is put back below, joined with what it now fits.
-            layout.subtract(&self.bits[range.clone()], &inner, &mut scratch, |piece| rest.extend_from_slice(piece));
-            self.bits[range].copy_from_slice(&inner);
+            if cut != Cut::Whole {
+                // What goes keeps the slot; what stays is put back below, joined with what it now fits.
+                let scratch = &mut self.scratch;
+                layout.subtract(&self.bits[range.clone()], &inner, scratch, |piece| rest.extend_from_slice(piece));
+                self.bits[range].copy_from_slice(&inner);
+                self.counts[at as usize] = count;
+            }
             found(Slot(at), count);
             at = after;
         }
         self.inner = inner;
-        self.scratch = scratch;
         for piece in rest.chunks_exact(self.words) {
-            let slot = self.store(piece);
+            let slot = self.store(piece, layout.count(piece));
             self.insert(layout, node, slot);
         }
         rest.clear();
@@ -128,17 +157,19 @@ impl Holdings {
 
     /// Adds a box, none of whose blocks the node holds, to the node's list, joining it with what it fits.
     pub fn insert(&mut self, layout: &Layout, node: u64, slot: Slot) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.copy_from_slice(self.get(slot));
-        // Each join makes the arriving box larger; a larger box may fit others, so look again until none does.
+        let Slot(mut new) = slot;
+        // Each join makes the box larger; a larger box may fit others, so look again until none does.
         'again: loop {
             let mut before = NONE;
             let mut at = self.heads[node as usize];
             while at != NONE {
                 let after = self.next[at as usize];
-                if layout.join(&mut scratch, &self.bits[self.range(at)]) {
+                let (old, new_bits) = self.pair(at, new);
+                if layout.join(old, new_bits) {
                     if before == NONE { self.heads[node as usize] = after } else { self.next[before as usize] = after }
-                    self.discard(Slot(at));
+                    self.counts[at as usize] += self.counts[new as usize];
+                    self.discard(Slot(new));
+                    new = at;
                     continue 'again;
                 }
                 before = at;
@@ -146,11 +177,20 @@ impl Holdings {
             }
             break;
         }
-        let range = self.range(slot.0);
-        self.bits[range].copy_from_slice(&scratch);
-        self.next[slot.0 as usize] = self.heads[node as usize];
-        self.heads[node as usize] = slot.0;
-        self.scratch = scratch;
+        self.next[new as usize] = self.heads[node as usize];
+        self.heads[node as usize] = new;
+    }
+
+    /// Two different slots' boxes, the first to be written.
+    fn pair(&mut self, a: u32, b: u32) -> (&mut [u64], &[u64]) {
+        let (ra, rb) = (self.range(a), self.range(b));
+        if ra.start < rb.start {
+            let (low, high) = self.bits.split_at_mut(rb.start);
+            (&mut low[ra], &high[..self.words])
+        } else {
+            let (low, high) = self.bits.split_at_mut(ra.start);
+            (&mut high[..self.words], &low[rb])
+        }
     }
 
     /// Of the box in `slot`, what the node holds already: the number of such blocks and, if any, one box of them.

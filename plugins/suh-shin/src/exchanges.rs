@@ -52,6 +52,7 @@ fn step(
     done: impl Fn(&[u32]) -> u64,
 ) -> Result<(), Stop> {
     let side = |x: u32| x - x % distance;
+    let places = |x: u32| Axis::range(side(x) % network.kind.submesh(), distance);
     let movement = |x: &[u32], node: u64| {
         let k = along(x);
         let (here, d) = (x[k], &network.dimensions[k]);
@@ -67,7 +68,7 @@ fn step(
         post.step()?;
         return network.each_node(|x, node| {
             let (_, there, along) = movement(x, node);
-            post.send(&along, Axis::range(side(there), distance))
+            post.send_to_places(&along, places(there))
         });
     }
     let mut pending = Vec::new();
@@ -83,7 +84,7 @@ fn step(
                 real_to: network.dimensions[k].real_moved(real_from, x[k], there),
                 dimension: k,
                 along,
-                there: Axis::range(side(there), distance),
+                places: places(there),
             });
         }
         Ok(())

@@ -65,9 +65,8 @@ pub fn real(network: &Network, x: &[u32]) -> u64 {
     x.iter().zip(&network.dimensions).map(|(&v, d)| u64::from(d.host(v)) * d.real_stride).sum()
 }
 
-/// Tells the host of the padded grid. Virtual nodes own no blocks.
+/// Tells the host who runs the padded grid. Virtual nodes own no blocks.
 pub fn place(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    schedule.layout(&network.radices(), 1)?;
     network.each_node(|x, node| {
         let owner = x.iter().zip(&network.dimensions).all(|(&v, d)| v < d.size);
         schedule.place(node, real(network, x), owner)
@@ -85,8 +84,8 @@ pub struct Pending {
     pub dimension: usize,
     /// The move in the padded grid.
     pub along: Move,
-    /// What of that axis it is for.
-    pub there: Axis<'static>,
+    /// The places of a submesh along it that the blocks are for.
+    pub places: Axis<'static>,
 }
 
 /// Carries out one exchange step in as many turns as it takes.
@@ -97,7 +96,7 @@ pub fn in_turns(network: &Network, mut pending: Vec<Pending>, post: &mut Post<'_
     for turn in 0..count {
         post.step()?;
         for (p, _) in pending.iter().zip(&turns).filter(|(_, t)| **t == turn) {
-            post.send(&p.along, p.there)?;
+            post.send_to_places(&p.along, p.places)?;
         }
     }
     Ok(())
@@ -209,7 +208,7 @@ mod tests {
                 real_to: u64::from(d.host(to)),
                 dimension: 0,
                 along: Move { from: from.into(), to: to.into(), axis: d.axis, way: d.way(from, to, 1) },
-                there: Axis::one(to),
+                places: Axis::ALL,
             })
             .collect();
         pending.sort_by_key(|p| (p.real_from, p.real_to));

@@ -66,6 +66,7 @@ impl Algorithm for SuhShin {
         if network.real_nodes() == 1 {
             return Ok(());
         }
+        schedule.layout(&network.radices(), 1)?;
         if network.is_padded() {
             fold::place(&network, schedule)?;
         }

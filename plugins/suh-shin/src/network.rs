@@ -88,11 +88,14 @@ impl Network {
         self.dimensions.iter().map(|d| u64::from(d.padded)).product()
     }
 
-    /// Sides of the padded grid, first axis first.
+    /// Sides of the grid in which sets are named, first axis first: each axis of the padded grid as a submesh and a place
+    /// in it. The paper's sets are products of just these (the node groups are those of the places), which makes them
+    /// several times smaller than with one long axis; the nodes' numbers are the same.
     pub fn radices(&self) -> Vec<u64> {
-        let mut radices = vec![0; self.dimensions.len()];
+        let mut radices = vec![0; 2 * self.dimensions.len()];
         for d in &self.dimensions {
-            radices[d.axis] = u64::from(d.padded);
+            radices[2 * d.axis] = u64::from(d.padded / d.submesh);
+            radices[2 * d.axis + 1] = u64::from(d.submesh);
         }
         radices
     }
@@ -138,8 +141,8 @@ mod tests {
 
     #[test]
     fn sides_are_padded_to_whole_submeshes() {
-        assert_eq!(Network::new(Kind::Torus, &[1, 4, 9]).unwrap().radices(), [4, 4, 12]);
-        assert_eq!(Network::new(Kind::Mesh, &[1, 4, 9]).unwrap().radices(), [2, 4, 10]);
+        assert_eq!(Network::new(Kind::Torus, &[1, 4, 9]).unwrap().radices(), [1, 4, 1, 4, 3, 4]);
+        assert_eq!(Network::new(Kind::Mesh, &[1, 4, 9]).unwrap().radices(), [1, 2, 2, 2, 5, 2]);
         assert!(!Network::new(Kind::Mesh, &[6, 8]).unwrap().is_padded());
     }
 

@@ -19,7 +19,7 @@ pub struct Move {
 /// Sends go through here.
 pub struct Post<'a, 'b> {
     schedule: &'a mut Schedule<'b>,
-    /// All coordinates but in the axis of the send under way.
+    /// For each axis submeshes and places in them: all, but for the axis of the send under way.
     destinations: Vec<Axis<'static>>,
     /// For each axis and way the signs of a route, one an axis.
     signs: Vec<i8>,
@@ -32,7 +32,7 @@ impl<'a, 'b> Post<'a, 'b> {
         for (row, way) in signs.chunks_exact_mut(n).enumerate() {
             way[row / 2] = if row % 2 == 0 { 1 } else { -1 };
         }
-        Self { schedule, destinations: vec![Axis::ALL; n], signs }
+        Self { schedule, destinations: vec![Axis::ALL; 2 * n], signs }
     }
 
     /// Begins phase `number`; the data are rearranged between any two.
@@ -48,20 +48,29 @@ impl<'a, 'b> Post<'a, 'b> {
         self.schedule.step()
     }
 
-    /// Of what the sender holds, sends all with its destination in `there` along the axis of the move. Nothing need be
-    /// said of the other axes, or of origins: whatever the sender has of them goes along.
-    pub fn send(&mut self, along: &Move, there: Axis<'static>) -> Result<(), Stop> {
-        let n = self.destinations.len();
-        self.destinations[along.axis] = there;
+    /// Of what the sender holds, sends all with its destination in these submeshes along the axis of the move.
+    pub fn send_to_submeshes(&mut self, along: &Move, submeshes: Axis<'static>) -> Result<(), Stop> {
+        self.send(along, 2 * along.axis, submeshes)
+    }
+
+    /// Of what the sender holds, sends all with its destination in these places of a submesh along the axis of the move.
+    pub fn send_to_places(&mut self, along: &Move, places: Axis<'static>) -> Result<(), Stop> {
+        self.send(along, 2 * along.axis + 1, places)
+    }
+
+    /// Nothing need be said of the other axes, or of origins: whatever the sender has of them goes along.
+    fn send(&mut self, along: &Move, axis: usize, subset: Axis<'static>) -> Result<(), Stop> {
+        self.destinations[axis] = subset;
         let send = Send::new(along.from, along.to).destinations(Set::product(&self.destinations));
         let sent = if along.way == 0 {
             self.schedule.send(&send)
         } else {
             let row = 2 * along.axis + usize::from(along.way < 0);
+            let n = self.destinations.len() / 2;
             let route = Route::signs(&self.signs[row * n..(row + 1) * n]);
             self.schedule.send(&send.route(&route))
         };
-        self.destinations[along.axis] = Axis::ALL;
+        self.destinations[axis] = Axis::ALL;
         sent
     }
 }

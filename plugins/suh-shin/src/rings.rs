@@ -28,13 +28,13 @@ pub fn phase(network: &Network, phase: usize, post: &mut Post<'_, '_>) -> Result
             }
             let way = sign(network.kind, x, k);
             let there = if way > 0 { forward(x[k], q, d.padded) } else { forward(x[k], d.padded - q, d.padded) };
-            let count = d.padded - q * s;
             // The nearest of these submeshes is the one of the receiver; going down, it is the last.
-            let near = there - there % q;
-            let first = if way > 0 { near } else { forward(near, d.padded - count + q, d.padded) };
+            let (submeshes, near) = (d.padded / q, there / q);
+            let count = submeshes - s;
+            let first = if way > 0 { near } else { forward(near, s + 1, submeshes) };
             // The mesh's ring is closed by a long way back over the line: the topology's own route.
             let way = if network.kind == Kind::Torus && d.host(x[k]) != d.host(there) { way } else { 0 };
-            post.send(
+            post.send_to_submeshes(
                 &Move { from: node, to: d.moved(node, x[k], there), axis: d.axis, way },
                 Axis::range(first, count),
             )

@@ -74,6 +74,34 @@ proptest! {
         }
     }
 
+    /// A selection cuts a box as its intersection would.
+    #[test]
+    fn a_cut_is_an_intersection(
+        (layout, pair) in layouts(), first in 0_u32..6, count in 1_u32..7, node in prop::option::of(0_u64..8),
+    ) {
+        let radices = layout.grid().radices().to_vec();
+        let mut axes = vec![Axis::All; radices.len()];
+        let last = *radices.last().unwrap() as u32;
+        *axes.last_mut().unwrap() = Axis::Range { first: first % last, stride: 1, count: count.min(last) };
+        let mut selection = layout.select_all();
+        layout.narrow(Side::Destinations, NodeSet::Axes(&axes), &mut selection).unwrap();
+        if let Some(node) = node {
+            layout.narrow(Side::Origins, NodeSet::One(node % layout.grid().nodes()), &mut selection).unwrap();
+        }
+        let a = &pair[0];
+        prop_assert_eq!(selection.count(), layout.count(selection.bits()));
+        let (mut inner, mut cut) = (vec![0; layout.words()], vec![0; layout.words()]);
+        let some = layout.intersect(a, selection.bits(), &mut inner);
+        match layout.cut(a, layout.count(a), &selection, &mut cut) {
+            Cut::Nothing => prop_assert!(!some),
+            Cut::Whole => prop_assert_eq!(&inner, a),
+            Cut::Part(count) => {
+                prop_assert_eq!(&cut, &inner);
+                prop_assert_eq!(count, layout.count(&inner));
+            }
+        }
+    }
+
     #[test]
     fn boxes_join_only_into_their_union((layout, pair) in layouts()) {
         let union: Blocks = blocks(&layout, &pair[0]).union(&blocks(&layout, &pair[1])).copied().collect();
@@ -88,10 +116,13 @@ proptest! {
 
 fn narrowed(radix: u64, axis: Axis<'_>) -> Result<Vec<u64>, String> {
     let layout = Layout::new(Grid::new(&[radix]).unwrap(), true, true, 1);
-    let mut bits = layout.full().to_vec();
-    layout.narrow(Side::Destinations, NodeSet::Axes(&[axis]), &mut bits)?;
-    assert_eq!(layout.nodes_of(Side::Origins, &bits).len() as u64, radix, "the other side stays");
-    Ok(layout.nodes_of(Side::Destinations, &bits))
+    let mut selection = layout.select_all();
+    layout.narrow(Side::Destinations, NodeSet::Axes(&[axis]), &mut selection)?;
+    assert_eq!(layout.nodes_of(Side::Origins, selection.bits()).len() as u64, radix, "the other side stays");
+    let nodes = layout.nodes_of(Side::Destinations, selection.bits());
+    layout.widen(&mut selection);
+    assert_eq!(selection.bits(), layout.full());
+    Ok(nodes)
 }
 
 #[test]
@@ -123,8 +154,7 @@ fn sets_that_make_no_sense_are_refused() {
     assert_eq!(text(Axis::Bits(&[0])), "axis 0 is empty");
     assert_eq!(text(Axis::Bits(&[1 << 12])), "axis 0 has bits set beyond coordinate 11");
     let layout = Layout::new(Grid::new(&[3, 4]).unwrap(), true, true, 1);
-    let mut bits = layout.full().to_vec();
-    let refused = |set, bits: &mut Vec<u64>| layout.narrow(Side::Origins, set, bits).unwrap_err();
-    assert_eq!(refused(NodeSet::One(12), &mut bits), "names node 12 of a grid of 12 nodes");
-    assert_eq!(refused(NodeSet::Axes(&[Axis::All]), &mut bits), "has 1 axes, the grid has 2");
+    let refused = |set| layout.narrow(Side::Origins, set, &mut layout.select_all()).unwrap_err();
+    assert_eq!(refused(NodeSet::One(12)), "names node 12 of a grid of 12 nodes");
+    assert_eq!(refused(NodeSet::Axes(&[Axis::All])), "has 1 axes, the grid has 2");
 }

@@ -64,12 +64,11 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// The links from `node` for `hops` along `dim`.
-    fn travel(&self, node: u64, dim: usize, plus: bool, hops: u64, visit: &mut dyn FnMut(Run)) {
+    /// The links from coordinate `a` of a line for `hops` along `dim`; the line begins at node `start`.
+    fn travel(&self, start: u64, a: u64, dim: usize, plus: bool, hops: u64, visit: &mut dyn FnMut(Run)) {
         let (n, stride) = (self.dims[dim], self.strides[dim]);
-        let a = self.coordinate(node, dim);
         let plane = 2 * dim as u32 + u32::from(!plus);
-        let line = u64::from(plane) * self.nodes + node - a * stride;
+        let line = u64::from(plane) * self.nodes + start;
         let mut run = |from: u64, len: u64| {
             if len > 0 {
                 visit(Run { first: line + from * stride, stride, len, plane });
@@ -105,6 +104,67 @@ impl GridNet {
         Ok(())
     }
 
+    /// The topology's own route. X first: the last dimension is the row a node lies in. Coordinates come off the node numbers from the
+    /// end, one division each, for this is where most of the time goes that a message costs.
+    fn shortest(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
+        let (mut at, mut hops) = (from, 0);
+        let (mut from_left, mut to_left) = (from, to);
+        for dim in (0..self.dims.len()).rev() {
+            if from_left == to_left {
+                break;
+            }
+            let (n, stride) = (self.dims[dim], self.strides[dim]);
+            let (a, b) = (from_left % n, to_left % n);
+            (from_left, to_left) = (from_left / n, to_left / n);
+            if a != b {
+                let (plus, len) = self.shorter(n, a, b);
+                let start = at - a * stride;
+                self.travel(start, a, dim, plus, len, visit);
+                at = start + b * stride;
+                hops += len;
+            }
+        }
+        hops
+    }
+
+    /// The shorter way from `a` to `b` in a dimension of `n`, plus at a tie: whether it is plus, and its hops.
+    fn shorter(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
+        if !self.wraps() {
+            return (b > a, a.abs_diff(b));
+        }
+        let ahead = if b > a { b - a } else { b + n - a };
+        if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
+    }
+
+    /// A route in the directions and the order that `way` asks for.
+    fn directed(&self, from: u64, to: u64, way: &Way, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        let (mut at, mut hops) = (from, 0);
+        for i in 0..self.dims.len() {
+            let dim = way.order.get(i).map_or(self.dims.len() - 1 - i, |d| *d as usize);
+            let (n, stride) = (self.dims[dim], self.strides[dim]);
+            let (a, b) = (self.coordinate(from, dim), self.coordinate(to, dim));
+            if a == b {
+                continue;
+            }
+            let sign = way.signs.get(dim).copied().unwrap_or(0);
+            let (mut plus, mut len) = self.shorter(n, a, b);
+            if sign != 0 && plus != (sign > 0) {
+                if !self.wraps() {
+                    return Err(self.malformed(
+                        "a direction that leads to the receiver",
+                        format!("sign {sign} in dimension {dim}, from coordinate {a} to {b}"),
+                    ));
+                }
+                (plus, len) = (!plus, n - len);
+            }
+            let start = at - a * stride;
+            self.travel(start, a, dim, plus, len, visit);
+            at = start + b * stride;
+            hops += len;
+        }
+        Ok(hops)
+    }
+
     /// The one link between neighbours, if they are.
     fn link(&self, from: u64, to: u64) -> Option<Run> {
         let mut differ = (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
@@ -118,7 +178,7 @@ impl GridNet {
             return None;
         };
         let mut found = None;
-        self.travel(from, dim, plus, 1, &mut |run| found = Some(run));
+        self.travel(from - a * self.strides[dim], a, dim, plus, 1, &mut |run| found = Some(run));
         found
     }
 }
@@ -169,41 +229,12 @@ impl Topology for GridNet {
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if let Some(way) = way {
-            self.check(way)?;
-            if !way.path.is_empty() {
-                return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
-            }
+        let Some(way) = way else { return Ok(self.shortest(from, to, visit)) };
+        self.check(way)?;
+        if !way.path.is_empty() {
+            return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
         }
-        let (signs, order) = way.map_or((&[][..], &[][..]), |w| (&w.signs, &w.order));
-        let (mut at, mut hops) = (from, 0);
-        for i in 0..self.dims.len() {
-            // X first: the last dimension is the row a node lies in.
-            let dim = if order.is_empty() { self.dims.len() - 1 - i } else { order[i] as usize };
-            let (n, a, b) = (self.dims[dim], self.coordinate(at, dim), self.coordinate(to, dim));
-            if a == b {
-                continue;
-            }
-            let sign = if signs.is_empty() { 0 } else { signs[dim] };
-            let (plus, len) = if self.wraps() {
-                let ahead = if b > a { b - a } else { b + n - a };
-                let plus = if sign == 0 { 2 * ahead <= n } else { sign > 0 };
-                (plus, if plus { ahead } else { n - ahead })
-            } else {
-                let plus = b > a;
-                if sign != 0 && plus != (sign > 0) {
-                    return Err(self.malformed(
-                        "a direction that leads to the receiver",
-                        format!("sign {sign} in dimension {dim}, from coordinate {a} to {b}"),
-                    ));
-                }
-                (plus, a.abs_diff(b))
-            };
-            self.travel(at, dim, plus, len, visit);
-            at = at - a * self.strides[dim] + b * self.strides[dim];
-            hops += len;
-        }
-        Ok(hops)
+        self.directed(from, to, way, visit)
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

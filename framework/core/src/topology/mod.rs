@@ -43,6 +43,13 @@ pub struct Plane {
     pub stride: u64,
 }
 
+impl Plane {
+    /// How many link numbers it takes.
+    pub fn links(&self) -> u64 {
+        self.outer * self.radix * self.stride
+    }
+}
+
 /// How a message should travel. `signs` and `order` have an entry a dimension of the topology, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Way {

@@ -244,8 +244,10 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
         unsafe { (machine(ctx), std::slice::from_raw_parts((*layout).radices, (*layout).axis_count as usize)) };
     let nodes = radices.iter().product::<u64>() as usize;
     machine.radices = radices.to_vec();
-    machine.real = vec![u64::MAX; nodes];
-    machine.owners = Vec::new();
+    if nodes != machine.real.len() {
+        machine.real = vec![u64::MAX; nodes];
+        machine.owners = Vec::new();
+    }
     SWM_OK
 }
 

@@ -1,0 +1,107 @@
+//! `suh-shin` against the figures of an independent implementation that moves every block (`fixtures/suh-shin.json`), through the real
+//! program and the real plugin file.
+
+use serde_json::Value;
+use swapmeet_results::{Record, Verified};
+use swapmeet_tests::{rows, swapmeet};
+
+fn fixture() -> Value {
+    serde_json::from_str(include_str!("../fixtures/suh-shin.json")).unwrap()
+}
+
+fn run(kind: &str, size: &str) -> Record {
+    // one byte a block, so that bytes are blocks
+    let args = ["--topology", &format!("{kind}:{size}"), "--algorithm", "suh-shin", "--workload", "uniform:1"];
+    rows(&args).pop().unwrap()
+}
+
+fn each_size(group: &str, mut check: impl FnMut(&Record, &Value)) {
+    let fixture = fixture();
+    let mut sizes = 0;
+    for (kind, of_kind) in fixture[group].as_object().unwrap() {
+        for (size, expected) in of_kind.as_object().unwrap() {
+            let row = run(kind, size);
+            assert_eq!(row.verified, Verified::Blocks, "{kind}:{size}: {}", row.reason);
+            check(&row, expected);
+            sizes += 1;
+        }
+    }
+    assert!(sizes >= 7);
+}
+
+fn agrees(row: &Record, expected: &Value, fields: &[(&str, Option<u64>)]) {
+    for (name, ours) in fields {
+        assert_eq!(*ours, expected[name].as_u64(), "{}: {name}", row.topology);
+    }
+}
+
+#[test]
+fn sizes_that_need_no_virtual_nodes_agree_in_every_figure() {
+    each_size("exact_sizes", |row, expected| {
+        agrees(
+            row,
+            expected,
+            &[
+                ("steps", row.steps),
+                ("blocks", row.critical_bytes),
+                ("hops", row.critical_hops),
+                ("messages", row.messages),
+                ("block_hops", row.total_hop_bytes),
+                ("max_contention", row.max_link_messages),
+                ("peak_held", row.peak_node_bytes),
+                ("rearrangements", row.rearrangements),
+            ],
+        );
+        assert_eq!((row.max_sends, row.max_receives), (Some(1), Some(1)));
+        let barriers = row.barrier_us.unwrap() / barrier(row.nodes);
+        assert_eq!(barriers, expected["barriers"].as_f64().unwrap(), "{}: barriers", row.topology);
+    });
+}
+
+/// The Paragon's barrier: 126 d - 113 us, d = log2 of the nodes, rounded up.
+fn barrier(nodes: u64) -> f64 {
+    126.0 * (nodes as f64).log2().ceil() - 113.0
+}
+
+#[test]
+fn sizes_with_virtual_nodes_agree_in_every_figure() {
+    each_size("virtual_fold", |row, expected| {
+        agrees(
+            row,
+            expected,
+            &[
+                ("steps", row.steps),
+                ("blocks", row.critical_bytes),
+                ("hops", row.critical_hops),
+                ("messages", row.messages),
+                ("block_hops", row.total_hop_bytes),
+                ("max_contention", row.max_link_messages),
+                ("peak_held", row.peak_node_bytes),
+            ],
+        );
+    });
+}
+
+#[test]
+fn the_schedule_agrees_step_by_step() {
+    let mut checked = 0;
+    each_size("exact_sizes", |row, expected| {
+        let Some(steps) = expected["per_step"].as_array() else { return };
+        let args = ["trace", "--summary", "--algorithm", "suh-shin", "--topology", &row.topology];
+        let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
+        // "  step 3: 64 messages, longest 32 blocks over 4 hops, busiest link 1 message"
+        let ours: Vec<[u64; 3]> = text
+            .lines()
+            .filter(|line| line.trim_start().starts_with("step "))
+            .map(|line| {
+                let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+                [numbers[0], numbers[1], numbers[2]]
+            })
+            .collect();
+        let theirs: Vec<[u64; 3]> =
+            steps.iter().map(|step| [3, 5, 6].map(|i: usize| step[i].as_u64().unwrap())).collect();
+        assert_eq!(ours, theirs, "{}", row.topology);
+        checked += 1;
+    });
+    assert!(checked >= 10);
+}
