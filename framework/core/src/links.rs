@@ -120,7 +120,8 @@ impl LinkLoad {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MOST_SUMMED {
             return;
         }
-        let links: u64 = self.planes.iter().zip(&self.touched).filter(|(_, touched)| **touched).map(|(p, _)| p.links()).sum();
+        let links: u64 =
+            self.planes.iter().zip(&self.touched).filter(|(_, touched)| **touched).map(|(p, _)| p.links()).sum();
         if links < self.few.len() as u64 * Self::LINKS_PER_RUN {
             self.use_array();
         }

@@ -61,7 +61,7 @@ impl Topology for FullyConnected {
 
     fn bisection(&self) -> Option<Bisection> {
         let (n, side) = (self.nodes(), self.nodes() / 2);
-        (side > 0).then(|| Bisection { side, links: side * (n - side), exact: n % 2 == 0 })
+        (side > 0).then(|| Bisection { side, links: side * (n - side), exact: true })
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {

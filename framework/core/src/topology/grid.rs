@@ -30,7 +30,8 @@ pub struct GridNet {
 }
 
 pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, SpecError> {
-    let expected = if shape == Shape::Ring { "a number of nodes, as in `ring:200`" } else { "dimensions, as in `16x16`" };
+    let expected =
+        if shape == Shape::Ring { "a number of nodes, as in `ring:200`" } else { "dimensions, as in `16x16`" };
     let arg = spec.only_word(expected)?;
     let dims = parse_dims(arg.value()).map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?;
     if shape == Shape::Ring && dims.len() > 1 {
@@ -40,7 +41,7 @@ pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, Spec
 }
 
 impl GridNet {
-    /// A grid of these dimensions, each at least 1, of at most 2^31 nodes together ([`super::parse`] checks).
+    /// A grid of these dimensions, at least one and each at least 1, of at most 2^31 nodes together ([`super::parse`] checks).
     pub fn new(shape: Shape, dims: &[u64]) -> Self {
         let nodes: u64 = dims.iter().product();
         let mut strides = vec![1; dims.len()];
@@ -92,14 +93,15 @@ impl GridNet {
     fn check(&self, way: &Way) -> Result<(), RouteError> {
         let dims = self.dims.len();
         if !way.signs.is_empty() && (way.signs.len() != dims || way.signs.iter().any(|s| !(-1..=1).contains(s))) {
-            return Err(self.malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", way.signs)));
+            return Err(
+                self.malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", way.signs))
+            );
         }
-        if !way.order.is_empty() {
-            let mut sorted = way.order.clone();
-            sorted.sort_unstable();
-            if sorted.iter().copied().ne(0..dims as u32) {
-                return Err(self.malformed(&format!("each of dimensions 0 to {} once", dims - 1), format!("{:?}", way.order)));
-            }
+        let order = &way.order;
+        let twice = |i: usize| order[..i].contains(&order[i]);
+        let permutes = || order.len() == dims && (0..dims).all(|i| (order[i] as usize) < dims && !twice(i));
+        if !order.is_empty() && !permutes() {
+            return Err(self.malformed(&format!("each of dimensions 0 to {} once", dims - 1), format!("{order:?}")));
         }
         Ok(())
     }
@@ -165,18 +167,17 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// The one link between neighbours, if they are.
-    fn link(&self, from: u64, to: u64) -> Option<Run> {
+    /// The link between neighbours, if they are. A dimension of 2 in a torus has two, and its sign says which; plus if none does.
+    fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ = (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
         let (dim, None) = (differ.next()?, differ.next()) else { return None };
         let (a, b, n) = (self.coordinate(from, dim), self.coordinate(to, dim), self.dims[dim]);
-        let plus = if b == a + 1 || (self.wraps() && a == n - 1 && b == 0) {
-            true
-        } else if a == b + 1 || (self.wraps() && a == 0 && b == n - 1) {
-            false
-        } else {
+        let up = b == a + 1 || (self.wraps() && a == n - 1 && b == 0);
+        let down = a == b + 1 || (self.wraps() && a == 0 && b == n - 1);
+        if !up && !down {
             return None;
-        };
+        }
+        let plus = if up && down { signs.get(dim).is_none_or(|s| *s >= 0) } else { up };
         let mut found = None;
         self.travel(from - a * self.strides[dim], a, dim, plus, 1, &mut |run| found = Some(run));
         found
@@ -217,12 +218,13 @@ impl Topology for GridNet {
         self.dims.iter().map(|n| if self.wraps() { n / 2 } else { n - 1 }).sum()
     }
 
-    /// Cuts the dimension in which most must cross each link; a dimension of odd size makes the cut lopsided by a layer.
+    /// Cuts the dimension in which most must cross each link. If that is of even size, so is the longest, and no balanced cut is better;
+    /// one of odd size makes the cut lopsided by a layer, unless it is the only one.
     fn bisection(&self) -> Option<Bisection> {
         let cuts = self.dims.iter().filter(|n| **n > 1).map(|n| {
             let layer = self.nodes / n;
             let links = if self.wraps() { 2 * layer } else { layer };
-            Bisection { side: n / 2 * layer, links, exact: n % 2 == 0 }
+            Bisection { side: n / 2 * layer, links, exact: n % 2 == 0 || *n == self.nodes }
         });
         let pressure = |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
         cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
@@ -232,7 +234,7 @@ impl Topology for GridNet {
         let Some(way) = way else { return Ok(self.shortest(from, to, visit)) };
         self.check(way)?;
         if !way.path.is_empty() {
-            return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
+            return walk_path(self, from, to, &way.path, |a, b| self.link(a, b, &way.signs), visit);
         }
         self.directed(from, to, way, visit)
     }

@@ -91,6 +91,6 @@ impl Topology for Hypercube {
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         let d = self.dims.len() as u64;
-        (link < self.link_slots()).then(|| (link / d, link / d ^ 1 << (link % d)))
+        (link < self.link_slots()).then(|| (link / d, (link / d) ^ (1 << (link % d))))
     }
 }

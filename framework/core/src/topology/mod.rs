@@ -57,7 +57,8 @@ pub struct Way {
     pub signs: Vec<i8>,
     /// The order in which dimensions are travelled; empty for the topology's own (last dimension first).
     pub order: Vec<u32>,
-    /// The nodes passed through, the receiver last; empty for a route by dimensions.
+    /// The nodes passed through, the receiver last; empty for a route by dimensions. Signs then only choose between two links that join the
+    /// same nodes, and the order means nothing.
     pub path: Vec<u64>,
 }
 
@@ -106,7 +107,7 @@ pub struct Bisection {
     pub side: u64,
     /// Directed links that lead from one side to the other (one way).
     pub links: u64,
-    /// Whether no balanced cut has fewer links (true for the grids here); false if only this cut is known.
+    /// Whether no cut into halves has fewer links (halves that differ by a node, where there are an odd number); false if that isn't known.
     pub exact: bool,
 }
 

@@ -1,0 +1,140 @@
+//! How fast schedules are planned, verified, counted and priced, in messages and blocks a second, and beside it what a plain loop over blocks costs.
+//!
+//! `cargo bench --bench scale`, or `cargo bench --bench scale -- torus:128x128` for the cases whose name contains a word.
+//! Every figure is the best of a few runs in one process: compare ratios within a run, not seconds between machines.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+use swapmeet_core::fault::Fault;
+use swapmeet_core::grid::Grid;
+use swapmeet_results::{Record, Status};
+use swapmeet_runner::case::{Case, cases};
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::session::run_group;
+
+/// (topology, algorithm, what is asked of it)
+const CASES: [(&str, &str, &str); 8] = [
+    ("torus:128x128", "suh-shin", "under 0.5 s and 150 MB"),
+    ("torus:127x127", "suh-shin", "virtual nodes"),
+    ("mesh:128x128", "suh-shin", ""),
+    ("torus:32x32x32", "suh-shin", ""),
+    ("mesh:16x32", "pex", "under 0.1 s"),
+    ("mesh:32x32", "gen", ""),
+    ("mesh:64x64", "gen", "under 5 s"),
+    ("torus:512x512", "suh-shin", "under 30 s and 2 GiB"),
+];
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
+    let registry = Registry::find(&[swapmeet_tests::build().to_owned()]).expect("plugins are found");
+
+    println!("planned, every block verified, links counted, priced on one machine; one thread");
+    println!("{:<28}{:>12}{:>10}{:>14}{:>16}   asked", "", "messages", "seconds", "messages/s", "blocks moved/s");
+    for (topology, algorithm, asked) in CASES {
+        let name = format!("{algorithm} {topology}");
+        if !wanted(&name) {
+            continue;
+        }
+        let group = group(&registry, topology, algorithm, &["paragon"]);
+        let (seconds, rows) = best_of(&group);
+        let messages = rows[0].messages.unwrap_or(0) as f64;
+        let blocks = rows[0].total_bytes.unwrap_or(0) as f64;
+        println!("{name:<28}{messages:>12}{seconds:>10.3}{:>14.3e}{:>16.3e}   {asked}", messages / seconds, blocks / seconds);
+    }
+    if wanted("ten machines") {
+        ten_machines(&registry);
+    }
+    if wanted("plain loop") {
+        plain_loop();
+    }
+    println!("\nmost memory this process had: {} MB", peak_memory_mb());
+}
+
+fn group(registry: &Registry, topology: &str, algorithm: &str, machines: &[&str]) -> Vec<Case> {
+    let text = |value: &str| Text::flag("benchmark", value);
+    let experiment = Experiment {
+        topologies: vec![text(topology)],
+        algorithms: vec![text(algorithm)],
+        workloads: vec![text("uniform:1")],
+        machines: machines.iter().map(|m| text(m)).collect(),
+        ..Experiment::default()
+    };
+    cases(&experiment, registry).expect("the benchmark's specs are right")
+}
+
+/// The best of three runs, or of one where a run takes seconds.
+fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
+    let mut best = (f64::INFINITY, Vec::new());
+    for _ in 0..3 {
+        let start = Instant::now();
+        let rows = run_group(group, &mut []);
+        let seconds = start.elapsed().as_secs_f64();
+        assert!(rows.iter().all(|r| r.status == Status::Ok), "{}", rows[0].reason);
+        if seconds < best.0 {
+            best = (seconds, rows);
+        }
+        if start.elapsed() > Duration::from_secs(4) {
+            break;
+        }
+    }
+    best
+}
+
+/// The same schedule on ten machines costs little more than on one.
+fn ten_machines(registry: &Registry) {
+    let machines: Vec<String> = (1..=10).map(|i| format!("paragon:startup_us={}", 10 * i)).collect();
+    let machines: Vec<&str> = machines.iter().map(String::as_str).collect();
+    let one = best_of(&group(registry, "torus:128x128", "suh-shin", &machines[..1])).0;
+    let ten = best_of(&group(registry, "torus:128x128", "suh-shin", &machines)).0;
+    println!("\nsuh-shin torus:128x128 on one machine {one:.3} s, on ten {ten:.3} s: {:.2} times", ten / one);
+}
+
+/// What following single blocks costs: a direct exchange by a shift a step, every block moved from one node's set to another's.
+fn plain_loop() {
+    println!("\na plain loop over blocks: a bit a block and node, direct exchange by a shift a step, no links counted");
+    println!("{:<28}{:>12}{:>10}{:>14}", "", "blocks", "seconds", "blocks/s");
+    for side in [16_u64, 32] {
+        let n = side * side;
+        let start = Instant::now();
+        let held = follow_each_block(n).expect("the schedule is right");
+        let seconds = start.elapsed().as_secs_f64();
+        assert_eq!(held, n);
+        println!("{:<28}{:>12}{seconds:>10.3}{:>14.3e}", format!("shift {side}x{side}"), n * n, (n * n) as f64 / seconds);
+    }
+    println!("suh-shin on torus:128x128 moves 8.9e9 blocks: at that rate, many minutes and 550 GB of bits");
+}
+
+/// Everyone holds a set of (origin, destination) pairs as bits; returns how many blocks node 0 ends with.
+fn follow_each_block(n: u64) -> Result<u64, Fault> {
+    let words = (n * n).div_ceil(64) as usize;
+    let mut held = vec![0_u64; words * n as usize];
+    let bit = |o: u64, d: u64| o * n + d;
+    for o in 0..n {
+        for d in 0..n {
+            held[o as usize * words + (bit(o, d) / 64) as usize] |= 1 << (bit(o, d) % 64);
+        }
+    }
+    for distance in 1..n {
+        for from in 0..n {
+            let to = (from + distance) % n;
+            let b = bit(from, to);
+            let cell = &mut held[from as usize * words + (b / 64) as usize];
+            if *cell >> (b % 64) & 1 == 0 {
+                return Err(Fault::BadGrid(format!("{:?}", Grid::new(&[n]))));
+            }
+            *cell &= !(1 << (b % 64));
+            held[to as usize * words + (b / 64) as usize] |= 1 << (b % 64);
+        }
+    }
+    Ok((0..n).filter(|o| held[(bit(*o, 0) / 64) as usize] >> (bit(*o, 0) % 64) & 1 == 1).count() as u64)
+}
+
+/// From the system's own count; 0 where there is none.
+fn peak_memory_mb() -> u64 {
+    let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
+    let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
+}
