@@ -42,7 +42,11 @@ fn main() {
         let (seconds, rows) = best_of(&group);
         let messages = rows[0].messages.unwrap_or(0) as f64;
         let blocks = rows[0].total_bytes.unwrap_or(0) as f64;
-        println!("{name:<28}{messages:>12}{seconds:>10.3}{:>14.3e}{:>16.3e}   {asked}", messages / seconds, blocks / seconds);
+        println!(
+            "{name:<28}{messages:>12}{seconds:>10.3}{:>14.3e}{:>16.3e}   {asked}",
+            messages / seconds,
+            blocks / seconds
+        );
     }
     if wanted("ten machines") {
         ten_machines(&registry);
@@ -102,7 +106,12 @@ fn plain_loop() {
         let held = follow_each_block(n).expect("the schedule is right");
         let seconds = start.elapsed().as_secs_f64();
         assert_eq!(held, n);
-        println!("{:<28}{:>12}{seconds:>10.3}{:>14.3e}", format!("shift {side}x{side}"), n * n, (n * n) as f64 / seconds);
+        println!(
+            "{:<28}{:>12}{seconds:>10.3}{:>14.3e}",
+            format!("shift {side}x{side}"),
+            n * n,
+            (n * n) as f64 / seconds
+        );
     }
     println!("suh-shin on torus:128x128 moves 8.9e9 blocks: at that rate, many minutes and 550 GB of bits");
 }

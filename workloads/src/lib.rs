@@ -188,7 +188,13 @@ mod tests {
         );
         assert_eq!(error("zipf:2"), "workload `zipf:2`: unknown generator `zipf`, expected one of uniform");
         assert_eq!(error("uniform"), "workload `uniform`: expected a size, as in `uniform:64`");
-        assert_eq!(error("uniform:2TiB").split(": ").nth(1), Some("expected a size such as 64, 64B, 4KiB or 1MiB, found `2TiB`"));
-        assert_eq!(error("uniform:2000GiB"), "workload `uniform:2000GiB`: expected a size of at most 1024GiB a pair, found `2000GiB`");
+        assert_eq!(
+            error("uniform:2TiB").split(": ").nth(1),
+            Some("expected a size such as 64, 64B, 4KiB or 1MiB, found `2TiB`")
+        );
+        assert_eq!(
+            error("uniform:2000GiB"),
+            "workload `uniform:2000GiB`: expected a size of at most 1024GiB a pair, found `2000GiB`"
+        );
     }
 }

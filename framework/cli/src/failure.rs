@@ -61,11 +61,7 @@ impl Failure {
 fn render(error: &InputError) -> String {
     let span = error.place.span.clone();
     let label = LabeledSpan::new_primary_with_span(Some("here".to_owned()), span.start..span.end.max(span.start + 1));
-    let report: Report = miette!(
-        labels = vec![label],
-        help = error.help.clone().unwrap_or_default(),
-        "{error}"
-    );
+    let report: Report = miette!(labels = vec![label], help = error.help.clone().unwrap_or_default(), "{error}");
     let report = report.with_source_code(NamedSource::new(&error.place.source, error.place.content.to_string()));
     let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };

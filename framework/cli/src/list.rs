@@ -106,8 +106,7 @@ fn collectives(algorithm: &Algorithm) -> String {
 }
 
 fn params(algorithm: &Algorithm) -> String {
-    let list: Vec<String> =
-        algorithm.params.iter().map(|p| format!("{}={} ({})", p.key, p.default, p.help)).collect();
+    let list: Vec<String> = algorithm.params.iter().map(|p| format!("{}={} ({})", p.key, p.default, p.help)).collect();
     list.join("; ")
 }
 
@@ -125,7 +124,11 @@ fn as_tables(lists: &[List]) -> String {
                     if !row[4].is_empty() {
                         out += &format!("\n    takes {}", row[4]);
                     }
-                    out += &format!("\n    {}; plugin {}\n", if row[5].is_empty() { "unpublished" } else { &row[5] }, row[6]);
+                    out += &format!(
+                        "\n    {}; plugin {}\n",
+                        if row[5].is_empty() { "unpublished" } else { &row[5] },
+                        row[6]
+                    );
                 }
                 if list.rows.is_empty() {
                     out += "none: no plugin was found; see `swapmeet list plugins`\n";
@@ -153,7 +156,8 @@ fn machines() -> String {
         }
     }
     out += "\nAny parameter can be set, as in paragon:startup_us=220:\n";
-    let rows = parameters().iter().map(|p| vec![p.key.to_owned(), p.meaning.to_owned(), p.symbols.to_owned()]).collect();
+    let rows =
+        parameters().iter().map(|p| vec![p.key.to_owned(), p.meaning.to_owned(), p.symbols.to_owned()]).collect();
     out += &table::plain(&["parameter", "meaning", "in papers"], &[], rows);
     out.push('\n');
     out

@@ -98,20 +98,18 @@ pub fn cases_of(lists: Lists<'_>, plugins: &PluginArgs) -> Result<Vec<Case>, Fai
 
 /// Fills in what was left out and looks everything up.
 fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
-    for (list, flag, example) in [
-        (&experiment.topologies, "--topology", "torus:16x16"),
-        (&experiment.algorithms, "--algorithm", "suh-shin"),
-    ] {
+    for (list, flag, example) in
+        [(&experiment.topologies, "--topology", "torus:16x16"), (&experiment.algorithms, "--algorithm", "suh-shin")]
+    {
         if list.is_empty() {
             return Err(Failure::Usage(format!(
                 "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
             )));
         }
     }
-    for (list, flag, default) in [
-        (&mut experiment.workloads, "--workload", "uniform:1KiB"),
-        (&mut experiment.machines, "--machine", "paragon"),
-    ] {
+    for (list, flag, default) in
+        [(&mut experiment.workloads, "--workload", "uniform:1KiB"), (&mut experiment.machines, "--machine", "paragon")]
+    {
         if list.is_empty() {
             list.push(Text::flag(flag, default));
         }

@@ -19,8 +19,18 @@ pub fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> Stri
 
 /// The rows of a run: what differs between cases, then the figures; under it, the reasons of cases that gave none.
 pub fn results(records: &[Record]) -> String {
-    let header =
-        ["topology", "algorithm", "workload", "machine", "verified", "time", "x bound", "steps", "messages", "busiest link"];
+    let header = [
+        "topology",
+        "algorithm",
+        "workload",
+        "machine",
+        "verified",
+        "time",
+        "x bound",
+        "steps",
+        "messages",
+        "busiest link",
+    ];
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
     for r in records {

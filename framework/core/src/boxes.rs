@@ -146,7 +146,8 @@ impl Layout {
         let parts = side(&[u64::from(parts.max(1))], &mut fields);
         let words = if next.1 > 0 { next.0 + 1 } else { next.0 };
         let simple = fields.iter().all(|f| f.words == 1);
-        let mut layout = Self { grid, fields, origins, destinations, parts, full: vec![0; words], full_count: 0, simple };
+        let mut layout =
+            Self { grid, fields, origins, destinations, parts, full: vec![0; words], full_count: 0, simple };
         let mut full = std::mem::take(&mut layout.full);
         for index in 0..layout.fields.len() {
             layout.fill(index, &mut full);
@@ -417,7 +418,11 @@ impl Layout {
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
         let bit = (a[first] ^ b[first]).trailing_zeros();
         let Some(f) = self.fields.iter().find(|f| {
-            if f.words == 1 { f.word == first && f.mask >> bit & 1 == 1 } else { (f.word..f.word + f.words).contains(&first) }
+            if f.words == 1 {
+                f.word == first && f.mask >> bit & 1 == 1
+            } else {
+                (f.word..f.word + f.words).contains(&first)
+            }
         }) else {
             return false;
         };

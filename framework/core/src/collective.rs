@@ -51,7 +51,9 @@ impl Collective {
     /// Whether blocks are told apart by `side`: a broadcast's block has neither origin nor destination to tell it from others.
     pub fn tells_apart(&self, side: Side) -> bool {
         match side {
-            Side::Origins => matches!(self, Self::AllToAll | Self::Gather { .. } | Self::AllGather | Self::Permutation { .. }),
+            Side::Origins => {
+                matches!(self, Self::AllToAll | Self::Gather { .. } | Self::AllGather | Self::Permutation { .. })
+            }
             Side::Destinations => matches!(self, Self::AllToAll | Self::Scatter { .. }),
             Side::Parts => true,
         }

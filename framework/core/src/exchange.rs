@@ -5,8 +5,8 @@
 
 use crate::boxes::{Axis, Layout, NodeSet, Selection, Side};
 use crate::collective::{BlockSizes, Collective};
-use crate::fault::{Block, Count, Fault, Place, Whereabouts};
-use crate::holdings::{Holdings, Slot, without};
+use crate::fault::{Block, Count, Fault, Whereabouts};
+use crate::holdings::{self, Holdings, without};
 use crate::placement::Placement;
 use std::sync::Arc;
 
@@ -40,8 +40,9 @@ pub struct Exchange {
     parts: u64,
     sizes: Option<Arc<dyn BlockSizes>>,
     holdings: Holdings,
-    /// What arrives at the end of the current step.
-    arriving: Vec<(u64, Slot)>,
+    /// What arrives at the end of the current step: receivers, and their records one after another.
+    receivers: Vec<u64>,
+    arriving: Vec<u64>,
     /// Boxes of all owners on both sides: what exists at all.
     owners: Vec<Vec<u64>>,
     /// Load that each node of the machine holds.
@@ -88,6 +89,7 @@ impl Exchange {
             parts: u64::from(parts.max(1)),
             sizes,
             holdings,
+            receivers: Vec::new(),
             arriving: Vec::new(),
             held,
             peak: 0,
@@ -100,9 +102,7 @@ impl Exchange {
             for bits in exchange.initial(real) {
                 let count = exchange.layout.count(&bits);
                 exchange.held[real as usize] += exchange.load(&bits, count);
-                let slot = exchange.holdings.store(&bits, count);
-                let owner = exchange.placement.owner(real);
-                exchange.holdings.insert(&exchange.layout, owner, slot);
+                exchange.holdings.insert_box(&exchange.layout, exchange.placement.owner(real), &bits);
             }
         }
         Ok(exchange)
@@ -110,7 +110,9 @@ impl Exchange {
 
     /// What node `real` of the machine starts with.
     fn initial(&self, real: u64) -> Vec<Vec<u64>> {
-        if self.collective.root().is_some_and(|root| root != real) && !matches!(self.collective, Collective::Gather { .. }) {
+        if self.collective.root().is_some_and(|root| root != real)
+            && !matches!(self.collective, Collective::Gather { .. })
+        {
             return Vec::new();
         }
         self.narrowed(Side::Origins, self.placement.owner(real))
@@ -183,21 +185,18 @@ impl Exchange {
                 let set = self.layout.narrow(Side::Destinations, rule.destinations, &mut self.selection);
                 set.map_err(|what| ("destinations", what))
             })
-            .and_then(|()| {
-                self.layout.narrow_parts(rule.parts, &mut self.selection).map_err(|what| ("parts", what))
-            });
+            .and_then(|()| self.layout.narrow_parts(rule.parts, &mut self.selection).map_err(|what| ("parts", what)));
         if let Err((side, what)) = narrowed {
             return Err(Fault::BadSet { step: self.step, from, to, side, what });
         }
-        let first = self.arriving.len();
+        let first = self.receivers.len();
         let mut count = 0;
-        {
-            let arriving = &mut self.arriving;
-            self.holdings.select(&self.layout, from, &self.selection, rule.copy, |slot, blocks| {
-                arriving.push((to, slot));
-                count += blocks;
-            });
-        }
+        let (receivers, arriving) = (&mut self.receivers, &mut self.arriving);
+        self.holdings.select(&self.layout, from, &self.selection, rule.copy, |record| {
+            receivers.push(to);
+            arriving.extend_from_slice(record);
+            count += holdings::count(record);
+        });
         if rule.strict && count < self.selection.count() {
             return Err(self.not_held(rule, first));
         }
@@ -206,13 +205,7 @@ impl Exchange {
         }
         self.copied |= rule.copy;
         let load = if self.sizes.is_some() {
-            self.arriving[first..]
-                .iter()
-                .map(|(_, slot)| {
-                    let bits = self.holdings.get(*slot);
-                    self.load(bits, 0)
-                })
-                .sum()
+            self.on_their_way(first).map(|(_, bits)| self.load(bits, 0)).sum()
         } else {
             count
         };
@@ -227,11 +220,12 @@ impl Exchange {
     /// Ends the step: what was sent has arrived.
     pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
         let arriving = std::mem::take(&mut self.arriving);
-        for &(node, slot) in &arriving {
+        let receivers = std::mem::take(&mut self.receivers);
+        for (&node, record) in receivers.iter().zip(arriving.chunks_exact(self.holdings.record_words())) {
             if self.copied {
-                self.drop_what_is_there(node, slot)?;
+                self.insert_what_is_new(node, record)?;
             } else {
-                self.holdings.insert(&self.layout, node, slot);
+                self.holdings.insert(&self.layout, node, record);
             }
             self.peak = self.peak.max(self.held[self.placement.real(node) as usize]);
         }
@@ -239,16 +233,18 @@ impl Exchange {
             // Later, only a node that receives can hold more than some node held before.
             self.peak = self.held.iter().copied().max().unwrap_or(0);
         }
-        self.arriving = arriving;
+        (self.arriving, self.receivers) = (arriving, receivers);
         self.arriving.clear();
+        self.receivers.clear();
         Ok(())
     }
 
     /// Once anything has been copied, a node may receive what it has: wrong where blocks have one destination, waste elsewhere.
-    fn drop_what_is_there(&mut self, node: u64, slot: Slot) -> Result<(), Fault> {
-        let (count, overlap) = self.holdings.already(&self.layout, node, slot);
+    fn insert_what_is_new(&mut self, node: u64, record: &[u64]) -> Result<(), Fault> {
+        let arrived = holdings::bits(record);
+        let (count, overlap) = self.holdings.already(&self.layout, node, arrived);
         let Some(overlap) = overlap else {
-            self.holdings.insert(&self.layout, node, slot);
+            self.holdings.insert(&self.layout, node, record);
             return Ok(());
         };
         if !self.collective.is_shared() {
@@ -258,17 +254,14 @@ impl Exchange {
                 block: self.block(&overlap),
             });
         }
-        let arrived = self.holdings.get(slot).to_vec();
-        self.holdings.discard(slot);
-        let new = self.holdings.missing(&self.layout, node, &arrived);
-        // Sizes of shared collectives are those of whole blocks, so a share of the load is a share of the count.
-        let total = self.layout.count(&arrived);
-        let load = self.load(&arrived, total);
-        self.held[self.placement.real(node) as usize] -= (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
-        for bits in new {
-            let slot = self.holdings.store(&bits, self.layout.count(&bits));
-            self.holdings.insert(&self.layout, node, slot);
+        for new in self.holdings.missing(&self.layout, node, arrived) {
+            self.holdings.insert_box(&self.layout, node, &new);
         }
+        // Sizes of shared collectives are those of whole blocks, so a share of the load is a share of the count.
+        let total = holdings::count(record);
+        let load = self.load(arrived, total);
+        self.held[self.placement.real(node) as usize] -=
+            (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
         Ok(())
     }
 
@@ -281,11 +274,13 @@ impl Exchange {
         for real in 0..self.placement.machine_nodes() {
             let node = self.placement.owner(real);
             for wanted in self.wanted(real, &sender) {
-                let has: u64 = self
-                    .holdings
-                    .of(node)
-                    .map(|held| if self.layout.intersect(held, &wanted, &mut inner) { self.layout.count(&inner) } else { 0 })
-                    .sum();
+                let has: u64 =
+                    self.holdings
+                        .of(node)
+                        .map(|held| {
+                            if self.layout.intersect(held, &wanted, &mut inner) { self.layout.count(&inner) } else { 0 }
+                        })
+                        .sum();
                 let lacks = self.layout.count(&wanted) - has;
                 if lacks > 0 {
                     missing += lacks;
@@ -318,7 +313,7 @@ impl Exchange {
     }
 
     fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
-        let taken = self.arriving[first..].iter().map(|(_, slot)| self.holdings.get(*slot));
+        let taken = self.on_their_way(first).map(|(_, bits)| bits);
         let rest = without(&self.layout, vec![self.selection.bits().to_vec()], taken);
         let block = rest.first().cloned().unwrap_or_else(|| self.selection.bits().to_vec());
         Fault::NotHeld {
@@ -349,7 +344,7 @@ impl Exchange {
             }
         }
         let destination = self.layout.has(Side::Destinations).then(|| self.layout.first_of(Side::Destinations, bits));
-        let arriving = self.arriving.iter().map(|(node, slot)| (*node, self.holdings.get(*slot)));
+        let arriving = self.on_their_way(0);
         let held = (0..self.layout.grid().nodes()).flat_map(|n| self.holdings.of(n).map(move |b| (n, b)));
         match held.chain(arriving).find(|(_, b)| self.layout.contains(b, &one)) {
             Some((node, _)) if destination == Some(node) => Whereabouts::Delivered(self.placement.locate(node)),
@@ -378,9 +373,10 @@ impl Exchange {
         &self.layout
     }
 
-    /// The boxes that the last sends put on their way, newest last, with their receivers.
-    pub fn arriving(&self) -> impl Iterator<Item = (Place, &[u64])> {
-        self.arriving.iter().map(|(node, slot)| (self.placement.locate(*node), self.holdings.get(*slot)))
+    /// The boxes that sends of this step put on their way, from the `first` on, with their receivers.
+    pub fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> {
+        let records = self.arriving.chunks_exact(self.holdings.record_words()).map(holdings::bits);
+        self.receivers.iter().copied().zip(records).skip(first)
     }
 
     /// Load that each node of the machine holds.
@@ -410,8 +406,7 @@ fn owner_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
         owners.sort_unstable();
         for owner in owners {
             layout.narrow_to(side, owner, &mut one);
-            let slot = list.store(&one, 0);
-            list.insert(layout, 0, slot);
+            list.insert_box(layout, 0, &one);
         }
         list.of(0).map(<[u64]>::to_vec).collect()
     };

@@ -92,7 +92,9 @@ pub enum Fault {
         block: Block,
     },
     /// The schedule ended too early.
-    #[error("after step {step}: {block} was never delivered to {node}{whereabouts}; {missing} in all are missing, at {nodes}")]
+    #[error(
+        "after step {step}: {block} was never delivered to {node}{whereabouts}; {missing} in all are missing, at {nodes}"
+    )]
     NeverDelivered {
         /// The last step.
         step: u64,

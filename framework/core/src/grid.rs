@@ -27,7 +27,10 @@ impl Grid {
                 .ok_or_else(|| format!("the grid has more than {} nodes", Self::MAX_NODES))?;
         }
         if radices.iter().sum::<u64>() > Self::MAX_BITS {
-            return Err(format!("the grid's axes have over {} coordinates together; split the longest in two", Self::MAX_BITS));
+            return Err(format!(
+                "the grid's axes have over {} coordinates together; split the longest in two",
+                Self::MAX_BITS
+            ));
         }
         Ok(Self { radices: radices.to_vec(), nodes })
     }

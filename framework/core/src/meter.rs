@@ -82,7 +82,8 @@ impl Meter {
         if receiver.step != step {
             *receiver = fresh;
         }
-        facts.unpaired |= (receiver.receives > 0 && receiver.from != t.from) || (receiver.sends > 0 && receiver.to != t.from);
+        facts.unpaired |=
+            (receiver.receives > 0 && receiver.from != t.from) || (receiver.sends > 0 && receiver.to != t.from);
         receiver.receives += 1;
         receiver.from = t.from;
         receiver.received += t.load;

@@ -59,7 +59,9 @@ impl Placement {
         if owner {
             let known = &mut table.owner[real as usize];
             if *known != NOBODY {
-                return Err(Fault::BadGrid(format!("node {real} of the machine has two owners, nodes {known} and {logical}")));
+                return Err(Fault::BadGrid(format!(
+                    "node {real} of the machine has two owners, nodes {known} and {logical}"
+                )));
             }
             *known = logical as u32;
         }

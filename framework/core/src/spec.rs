@@ -118,11 +118,17 @@ impl Spec {
             let depth_0 = piece.find('(').unwrap_or(piece.len());
             let arg = match piece[..depth_0].find('=') {
                 Some(0) => return Err(spec.error(at, 1, "the key before `=` is missing")),
-                Some(i) if i + 1 == piece.len() => return Err(spec.error(at, piece.len(), "the value after `=` is missing")),
-                Some(i) => Arg { key: Some(piece[..i].to_owned()), value: piece[i + 1..].to_owned(), at, value_at: at + i + 1 },
+                Some(i) if i + 1 == piece.len() => {
+                    return Err(spec.error(at, piece.len(), "the value after `=` is missing"));
+                }
+                Some(i) => {
+                    Arg { key: Some(piece[..i].to_owned()), value: piece[i + 1..].to_owned(), at, value_at: at + i + 1 }
+                }
                 None => Arg { key: None, value: piece.to_owned(), at, value_at: at },
             };
-            if let Some(key) = arg.key() && spec.args.iter().any(|a| a.key() == Some(key)) {
+            if let Some(key) = arg.key()
+                && spec.args.iter().any(|a| a.key() == Some(key))
+            {
                 return Err(spec.error(at, key.len(), &format!("`{key}` is given twice")));
             }
             spec.args.push(arg);
@@ -142,14 +148,7 @@ impl Spec {
 
     /// An error about `len` bytes from byte `at`.
     pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
-        SpecError {
-            what: self.what,
-            text: self.text.clone(),
-            at,
-            len,
-            message: message.to_owned(),
-            near: Vec::new(),
-        }
+        SpecError { what: self.what, text: self.text.clone(), at, len, message: message.to_owned(), near: Vec::new() }
     }
 
     /// An error about the name: it is none of `known`.
@@ -187,7 +186,9 @@ impl Spec {
             [] => Err(self.error(0, self.text.len(), &format!("expected {expected}"))),
             [arg] if arg.key.is_none() => Ok(arg),
             [arg] => Err(self.error(arg.at, arg.len(), &format!("expected {expected}"))),
-            [_, extra, ..] => Err(self.error(extra.at, extra.len(), &format!("one argument too many, expected {expected}"))),
+            [_, extra, ..] => {
+                Err(self.error(extra.at, extra.len(), &format!("one argument too many, expected {expected}")))
+            }
         }
     }
 }

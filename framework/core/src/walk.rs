@@ -81,7 +81,9 @@ impl<'a> Walk<'a> {
         let own = self.task.topology.radices();
         let grid = Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
         if parts > MOST_PARTS {
-            return Err(Fault::BadGrid(format!("blocks are to be split in {parts} parts, expected at most {MOST_PARTS}")));
+            return Err(Fault::BadGrid(format!(
+                "blocks are to be split in {parts} parts, expected at most {MOST_PARTS}"
+            )));
         }
         match &mut self.state {
             State::Open { laid_out: false, .. } => {
@@ -139,10 +141,10 @@ impl<'a> Walk<'a> {
         let State::Running(exchange) = &mut self.state else {
             return Err(Fault::OutOfOrder("the schedule has not begun"));
         };
-        let before = if self.watched { exchange.arriving().count() } else { 0 };
+        let before = if self.watched { exchange.on_their_way(0).count() } else { 0 };
         let Some(load) = exchange.send(rule)? else { return Ok(()) };
         if self.watched {
-            let boxes: Vec<&[u64]> = exchange.arriving().skip(before).map(|(_, b)| b).collect();
+            let boxes: Vec<&[u64]> = exchange.on_their_way(before).map(|(_, b)| b).collect();
             let place = |n| exchange.placement().locate(n);
             let sent = Sent { from: place(rule.from), to: place(rule.to), boxes, layout: exchange.layout(), load, way };
             for listener in self.listeners.iter_mut().filter(|l| l.wants_sends()) {

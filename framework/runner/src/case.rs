@@ -72,7 +72,9 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     if let Some(baseline) = &experiment.baseline {
         let baseline_name = choose(baseline, registry)?.to_string();
         if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
-            return Err(baseline.error(format!("the baseline `{baseline_name}` is none of the experiment's algorithms")));
+            return Err(
+                baseline.error(format!("the baseline `{baseline_name}` is none of the experiment's algorithms"))
+            );
         }
     }
     let name: Arc<str> = experiment.name.as_str().into();

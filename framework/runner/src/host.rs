@@ -9,9 +9,9 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_AXES, SWM_BITS, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_LOCAL,
-    SWM_NODE, SWM_OK, SWM_PERMUTATION, SWM_RANGE, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmAxis, SwmHost,
-    SwmLayout, SwmParam, SwmProblem, SwmRoute, SwmRun, SwmSend, SwmSet, SwmStr, SwmTopology,
+    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_AXES, SWM_BITS, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER,
+    SWM_LOCAL, SWM_NODE, SWM_OK, SWM_PERMUTATION, SWM_RANGE, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED,
+    SwmAxis, SwmHost, SwmLayout, SwmParam, SwmProblem, SwmRoute, SwmRun, SwmSend, SwmSet, SwmStr, SwmTopology,
 };
 use swapmeet_core::boxes::{Axis, NodeSet};
 use swapmeet_core::collective::Collective;
@@ -219,7 +219,8 @@ impl Host<'_> {
             return SWM_STOPPED;
         }
         if self.walk.is_none() {
-            self.fault = Some(Fault::OutOfOrder("the plugin gives a schedule where it is only asked whether it can run"));
+            self.fault =
+                Some(Fault::OutOfOrder("the plugin gives a schedule where it is only asked whether it can run"));
             return SWM_STOPPED;
         }
         match work(self) {
@@ -239,9 +240,8 @@ impl Host<'_> {
     fn send(&mut self, send: &SwmSend) -> Result<(), Fault> {
         let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
         let step = self.walk.as_ref().map_or(0, Walk::step_number);
-        let bad = |side| {
-            move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() }
-        };
+        let bad =
+            |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
         let rule = Rule {
             from: send.from,
             to: send.to,
@@ -463,7 +463,10 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                 }
                 let raw = read_sized(layout);
                 if raw.axis_count > MOST_AXES {
-                    return Err(Fault::BadGrid(format!("it has {} axes, expected at most {MOST_AXES}", raw.axis_count)));
+                    return Err(Fault::BadGrid(format!(
+                        "it has {} axes, expected at most {MOST_AXES}",
+                        raw.axis_count
+                    )));
                 }
                 let radices = slice(raw.radices, raw.axis_count as usize);
                 host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(radices, raw.parts))

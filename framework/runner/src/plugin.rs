@@ -145,14 +145,14 @@ impl Plugin {
             return Err(bad(format!("its table begins with {:#018x}, expected {MAGIC:#018x}", head.magic)));
         }
         if head.abi_major != ABI_MAJOR {
-            return Err(PluginError::OtherAbi {
-                path: path.to_owned(),
-                major: head.abi_major,
-                minor: head.abi_minor,
-            });
+            return Err(PluginError::OtherAbi { path: path.to_owned(), major: head.abi_major, minor: head.abi_minor });
         }
         if (head.size as usize) < size_of::<SwmPlugin>() {
-            return Err(bad(format!("its table has {} bytes, expected at least {}", head.size, size_of::<SwmPlugin>())));
+            return Err(bad(format!(
+                "its table has {} bytes, expected at least {}",
+                head.size,
+                size_of::<SwmPlugin>()
+            )));
         }
         // SAFETY: the table is at least as large as the struct, as just checked.
         let table = unsafe { table.read() };
@@ -165,7 +165,10 @@ impl Plugin {
         }
         const MOST_ALGORITHMS: u64 = 1024;
         if table.algorithm_count > MOST_ALGORITHMS {
-            return Err(bad(format!("it claims {} algorithms, expected at most {MOST_ALGORITHMS}", table.algorithm_count)));
+            return Err(bad(format!(
+                "it claims {} algorithms, expected at most {MOST_ALGORITHMS}",
+                table.algorithm_count
+            )));
         }
         let mut algorithms = Vec::new();
         for i in 0..table.algorithm_count as usize {

@@ -56,8 +56,12 @@ impl Algorithm for Direct {
     }
 }
 
-const DIRECT: About =
-    About { paper: PAPER, accepts: "any topology, any number of nodes", collectives: &[Collective::AllToAll], ..About::DEFAULT };
+const DIRECT: About = About {
+    paper: PAPER,
+    accepts: "any topology, any number of nodes",
+    collectives: &[Collective::AllToAll],
+    ..About::DEFAULT
+};
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",

@@ -58,8 +58,10 @@ mod tests {
                     let mut met: Vec<u64> = (1..p.next_power_of_two()).filter_map(|j| partner(me, j, p)).collect();
                     met.sort_unstable();
                     assert_eq!(met, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
-                    assert!((1..p.next_power_of_two())
-                        .all(|j| partner(me, j, p).is_none_or(|other| partner(other, j, p) == Some(me))));
+                    assert!(
+                        (1..p.next_power_of_two())
+                            .all(|j| partner(me, j, p).is_none_or(|other| partner(other, j, p) == Some(me)))
+                    );
                 }
             }
         }
@@ -79,8 +81,14 @@ mod tests {
     #[test]
     fn as_printed_fig_4_makes_no_pairs_on_20_processors() {
         let mutual = |j: u64| {
-            (0..20).all(|me| fig_4_as_printed(me, j, 20).is_none_or(|to| to != me && fig_4_as_printed(to, j, 20) == Some(me)))
+            (0..20).all(|me| {
+                fig_4_as_printed(me, j, 20).is_none_or(|to| to != me && fig_4_as_printed(to, j, 20) == Some(me))
+            })
         };
-        assert_eq!((1..32).filter(|j| !mutual(*j)).count(), 30, "steps of 31 in which some partner doesn't choose back");
+        assert_eq!(
+            (1..32).filter(|j| !mutual(*j)).count(),
+            30,
+            "steps of 31 in which some partner doesn't choose back"
+        );
     }
 }

@@ -20,7 +20,8 @@ fn blocks(layout: &Layout, a: &[u64]) -> Blocks {
 
 /// A layout with small, shared and many-word fields, and boxes in it.
 fn layouts() -> impl Strategy<Value = (Layout, Vec<Vec<u64>>)> {
-    let radices = prop_oneof![Just(vec![2, 2, 2]), Just(vec![3, 5]), Just(vec![70]), Just(vec![1, 6]), Just(vec![40, 2])];
+    let radices =
+        prop_oneof![Just(vec![2, 2, 2]), Just(vec![3, 5]), Just(vec![70]), Just(vec![1, 6]), Just(vec![40, 2])];
     (radices, 1_u32..3).prop_flat_map(|(radices, parts)| {
         let layout = Layout::new(Grid::new(&radices).unwrap(), true, true, parts);
         let sum: u64 = 2 * radices.iter().sum::<u64>() + u64::from(parts);

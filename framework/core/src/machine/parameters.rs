@@ -144,7 +144,11 @@ static PARAMETERS: &[Parameter] = &[
         meaning: "messages a node may send, and receive, at a time",
         symbols: "",
         read: |m, text| {
-            m.ports = if text == "all" { Ports::All } else { Ports::Count(whole(text, "`all` or a whole number from 1 on")?) };
+            m.ports = if text == "all" {
+                Ports::All
+            } else {
+                Ports::Count(whole(text, "`all` or a whole number from 1 on")?)
+            };
             Ok(())
         },
         print: |m| m.ports.to_string(),

@@ -64,7 +64,10 @@ static PRESETS: &[Preset] = &[
                 "alpha = 187.6 us: least squares on Thakur et al., Table 2, weighted by 1/t, with PEX's exact contention (`reproduce thakur` repeats the fit)",
             ),
             ("byte_us", "beta = 0.2498 us a byte: the same fit"),
-            ("unpaired_byte_us", "beta_sr = 0.363 us a byte: the same fit on Tables 5 and 6 (GEN), with GEN's exact contention"),
+            (
+                "unpaired_byte_us",
+                "beta_sr = 0.363 us a byte: the same fit on Tables 5 and 6 (GEN), with GEN's exact contention",
+            ),
             ("free_contention", "2^gamma = 2, Thakur et al., section 2"),
             ("hop_us", "0: the paper takes the time to be independent of distance"),
             ("ports", "one send and one receive at a time, Thakur et al., section 3"),

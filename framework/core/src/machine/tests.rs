@@ -19,7 +19,10 @@ fn the_paragons_barrier_grows_with_log2_of_the_nodes() {
 fn overrides_print_in_the_tables_order_whatever_the_order_given() {
     let print = |t: &str| Machine::parse(t).unwrap().to_string();
     assert_eq!(print("paragon"), "paragon");
-    assert_eq!(print("paragon:ports=all,model=circuit,virtual_channels=2"), "paragon:model=circuit,ports=all,virtual_channels=2");
+    assert_eq!(
+        print("paragon:ports=all,model=circuit,virtual_channels=2"),
+        "paragon:model=circuit,ports=all,virtual_channels=2"
+    );
     assert_eq!(print("delta:startup_us=50.0"), "delta:startup_us=50");
 }
 
@@ -52,7 +55,10 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
     assert!(error("paragon:byte_us=inf").contains("found `inf`"));
     assert!(error("paragon:ports=0").contains("ports: expected `all` or a whole number from 1 on, found `0`"));
     assert!(error("paragon:free_contention=0.5").contains("expected a number from 1 on"));
-    assert!(error("paragon:model=fluid").contains("expected one of wormhole, circuit, store-and-forward, flat, found `fluid`"));
+    assert!(
+        error("paragon:model=fluid")
+            .contains("expected one of wormhole, circuit, store-and-forward, flat, found `fluid`")
+    );
     assert!(error("paragon:buffers=3").contains("expected 1 or 2"));
     assert!(error("paragon:fast").contains("expected key=value, found `fast`"));
 }

@@ -85,7 +85,10 @@ impl Pricer for Wormhole {
             contention: Some(self.contention),
         };
         let note = (self.machine.ports.turns(self.most_at_once) > 1).then(|| {
-            format!("priced in turns: up to {} messages at once at a node with ports={}", self.most_at_once, self.machine.ports)
+            format!(
+                "priced in turns: up to {} messages at once at a node with ports={}",
+                self.most_at_once, self.machine.ports
+            )
         });
         (parts, note)
     }

@@ -53,10 +53,9 @@ pub fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
         if dim == 0 {
             return Err(wrong("is 0, expected a whole number from 1 on".to_owned()));
         }
-        product = product
-            .checked_mul(dim)
-            .filter(|n| *n <= MOST_NODES)
-            .ok_or_else(|| (0, text.len(), format!("over {MOST_NODES} nodes, which is the most a topology may have")))?;
+        product = product.checked_mul(dim).filter(|n| *n <= MOST_NODES).ok_or_else(|| {
+            (0, text.len(), format!("over {MOST_NODES} nodes, which is the most a topology may have"))
+        })?;
         dims.push(dim);
         if dims.len() > MOST_DIMS {
             return Err((0, text.len(), format!("over {MOST_DIMS} dimensions, which is the most a topology may have")));

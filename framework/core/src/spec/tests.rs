@@ -12,11 +12,7 @@ fn a_spec_is_a_name_with_words_and_pairs() {
     let args: Vec<_> = spec.args().iter().map(|a| (a.key(), a.value(), a.at(), a.value_at(), a.len())).collect();
     assert_eq!(
         args,
-        [
-            (None, "fast", 4, 4, 4),
-            (Some("mode"), "nonblocking", 9, 14, 16),
-            (Some("base"), "rdn(a=1,b)", 26, 31, 15)
-        ]
+        [(None, "fast", 4, 4, 4), (Some("mode"), "nonblocking", 9, 14, 16), (Some("base"), "rdn(a=1,b)", 26, 31, 15)]
     );
 }
 
