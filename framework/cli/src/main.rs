@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod args;
 mod failure;
 mod list;
+mod reproduce;
 mod run;
 mod table;
 mod trace;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::List(args) => list::list(args),
         Command::Trace(args) => trace::trace(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
         _ => Ok(ExitCode::SUCCESS),
     };
     match outcome {

@@ -1,1 +1,45 @@
-//! Re-runs the tables of the papers and says where they hold
+//! Re-runs the tables of the papers and says, cell by cell, where they hold.
+//!
+//! Papers' figures are data here, with their source; every figure beside them comes from a run of the verified schedule or is computed from
+//! such runs.
+
+mod bench;
+mod report;
+mod suh_shin;
+mod thakur;
+
+pub use bench::{Bench, ReproduceError};
+pub use report::{Cell, Report, Table, Verdict};
+
+/// A paper that can be re-run.
+#[derive(Debug)]
+pub struct Paper {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Authors, title, year.
+    pub title: &'static str,
+    run: fn(&Bench<'_>) -> Result<Vec<Table>, ReproduceError>,
+}
+
+impl Paper {
+    /// Re-runs it.
+    pub fn run(&self, bench: &Bench<'_>) -> Result<Report, ReproduceError> {
+        Ok(Report { paper: self.name, title: self.title, tables: (self.run)(bench)? })
+    }
+}
+
+/// All papers.
+pub fn papers() -> &'static [Paper] {
+    &[
+        Paper {
+            name: "suh-shin",
+            title: "Y.-J. Suh, K. G. Shin: All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks, IEEE TPDS (2001)",
+            run: suh_shin::tables,
+        },
+        Paper {
+            name: "thakur",
+            title: "R. Thakur, A. Choudhary, G. C. Fox: Complete Exchange on a Wormhole Routed Mesh (1993)",
+            run: thakur::tables,
+        },
+    ]
+}

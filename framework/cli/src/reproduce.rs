@@ -1,0 +1,52 @@
+//! `swapmeet reproduce`: the papers' tables, re-run.
+
+use crate::args::ReproduceArgs;
+use crate::failure::Failure;
+use crate::run;
+use std::io::Write;
+use std::process::ExitCode;
+use swapmeet_core::spec::near_matches;
+use swapmeet_reproduce::{Bench, Paper, Report, ReproduceError, papers};
+use swapmeet_runner::input::Text;
+
+/// Re-runs one paper, or all.
+pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
+    let wanted: Vec<&Paper> = match &args.paper {
+        None => papers().iter().collect(),
+        Some(name) => vec![find(name)?],
+    };
+    let registry = run::registry(&args.plugins)?;
+    let bench = Bench::new(&registry);
+    for paper in wanted {
+        let report = paper.run(&bench).map_err(|e| match e {
+            ReproduceError::Input(e) => Failure::Input(e),
+            row @ ReproduceError::Row { .. } => Failure::Output(row.to_string()),
+        })?;
+        match &args.out {
+            None => writeln!(std::io::stdout(), "{}", report.to_markdown())
+                .map_err(|e| Failure::writing("standard output", &e))?,
+            Some(folder) => write(&report, folder)?,
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(name: &str) -> Result<&'static Paper, Failure> {
+    papers().iter().find(|p| p.name == name).ok_or_else(|| {
+        let names: Vec<&str> = papers().iter().map(|p| p.name).collect();
+        let error = Text::flag("PAPER", name).error(format!("unknown paper `{name}`"));
+        error.near(&near_matches(name, names.iter().copied()), &format!("papers are {}", names.join(", "))).into()
+    })
+}
+
+fn write(report: &Report, folder: &std::path::Path) -> Result<(), Failure> {
+    let refused = |path: &std::path::Path, e: &std::io::Error| Failure::Output(format!("{}: {e}", path.display()));
+    std::fs::create_dir_all(folder).map_err(|e| refused(folder, &e))?;
+    let csv = report.to_csv().map_err(|e| Failure::Output(e.to_string()))?;
+    for (ending, text) in [("csv", csv), ("md", report.to_markdown())] {
+        let path = folder.join(format!("{}.{ending}", report.paper));
+        std::fs::write(&path, text).map_err(|e| refused(&path, &e))?;
+        eprintln!("wrote {}", path.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Runs for reproductions: the same path as `swapmeet run`, with whatever is wrong made an error.
+
+use swapmeet_core::step::{Listener, Step, StepFacts};
+use swapmeet_results::{Record, Status};
+use swapmeet_runner::case::cases;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::session::run_group;
+
+/// Why a paper can't be re-run.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// A plugin is missing, most likely.
+    #[error(transparent)]
+    Input(#[from] Box<InputError>),
+    /// A case that should run did not.
+    #[error("{algorithm} on {topology}: {status}: {reason}")]
+    Row {
+        /// The algorithm.
+        algorithm: String,
+        /// The topology.
+        topology: String,
+        /// How it ended.
+        status: Status,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Runs cases.
+pub struct Bench<'a> {
+    registry: &'a Registry,
+}
+
+impl<'a> Bench<'a> {
+    /// Runs cases of these plugins.
+    pub fn new(registry: &'a Registry) -> Self {
+        Self { registry }
+    }
+
+    /// One algorithm on one topology, for each workload and machine (the machines vary faster), from one walk of the schedule.
+    pub fn rows(
+        &self,
+        topology: &str,
+        algorithm: &str,
+        workloads: &[String],
+        machines: &[String],
+    ) -> Result<Vec<Record>, ReproduceError> {
+        self.watched(topology, algorithm, workloads, machines, &mut Facts::default())
+    }
+
+    /// One row.
+    pub fn row(
+        &self,
+        topology: &str,
+        algorithm: &str,
+        workload: &str,
+        machine: &str,
+    ) -> Result<Record, ReproduceError> {
+        let rows = self.rows(topology, algorithm, &[workload.to_owned()], &[machine.to_owned()])?;
+        Ok(rows.into_iter().next().unwrap_or_default())
+    }
+
+    /// The facts of every step; loads are blocks.
+    pub fn steps(&self, topology: &str, algorithm: &str) -> Result<Vec<StepFacts>, ReproduceError> {
+        let mut facts = Facts::default();
+        self.watched(topology, algorithm, &["uniform:1".to_owned()], &["free".to_owned()], &mut facts)?;
+        Ok(facts.0)
+    }
+
+    fn watched(
+        &self,
+        topology: &str,
+        algorithm: &str,
+        workloads: &[String],
+        machines: &[String],
+        watcher: &mut dyn Listener,
+    ) -> Result<Vec<Record>, ReproduceError> {
+        let text = |value: &str| Text::flag("reproduce", value);
+        let experiment = Experiment {
+            name: "reproduce".to_owned(),
+            topologies: vec![text(topology)],
+            algorithms: vec![text(algorithm)],
+            workloads: workloads.iter().map(|w| text(w)).collect(),
+            machines: machines.iter().map(|m| text(m)).collect(),
+            ..Experiment::default()
+        };
+        let cases = cases(&experiment, self.registry).map_err(Box::new)?;
+        let rows = run_group(&cases, &mut [watcher]);
+        match rows.iter().find(|r| r.status != Status::Ok) {
+            None => Ok(rows),
+            Some(bad) => Err(ReproduceError::Row {
+                algorithm: bad.algorithm.clone(),
+                topology: bad.topology.clone(),
+                status: bad.status,
+                reason: bad.reason.clone(),
+            }),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Facts(Vec<StepFacts>);
+
+impl Listener for Facts {
+    fn step(&mut self, step: &Step<'_>) {
+        self.0.push(step.facts);
+    }
+}
