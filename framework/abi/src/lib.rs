@@ -22,11 +22,12 @@ use core::ffi::c_void;
 mod layout;
 
 /// `"SWAPMEET"` in ASCII, first byte lowest: the first eight bytes of every plugin's table.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"SWAPMEET");
+pub const SWM_MAGIC: u64 = 0x5445_454D_5041_5753;
+const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 /// Plugins and hosts of different major versions refuse each other.
-pub const ABI_MAJOR: u32 = 1;
+pub const SWM_ABI_MAJOR: u32 = 1;
 /// Grows when fields are appended; never a reason to refuse.
-pub const ABI_MINOR: u32 = 0;
+pub const SWM_ABI_MINOR: u32 = 0;
 /// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
 
@@ -302,20 +303,24 @@ pub struct SwmAlgorithm {
     /// The plugin's own.
     pub user: *const c_void,
     /// Whether it can run; asked before `plan`. Null if it always can.
-    pub supports: Option<SwmRun>,
+    pub supports: Option<
+        unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
+    >,
     /// Gives the schedule, step by step.
-    pub plan: Option<SwmRun>,
+    pub plan: Option<
+        unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
+    >,
 }
 
 /// The first 24 bytes of a plugin's table: frozen for ever, read before anything else.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmHead {
-    /// [`MAGIC`].
+    /// [`SWM_MAGIC`].
     pub magic: u64,
-    /// [`ABI_MAJOR`] of the header the plugin was built with.
+    /// [`SWM_ABI_MAJOR`] of the header the plugin was built with.
     pub abi_major: u32,
-    /// [`ABI_MINOR`] of the header the plugin was built with.
+    /// [`SWM_ABI_MINOR`] of the header the plugin was built with.
     pub abi_minor: u32,
     /// Size of the whole table.
     pub size: u32,

@@ -4,7 +4,8 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_abi::{
-    ABI_MAJOR, ABI_MINOR, ENTRY_SYMBOL, MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr,
+    ENTRY_SYMBOL, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin,
+    SwmRun, SwmStr,
 };
 
 /// Why a file could not be loaded as a plugin.
@@ -34,7 +35,7 @@ pub enum PluginError {
     },
     /// Built for another major version of the boundary.
     #[error(
-        "{path}: built for plugin ABI {major}.{minor}, this swapmeet speaks {ABI_MAJOR}.{ABI_MINOR}: rebuild the plugin with a header or SDK of version {ABI_MAJOR}.x"
+        "{path}: built for plugin ABI {major}.{minor}, this swapmeet speaks {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
     )]
     OtherAbi {
         /// The file.
@@ -141,10 +142,10 @@ impl Plugin {
         }
         // SAFETY: every version's table begins with this head.
         let head = unsafe { table.cast::<SwmHead>().read() };
-        if head.magic != MAGIC {
-            return Err(bad(format!("its table begins with {:#018x}, expected {MAGIC:#018x}", head.magic)));
+        if head.magic != SWM_MAGIC {
+            return Err(bad(format!("its table begins with {:#018x}, expected {SWM_MAGIC:#018x}", head.magic)));
         }
-        if head.abi_major != ABI_MAJOR {
+        if head.abi_major != SWM_ABI_MAJOR {
             return Err(PluginError::OtherAbi { path: path.to_owned(), major: head.abi_major, minor: head.abi_minor });
         }
         if (head.size as usize) < size_of::<SwmPlugin>() {

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use swapmeet_abi::{
-    ABI_MAJOR, ABI_MINOR, MAGIC, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_ERROR, SWM_GATHER, SWM_OK,
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_ERROR, SWM_GATHER, SWM_MAGIC, SWM_OK,
     SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo,
     SwmPlugin, SwmProblem, SwmStr,
 };
@@ -151,9 +151,9 @@ pub fn entry(
         Exported {
             plugin: SwmPlugin {
                 head: SwmHead {
-                    magic: MAGIC,
-                    abi_major: ABI_MAJOR,
-                    abi_minor: ABI_MINOR,
+                    magic: SWM_MAGIC,
+                    abi_major: SWM_ABI_MAJOR,
+                    abi_minor: SWM_ABI_MINOR,
                     size: size_of::<SwmPlugin>() as u32,
                     reserved: 0,
                 },

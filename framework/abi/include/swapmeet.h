@@ -1,0 +1,339 @@
+// swapmeet.h: everything a plugin needs to know. Generated from framework/abi; do not edit.
+//
+// A plugin is a shared library that exports one function,
+//
+//     const SwmPlugin *swapmeet_plugin(void);
+//
+// which returns a table that stays for the life of the process. The table names algorithms; an algorithm's `plan` function is called with a
+// problem and a table of functions of the host, and tells the host its schedule: step(), then send() for each send of the step, and so on.
+// Every host function takes host->ctx first. One that returns anything but SWM_OK wants you to return SWM_STOPPED at once.
+// Fill in `size` of every struct that has one with sizeof; set what you don't use to zero. Text is a pointer and a length, UTF-8.
+
+#ifndef SWAPMEET_H
+#define SWAPMEET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// `"SWAPMEET"` in ASCII, first byte lowest: the first eight bytes of every plugin's table.
+#define SWM_MAGIC 6072335870940239699
+
+// Plugins and hosts of different major versions refuse each other.
+#define SWM_ABI_MAJOR 1
+
+// Grows when fields are appended; never a reason to refuse.
+#define SWM_ABI_MINOR 0
+
+// All went well.
+#define SWM_OK 0
+
+// The algorithm can't run on this problem; the reason was given with [`SwmHost::fail`].
+#define SWM_UNSUPPORTED 1
+
+// The plugin failed; the reason was given with [`SwmHost::fail`].
+#define SWM_ERROR 2
+
+// The host refused a call (the schedule broke a rule, or the case was stopped); the plugin should return this at once.
+#define SWM_STOPPED 3
+
+// Every node has a block for every other: complete exchange, all-to-all personalized communication.
+#define SWM_ALLTOALL 0
+
+// The root has one block, which everyone is to have.
+#define SWM_BROADCAST 1
+
+// The root has a block for everyone.
+#define SWM_SCATTER 2
+
+// Everyone has a block for the root.
+#define SWM_GATHER 3
+
+// Everyone has a block that everyone is to have: all-to-all broadcast, gossip.
+#define SWM_ALLGATHER 4
+
+// Every node has one block for one other, no two for the same.
+#define SWM_PERMUTATION 5
+
+// A set of every coordinate, or of every node.
+#define SWM_ALL 0
+
+// [`SwmAxis`]: `first`, `first + stride`, .. (`count` of them), each modulo the axis's radix.
+#define SWM_RANGE 1
+
+// [`SwmAxis`]: the coordinates whose bits are set in `words`.
+#define SWM_BITS 2
+
+// [`SwmSet`]: the single node `node`.
+#define SWM_NODE 1
+
+// [`SwmSet`]: the product of `axes`.
+#define SWM_AXES 2
+
+// [`SwmSend::flags`]: every block selected must be held; without it the selection is a rule over whatever is held.
+#define SWM_STRICT 1
+
+// [`SwmSend::flags`]: the sender keeps what it sends (broadcast, allgather).
+#define SWM_COPY 2
+
+// [`SwmSend::flags`]: `from` may equal `to`; such a send is a local copy and costs nothing.
+#define SWM_LOCAL 4
+
+// Levels for [`SwmHost::log`].
+#define SWM_LOG_WARN 1
+
+// Levels for [`SwmHost::log`].
+#define SWM_LOG_INFO 2
+
+// The first 24 bytes of a plugin's table: frozen for ever, read before anything else.
+typedef struct SwmHead {
+    // [`SWM_MAGIC`].
+    uint64_t magic;
+    // [`SWM_ABI_MAJOR`] of the header the plugin was built with.
+    uint32_t abi_major;
+    // [`SWM_ABI_MINOR`] of the header the plugin was built with.
+    uint32_t abi_minor;
+    // Size of the whole table.
+    uint32_t size;
+    // Zero.
+    uint32_t reserved;
+} SwmHead;
+
+// Text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
+typedef struct SwmStr {
+    // First byte.
+    const uint8_t *ptr;
+    // Bytes.
+    size_t len;
+} SwmStr;
+
+// A parameter that an algorithm takes.
+typedef struct SwmParamInfo {
+    // Its key.
+    struct SwmStr key;
+    // What it is when not given.
+    struct SwmStr default_value;
+    // One line: meaning, values.
+    struct SwmStr help;
+} SwmParamInfo;
+
+// What connects the nodes.
+typedef struct SwmTopology {
+    // Size of this struct.
+    uint32_t size;
+    // Axes of the topology's own grid.
+    uint32_t dim_count;
+    // The family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, ..
+    struct SwmStr kind;
+    // The whole spec in canonical form, such as `torus:16x16`.
+    struct SwmStr spec;
+    // Nodes, numbered from 0.
+    uint64_t nodes;
+    // Radix of each axis; nodes are numbered row-major, the last axis fastest.
+    const uint64_t *dims;
+} SwmTopology;
+
+// A parameter as the user gave it: `variant` and `lean` in `rdn-alltoall:variant=lean`.
+typedef struct SwmParam {
+    // Before the equals sign.
+    struct SwmStr key;
+    // After it.
+    struct SwmStr value;
+} SwmParam;
+
+// What is to be done, but for what a plugin has to ask for ([`SwmHost::block_bytes`] and its neighbours).
+typedef struct SwmProblem {
+    // Size of this struct.
+    uint32_t size;
+    // [`SWM_ALLTOALL`], ..
+    uint32_t collective;
+    // What connects the nodes.
+    const struct SwmTopology *topology;
+    // The root of a broadcast, scatter or gather; else 0.
+    uint64_t root;
+    // The algorithm's parameters.
+    const struct SwmParam *params;
+    // Length of `params`.
+    uint64_t param_count;
+    // Which permutation, such as `transpose-2d`; else empty.
+    struct SwmStr permutation;
+} SwmProblem;
+
+// The grid in which a schedule speaks of nodes, when the topology's own won't do.
+typedef struct SwmLayout {
+    // Size of this struct.
+    uint32_t size;
+    // Axes of the grid; 0 for the topology's own.
+    uint32_t axis_count;
+    // Radix of each axis; nodes are numbered row-major, the last axis fastest.
+    const uint64_t *radices;
+    // Parts into which every block is split; 0 and 1 mean whole.
+    uint32_t parts;
+    // Zero.
+    uint32_t reserved;
+} SwmLayout;
+
+// A subset of the coordinates of one axis of the grid.
+typedef struct SwmAxis {
+    // [`SWM_ALL`], [`SWM_RANGE`] or [`SWM_BITS`].
+    uint32_t kind;
+    // First coordinate of a range; below the axis's radix.
+    uint32_t first;
+    // Distance between members of a range; at least 1.
+    uint32_t stride;
+    // Members of a range (cyclic; no coordinate may come up twice), or words in `words`.
+    uint32_t count;
+    // Bit `c % 64` of word `c / 64` is coordinate `c`.
+    const uint64_t *words;
+} SwmAxis;
+
+// A set of nodes of the schedule's grid.
+typedef struct SwmSet {
+    // [`SWM_ALL`], [`SWM_NODE`] or [`SWM_AXES`].
+    uint32_t kind;
+    // As many as the grid has, when `kind` is [`SWM_AXES`].
+    uint32_t axis_count;
+    // The one node, when `kind` is [`SWM_NODE`].
+    uint64_t node;
+    // One subset an axis.
+    const struct SwmAxis *axes;
+} SwmSet;
+
+// How a message should travel, where the topology's own route won't do. Dimensions are those of the topology.
+typedef struct SwmRoute {
+    // Size of this struct.
+    uint32_t size;
+    // Length of `signs` and of `order` where they are not null.
+    uint32_t dim_count;
+    // For each dimension 1 (plus), -1 (minus) or 0 (the shorter way); null for all 0.
+    const int8_t *signs;
+    // The dimensions in the order in which they are travelled; null for the topology's own order.
+    const uint32_t *order;
+    // The nodes passed through, the receiver last, each a neighbour of the one before; null for a route by dimensions.
+    const uint64_t *path;
+    // Length of `path`.
+    uint64_t path_len;
+} SwmRoute;
+
+// One send: of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go to `to`.
+typedef struct SwmSend {
+    // Size of this struct.
+    uint32_t size;
+    // [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`].
+    uint32_t flags;
+    // Sender, a node of the schedule's grid.
+    uint64_t from;
+    // Receiver, a node of the schedule's grid.
+    uint64_t to;
+    // Where the blocks come from.
+    struct SwmSet origins;
+    // Where the blocks go.
+    struct SwmSet destinations;
+    // Which parts of each block, when blocks are split.
+    struct SwmAxis parts;
+    // Null for the topology's own route.
+    const struct SwmRoute *route;
+} SwmSend;
+
+// What a plugin may ask of the host. Each function takes `ctx` first; those that return `i32` return [`SWM_OK`] or [`SWM_STOPPED`].
+//
+// Sizes and machine parameters are asked for rather than given: a schedule whose making did not ask for the block size is
+// the same for every block size, and the host then prices many cases from one run of it.
+typedef struct SwmHost {
+    // Size of this struct.
+    uint32_t size;
+    // Zero.
+    uint32_t reserved;
+    // The host's own; handed back in every call.
+    void *ctx;
+    // Says why the plugin is about to return [`SWM_UNSUPPORTED`] or [`SWM_ERROR`].
+    void (*fail)(void *ctx, struct SwmStr reason);
+    // A line for the log; `level` is [`SWM_LOG_WARN`] or [`SWM_LOG_INFO`].
+    void (*log)(void *ctx, uint32_t level, struct SwmStr line);
+    // Bytes of each block when sizes are uniform, else the largest block.
+    uint64_t (*block_bytes)(void *ctx);
+    // Bytes of the block from node `from` to node `to` of the machine.
+    uint64_t (*pair_bytes)(void *ctx, uint64_t from, uint64_t to);
+    // Messages a node may send, and receive, at a time; `u64::MAX` for all links at once.
+    uint64_t (*ports)(void *ctx);
+    // Circuits a directed link carries at a time.
+    uint64_t (*virtual_channels)(void *ctx);
+    // Sets the grid and the parts of blocks; before the first step, once.
+    int32_t (*layout)(void *ctx, const struct SwmLayout *layout);
+    // Says which node of the machine runs node `logical` of the grid, and whether it has blocks of its own (`owner` 1) or only
+    // passes on what others have (`owner` 0). After `layout`, before the first step; needed for every node when the grid has not as
+    // many nodes as the machine, and for none when it has.
+    int32_t (*place)(void *ctx, uint64_t logical, uint64_t real, uint32_t owner);
+    // Begins a phase: a name for a run of steps.
+    int32_t (*phase)(void *ctx, struct SwmStr name);
+    // Begins a step: what follows happens at once, and what arrives can be sent on only in a later step.
+    int32_t (*step)(void *ctx);
+    // Adds a send to the current step.
+    int32_t (*send)(void *ctx, const struct SwmSend *send);
+    // Every node rearranges all it holds, once, between two steps.
+    int32_t (*rearrange)(void *ctx);
+} SwmHost;
+
+// One algorithm of a plugin.
+typedef struct SwmAlgorithm {
+    // Size of this struct.
+    uint32_t size;
+    // Zero.
+    uint32_t reserved;
+    // The name users type: lower case, digits and hyphens.
+    struct SwmStr name;
+    // One line for lists.
+    struct SwmStr title;
+    // Where it was published.
+    struct SwmStr paper;
+    // On what it runs, in words.
+    struct SwmStr accepts;
+    // Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
+    uint64_t collectives;
+    // The parameters it takes.
+    const struct SwmParamInfo *params;
+    // Length of `params`.
+    uint64_t param_count;
+    // The plugin's own.
+    const void *user;
+    // Whether it can run; asked before `plan`. Null if it always can.
+    int32_t (*supports)(const struct SwmAlgorithm *algorithm,
+                        const struct SwmProblem *problem,
+                        const struct SwmHost *host);
+    // Gives the schedule, step by step.
+    int32_t (*plan)(const struct SwmAlgorithm *algorithm, const struct SwmProblem *problem, const struct SwmHost *host);
+} SwmAlgorithm;
+
+// A plugin's table.
+typedef struct SwmPlugin {
+    // Versions and size.
+    struct SwmHead head;
+    // The plugin's name: lower case, digits and hyphens.
+    struct SwmStr name;
+    // Its version, such as `0.1.0`.
+    struct SwmStr version;
+    // Its licence, an SPDX expression.
+    struct SwmStr licence;
+    // Pointers, so that [`SwmAlgorithm`] can grow.
+    const struct SwmAlgorithm *const *algorithms;
+    // Length of `algorithms`.
+    uint64_t algorithm_count;
+} SwmPlugin;
+
+// The type of [`ENTRY_SYMBOL`]. The table must stay for the life of the process.
+typedef const struct SwmPlugin *(*SwmEntry)(void);
+
+#endif  /* SWAPMEET_H */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The one function a plugin exports.
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const SwmPlugin *swapmeet_plugin(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,100 @@
+/* c-ring: all-to-all by a ring, in plain C.
+ *
+ * In each of n-1 steps every node passes to the next one all it holds that is not its own. After step s a node holds, besides its own blocks that
+ * have come in, those that started s nodes back and have not arrived.
+ *
+ * Sets are named in a grid of one axis, whatever the machine's own: "not mine" is then a range of n-1 coordinates that begins at the next node. */
+
+#include <string.h>
+#include <swapmeet.h>
+
+static SwmStr text(const char *s)
+{
+    SwmStr out;
+    out.ptr = (const uint8_t *)s;
+    out.len = strlen(s);
+    return out;
+}
+
+static int32_t supports(const SwmAlgorithm *algorithm, const SwmProblem *problem, const SwmHost *host)
+{
+    (void)algorithm;
+    if (problem->collective != SWM_ALLTOALL) {
+        host->fail(host->ctx, text("only all-to-all goes round this ring"));
+        return SWM_UNSUPPORTED;
+    }
+    if (problem->topology->nodes > UINT32_MAX) {
+        host->fail(host->ctx, text("too many nodes for one axis"));
+        return SWM_UNSUPPORTED;
+    }
+    return SWM_OK;
+}
+
+static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, const SwmHost *host)
+{
+    const uint64_t n = problem->topology->nodes;
+    SwmLayout layout;
+    uint64_t step, node;
+
+    (void)algorithm;
+    memset(&layout, 0, sizeof layout);
+    layout.size = sizeof layout;
+    layout.axis_count = 1;
+    layout.radices = &n;
+    layout.parts = 1;
+    if (host->layout(host->ctx, &layout) != SWM_OK)
+        return SWM_STOPPED;
+
+    for (step = 1; step < n; step++) {
+        if (host->step(host->ctx) != SWM_OK)
+            return SWM_STOPPED;
+        for (node = 0; node < n; node++) {
+            SwmAxis not_mine;
+            SwmSend send;
+
+            memset(&not_mine, 0, sizeof not_mine);
+            not_mine.kind = SWM_RANGE;
+            not_mine.first = (uint32_t)((node + 1) % n);
+            not_mine.stride = 1;
+            not_mine.count = (uint32_t)(n - 1);
+
+            /* Zero is "all" for every set, and the topology's own way for the route. */
+            memset(&send, 0, sizeof send);
+            send.size = sizeof send;
+            send.from = node;
+            send.to = (node + 1) % n;
+            send.destinations.kind = SWM_AXES;
+            send.destinations.axis_count = 1;
+            send.destinations.axes = &not_mine;
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
+    }
+    return SWM_OK;
+}
+
+const SwmPlugin *swapmeet_plugin(void)
+{
+    static SwmAlgorithm ring;
+    static const SwmAlgorithm *const algorithms[] = {&ring};
+    static SwmPlugin plugin;
+
+    ring.size = sizeof ring;
+    ring.name = text("c-ring");
+    ring.title = text("All-to-all by passing everything to the next node");
+    ring.accepts = text("any topology, any number of nodes");
+    ring.collectives = 1u << SWM_ALLTOALL;
+    ring.supports = supports;
+    ring.plan = plan;
+
+    plugin.head.magic = SWM_MAGIC;
+    plugin.head.abi_major = SWM_ABI_MAJOR;
+    plugin.head.abi_minor = SWM_ABI_MINOR;
+    plugin.head.size = sizeof plugin;
+    plugin.name = text("ring-c");
+    plugin.version = text("0.1.0");
+    plugin.licence = text("MIT OR Apache-2.0");
+    plugin.algorithms = algorithms;
+    plugin.algorithm_count = 1;
+    return &plugin;
+}
