@@ -53,3 +53,22 @@ fn panic_with<T>(message: &str) -> T {
 pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
+
+/// Compiles a C file of the project into a plugin in `folder`, with macros defined; `None`, and a line that says so, where there is no C compiler.
+pub fn compile_c(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
+    let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", "-I"]);
+    cc.arg(project("framework/abi/include")).arg("-o").arg(&out).arg(project(source));
+    for (key, value) in macros {
+        cc.arg(format!("-D{key}={value}"));
+    }
+    match cc.output() {
+        Err(_) => {
+            println!("skipped: no C compiler `cc`");
+            None
+        }
+        Ok(output) if output.status.success() => Some(out),
+        Ok(output) => panic_with(&format!("{source}: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}

@@ -257,7 +257,8 @@ impl Layout {
                     return Err(format!("has {} axes, the grid has {}", axes.len(), self.grid.radices().len()));
                 }
                 for (number, (index, axis)) in self.range(side).zip(axes).enumerate() {
-                    self.narrow_field(index, *axis, out).map_err(|what| format!("axis {number} {what}"))?;
+                    self.narrow_field(index, *axis, out)
+                        .map_err(|what| format!("is wrong in axis {number}: it {what}"))?;
                 }
                 Ok(())
             }
@@ -266,7 +267,7 @@ impl Layout {
 
     /// Narrows the parts of a selection down to `axis`.
     pub fn narrow_parts(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
-        self.narrow_field(self.parts.start, axis, out).map_err(|what| format!("list of parts {what}"))
+        self.narrow_field(self.parts.start, axis, out).map_err(|what| format!("is wrong: it {what}"))
     }
 
     fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
