@@ -3,6 +3,8 @@
 //! `cargo bench --bench scale`, or `cargo bench --bench scale -- torus:128x128` for the cases whose name contains a word.
 //! Every figure is the best of a few runs in one process: compare ratios within a run, not seconds between machines.
 
+#![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 use swapmeet_core::fault::Fault;

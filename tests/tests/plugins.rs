@@ -1,6 +1,8 @@
 //! Plugin files, right and wrong, through the real program: a plugin in C runs like any other, and whatever a file or a schedule does wrong is
 //! named precisely and takes nothing else with it.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::{Record, Status, Verified, read_records};
@@ -349,4 +351,36 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
     let critical: Vec<Option<u64>> = rows.iter().map(|r| r.critical_bytes).collect();
     // round the ring the messages have 3, 2 and 1 blocks, straight they have one each
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
+}
+
+/// Everyone sends to everyone in one step; the machine has fewer ports than that.
+#[test]
+fn a_step_that_asks_more_than_a_machine_has_is_priced_in_turns() {
+    let dir = tempdir().unwrap();
+    let body = "uint64_t v, d; host->step(host->ctx); for (v = 0; v < 4; v++) for (d = 0; d < 4; d++) if (d != v) { \
+        SwmSend s = block(v, d, v, d); host->send(host->ctx, &s); } return SWM_OK;";
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "at_once", &[("PLAN", body)]) else { return };
+    let args =
+        ["run", "--out", "-", "--quiet", "--plugin-dir", file.to_str().unwrap(), "--topology", "fully-connected:4"];
+    let machines =
+        ["free:startup_us=1,byte_us=1", "free:startup_us=1,byte_us=1,ports=2", "free:startup_us=1,byte_us=1,ports=all"];
+    let output = swapmeet(&args)
+        .args(["--algorithm", "wrong", "--workload", "uniform:10"])
+        .args(machines.iter().flat_map(|m| ["--machine", m]))
+        .output()
+        .unwrap();
+    let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
+    let prices: Vec<_> = rows.iter().map(|r| (r.startup_us, r.transmission_us, r.note.as_str())).collect();
+    assert_eq!(
+        prices,
+        [
+            (Some(3.0), Some(30.0), "priced in turns: up to 3 messages at once at a node with ports=1"),
+            (Some(2.0), Some(15.0), "priced in turns: up to 3 messages at once at a node with ports=2"),
+            (Some(1.0), Some(10.0), ""),
+        ]
+    );
+    assert!(
+        rows.iter()
+            .all(|r| (r.steps, r.messages, r.max_sends, r.max_receives) == (Some(1), Some(12), Some(3), Some(3)))
+    );
 }

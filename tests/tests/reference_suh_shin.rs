@@ -1,6 +1,8 @@
 //! `suh-shin` against the figures of an independent implementation that moves every block (`fixtures/suh-shin.json`), through the real
 //! program and the real plugin file.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
 use serde_json::Value;
 use swapmeet_results::{Record, Verified};
 use swapmeet_tests::{rows, swapmeet};

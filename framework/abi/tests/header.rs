@@ -1,5 +1,7 @@
 //! The committed `include/swapmeet.h` is what the Rust definitions say, and C compilers take it.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -17,7 +17,6 @@ const EXAMPLES: &str = "\
 Examples:
   swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm pex
   swapmeet run workloads/experiments/quick-start.toml --out rows.csv
-  swapmeet compare rows.csv --baseline pex
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet list algorithms
 
@@ -35,8 +34,6 @@ pub enum Command {
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
-    /// Compare algorithms over the rows of one or more result files.
-    Compare(CompareArgs),
     /// Re-run the tables of the papers and say cell by cell what agrees.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
@@ -100,7 +97,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Seconds that a case may take.
-    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
     /// No progress and no summary.
     #[arg(long)]
@@ -174,33 +171,6 @@ pub struct TraceArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
-}
-
-/// How a comparison is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
-    /// For reading.
-    Table,
-    /// Comma-separated.
-    Csv,
-    /// JSON.
-    Json,
-    /// Markdown tables.
-    Markdown,
-}
-
-/// What `compare` takes.
-#[derive(Debug, Args)]
-pub struct CompareArgs {
-    /// Result files.
-    #[arg(required = true, value_name = "FILE.csv")]
-    pub files: Vec<PathBuf>,
-    /// The algorithm that others are compared with; the fastest if not given.
-    #[arg(long, value_name = "ALGO")]
-    pub baseline: Option<String>,
-    /// How to print it.
-    #[arg(long, default_value = "table")]
-    pub format: CompareFormat,
 }
 
 /// What `reproduce` takes.

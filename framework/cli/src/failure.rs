@@ -1,6 +1,6 @@
 //! What went wrong, on stderr, with the exit status it has.
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Report, miette};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use swapmeet_runner::input::InputError;
@@ -61,7 +61,9 @@ impl Failure {
 fn render(error: &InputError) -> String {
     let span = error.place.span.clone();
     let label = LabeledSpan::new_primary_with_span(Some("here".to_owned()), span.start..span.end.max(span.start + 1));
-    let report: Report = miette!(labels = vec![label], help = error.help.clone().unwrap_or_default(), "{error}");
+    let mut diagnostic = MietteDiagnostic::new(error.to_string()).with_label(label);
+    diagnostic.help.clone_from(&error.help);
+    let report = Report::new(diagnostic);
     let report = report.with_source_code(NamedSource::new(&error.place.source, error.place.content.to_string()));
     let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };

@@ -12,7 +12,6 @@ mod table;
 mod trace;
 
 use args::{Cli, Command};
-use failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -21,7 +20,6 @@ fn main() -> ExitCode {
         Command::List(args) => list::list(args),
         Command::Trace(args) => trace::trace(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
-        _ => Ok(ExitCode::SUCCESS),
     };
     match outcome {
         Ok(code) => code,

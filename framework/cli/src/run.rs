@@ -16,6 +16,7 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session;
 
 /// Lists of specs from flags.
+#[derive(Clone, Copy)]
 pub struct Lists<'a> {
     /// Topologies.
     pub topologies: &'a [String],

@@ -3,9 +3,10 @@
 use crate::args::TraceArgs;
 use crate::failure::{Failure, SOME_FAILED};
 use crate::run::{self, Lists};
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
-use swapmeet_core::boxes::{Layout, Side};
+use swapmeet_core::boxes::Side;
 use swapmeet_core::fault::Place;
 use swapmeet_core::step::{Listener, Sent, Step};
 use swapmeet_core::topology::Way;
@@ -36,7 +37,7 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     match record.status {
         Status::Ok => {
             eprintln!(
-                "{} on {}: every block verified; {} steps, {} messages, at most {} messages on a link",
+                "{} on {}: every block verified; {} steps, {} messages, busiest link {}",
                 record.algorithm,
                 record.topology,
                 record.steps.unwrap_or(0),
@@ -79,8 +80,8 @@ impl<W: Write> Listener for Tracer<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        let layout = sent.layout;
-        let mut line = format!("    {:>9} -> {:<9}", node(layout, sent.from), node(layout, sent.to));
+        let names = Names::new(sent);
+        let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
         line += &format!(" {:>7} ", amount(sent.load, "block"));
         if sent.from.real == sent.to.real {
             line += " local copy";
@@ -90,7 +91,7 @@ impl<W: Write> Listener for Tracer<W> {
         }
         for (i, bits) in sent.boxes.iter().enumerate() {
             line += if i == 0 { " " } else { ", " };
-            line += &selection(layout, bits);
+            line += &names.selection(bits);
         }
         self.lines.push(line.trim_end().to_owned());
     }
@@ -124,16 +125,76 @@ fn amount(n: u64, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A node by its coordinates where it has several, else by its number; a guest with its host.
-fn node(layout: &Layout, place: Place) -> String {
-    let grid = layout.grid();
-    let name = if (2..=4).contains(&grid.radices().len()) {
-        let c: Vec<String> = grid.coordinates(place.logical).iter().map(u64::to_string).collect();
-        format!("({})", c.join(","))
-    } else {
-        place.logical.to_string()
-    };
-    if place.logical == place.real { name } else { format!("{name}@{}", place.real) }
+/// Names nodes and sets in the machine's own coordinates, whatever the schedule's grid.
+struct Names<'a> {
+    sent: &'a Sent<'a>,
+    radices: &'a [u64],
+}
+
+impl<'a> Names<'a> {
+    fn new(sent: &'a Sent<'a>) -> Self {
+        Self { sent, radices: sent.topology.radices() }
+    }
+
+    /// The coordinates of a node of the machine, where there are two to four; else its number.
+    fn coordinates(&self, real: u64) -> Vec<u64> {
+        if !(2..=4).contains(&self.radices.len()) {
+            return vec![real];
+        }
+        let mut rest = real;
+        let mut coordinates: Vec<u64> = self
+            .radices
+            .iter()
+            .rev()
+            .map(|radix| {
+                let c = rest % radix;
+                rest /= radix;
+                c
+            })
+            .collect();
+        coordinates.reverse();
+        coordinates
+    }
+
+    /// A node by its host; a guest is marked.
+    fn node(&self, place: Place) -> String {
+        let c: Vec<String> = self.coordinates(place.real).iter().map(u64::to_string).collect();
+        let name = if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) };
+        if self.sent.placement.owner(place.real) == place.logical { name } else { format!("{name}*") }
+    }
+
+    /// A box in words: `from (0,0) for (*,4-7)`.
+    fn selection(&self, bits: &[u64]) -> String {
+        let layout = self.sent.layout;
+        let side = |side: Side, word: &str| layout.has(side).then(|| format!("{word} {}", self.set(side, bits)));
+        let parts = layout.coordinates_of(Side::Parts, bits);
+        let parts = parts.first().filter(|_| layout.parts() > 1).map(|c| format!("part {}", ranges(c, layout.parts())));
+        let words = [parts, side(Side::Origins, "from"), side(Side::Destinations, "for")];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// A set of nodes: a product of coordinates if it is one, else how many there are.
+    fn set(&self, side: Side, bits: &[u64]) -> String {
+        let nodes: Vec<u64> =
+            self.sent.layout.nodes_of(side, bits).iter().map(|n| self.sent.placement.real(*n)).collect();
+        let mut axes = vec![BTreeSet::new(); self.coordinates(0).len()];
+        for node in &nodes {
+            for (axis, c) in axes.iter_mut().zip(self.coordinates(*node)) {
+                axis.insert(c);
+            }
+        }
+        if axes.iter().map(BTreeSet::len).product::<usize>() != nodes.len() {
+            return format!("{} nodes", nodes.len());
+        }
+        let nodes_of_machine = [self.sent.topology.nodes()];
+        let radices = if axes.len() == 1 { &nodes_of_machine[..] } else { self.radices };
+        let texts: Vec<String> = axes
+            .iter()
+            .zip(radices)
+            .map(|(axis, radix)| ranges(&axis.iter().copied().collect::<Vec<_>>(), *radix))
+            .collect();
+        if texts.len() == 1 { texts.concat() } else { format!("({})", texts.join(",")) }
+    }
 }
 
 fn direction(way: &Way) -> String {
@@ -147,24 +208,6 @@ fn direction(way: &Way) -> String {
         .filter(|(_, sign)| **sign != 0)
         .map(|(dim, sign)| format!(" {}dim{}", if *sign > 0 { '+' } else { '-' }, dim + 1))
         .collect()
-}
-
-/// A box in words: `from (0,0) for (*,4-7)`.
-fn selection(layout: &Layout, bits: &[u64]) -> String {
-    let side = |side: Side, word: &str| -> Option<String> {
-        let axes = layout.coordinates_of(side, bits);
-        if axes.is_empty() {
-            return None;
-        }
-        let radices = layout.grid().radices();
-        let axes: Vec<String> = axes.iter().zip(radices).map(|(c, radix)| ranges(c, *radix)).collect();
-        Some(format!("{word} ({})", axes.join(",")))
-    };
-    let parts = layout.coordinates_of(Side::Parts, bits);
-    let parts = parts.first().filter(|_| layout.parts() > 1).map(|c| format!("part {}", ranges(c, layout.parts())));
-    let words: Vec<String> =
-        [parts, side(Side::Origins, "from"), side(Side::Destinations, "for")].into_iter().flatten().collect();
-    words.join(" ")
 }
 
 /// Coordinates as ranges: `0-3`, `1,5,9`, `*` for all.

@@ -332,11 +332,11 @@ impl Layout {
         let mut whole = true;
         for &index in &selection.narrowed {
             let f = &self.fields[index];
+            let range = f.word..f.word + f.words;
             let (mut any, mut lost) = (0, 0);
-            for i in f.word..f.word + f.words {
-                let word = a[i] & f.mask;
-                any |= word & selection.bits[i];
-                lost |= word & !selection.bits[i];
+            for (word, chosen) in a[range.clone()].iter().zip(&selection.bits[range]) {
+                any |= word & f.mask & chosen;
+                lost |= word & f.mask & !chosen;
             }
             if any == 0 {
                 return Cut::Nothing;
@@ -351,8 +351,9 @@ impl Layout {
         for &index in &selection.narrowed {
             let f = &self.fields[index];
             let before = self.members(f, out);
-            for i in f.word..f.word + f.words {
-                out[i] &= selection.bits[i] | !f.mask;
+            let range = f.word..f.word + f.words;
+            for (word, chosen) in out[range.clone()].iter_mut().zip(&selection.bits[range]) {
+                *word &= chosen | !f.mask;
             }
             part = part / before * self.members(f, out);
         }

@@ -143,6 +143,10 @@ pub struct Sent<'a> {
     pub boxes: Vec<&'a [u64]>,
     /// How the boxes are laid out.
     pub layout: &'a crate::boxes::Layout,
+    /// Who runs whom.
+    pub placement: &'a crate::placement::Placement,
+    /// Where.
+    pub topology: &'a dyn crate::topology::Topology,
     /// Load of all boxes.
     pub load: u64,
     /// How it travels, if not the topology's own way.

@@ -146,7 +146,16 @@ impl<'a> Walk<'a> {
         if self.watched {
             let boxes: Vec<&[u64]> = exchange.on_their_way(before).map(|(_, b)| b).collect();
             let place = |n| exchange.placement().locate(n);
-            let sent = Sent { from: place(rule.from), to: place(rule.to), boxes, layout: exchange.layout(), load, way };
+            let sent = Sent {
+                from: place(rule.from),
+                to: place(rule.to),
+                boxes,
+                layout: exchange.layout(),
+                placement: exchange.placement(),
+                topology: self.task.topology.as_ref(),
+                load,
+                way,
+            };
             for listener in self.listeners.iter_mut().filter(|l| l.wants_sends()) {
                 listener.sent(&sent);
             }

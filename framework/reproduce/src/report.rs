@@ -76,6 +76,7 @@ impl Table {
     }
 
     /// Adds a cell.
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and texts alike, as the caller has them")]
     pub fn add(
         &mut self,
         (row, column): (&str, &str),

@@ -121,6 +121,16 @@ fn barrier_us(reading: &str, side: u64) -> f64 {
     }
 }
 
+/// Where the run of `suh-shin` overtakes the closed form of [13].
+struct Crossing {
+    shape: Shape,
+    startup_us: f64,
+    reading: &'static str,
+    side: u64,
+    /// The block size, in bytes.
+    bytes: f64,
+}
+
 /// Figs. 13 to 16: the block size above which the proposed algorithm beats [13], and what the paper says of it in words.
 fn crossovers(runs: &[(Shape, u64, Costs)]) -> (Table, Table) {
     let mut table = Table::new(
@@ -128,7 +138,7 @@ fn crossovers(runs: &[(Shape, u64, Costs)]) -> (Table, Table) {
         "Bytes a block above which the run of `suh-shin` beats the closed form of [13], with the paper's parameters. The figures print no numbers. \
          `paragon` takes d as log2 of the nodes.",
     );
-    let mut found: Vec<(Shape, f64, &str, u64, f64)> = Vec::new();
+    let mut found: Vec<Crossing> = Vec::new();
     let mut one_crossing = (0, 0);
     for (shape, side, run) in runs.iter().filter(|(_, side, _)| *side >= 16) {
         for startup_us in [75.0, 220.0] {
@@ -141,7 +151,7 @@ fn crossovers(runs: &[(Shape, u64, Costs)]) -> (Table, Table) {
                 // [13] ahead for small blocks, the proposed one for large: lines that cross once, at a positive size
                 one_crossing.1 += 1;
                 one_crossing.0 += u32::from(a > a13 && b < b13);
-                found.push((*shape, startup_us, reading, *side, crossing));
+                found.push(Crossing { shape: *shape, startup_us, reading, side: *side, bytes: crossing });
                 let row = format!("{} {side} x {side}, ts = {startup_us} us", shape.word());
                 table.add((&row, reading), "", format!("{crossing:.3}"), Verdict::NotGiven, "");
             }
@@ -150,7 +160,7 @@ fn crossovers(runs: &[(Shape, u64, Costs)]) -> (Table, Table) {
     (table, claims(runs, &found, one_crossing))
 }
 
-fn claims(runs: &[(Shape, u64, Costs)], found: &[(Shape, f64, &str, u64, f64)], one_crossing: (u32, u32)) -> Table {
+fn claims(runs: &[(Shape, u64, Costs)], found: &[Crossing], one_crossing: (u32, u32)) -> Table {
     let mut table = Table::new(
         "Section 5 in words",
         "What the text says of the figures and of Table 2, and how often it holds in the cells above.",
@@ -160,7 +170,7 @@ fn claims(runs: &[(Shape, u64, Costs)], found: &[(Shape, f64, &str, u64, f64)], 
         table.add((text, ""), "holds", format!("in {holds} of {of}"), Verdict::holds(holds == of), why);
     };
     claim("[13] is faster for small blocks, the proposed algorithm for large ones (Figs. 13 to 16)", one_crossing, "");
-    let pairs = |check: &dyn Fn(&(Shape, f64, &str, u64, f64), &(Shape, f64, &str, u64, f64)) -> Option<bool>| {
+    let pairs = |check: &dyn Fn(&Crossing, &Crossing) -> Option<bool>| {
         let mut tally = (0, 0);
         for a in found {
             for b in found {
@@ -171,12 +181,18 @@ fn claims(runs: &[(Shape, u64, Costs)], found: &[(Shape, f64, &str, u64, f64)], 
         }
         tally
     };
-    let falls = pairs(&|a, b| ((a.0, a.1, a.2) == (b.0, b.1, b.2) && b.3 == 2 * a.3).then_some(b.4 < a.4));
+    let falls = pairs(&|a, b| {
+        ((a.shape, a.startup_us, a.reading) == (b.shape, b.startup_us, b.reading) && b.side == 2 * a.side)
+            .then_some(b.bytes < a.bytes)
+    });
     claim("the crossover falls as the network grows", falls, "");
-    let moves = pairs(&|a, b| ((a.0, a.2, a.3) == (b.0, b.2, b.3) && a.1 < b.1).then_some(b.4 > a.4));
+    let moves = pairs(&|a, b| {
+        ((a.shape, a.reading, a.side) == (b.shape, b.reading, b.side) && a.startup_us < b.startup_us)
+            .then_some(b.bytes > a.bytes)
+    });
     claim("with ts/tc = 20,000 the crossover is at larger blocks", moves, "");
-    let at_byte = found.iter().filter(|f| f.2 == "no barriers" && f.1 == 75.0);
-    let (wins, of) = at_byte.fold((0, 0), |(n, of), f| (n + u32::from(f.4 > 1.0), of + 1));
+    let at_byte = found.iter().filter(|f| f.reading == "no barriers" && f.startup_us == 75.0);
+    let (wins, of) = at_byte.fold((0, 0), |(n, of), f| (n + u32::from(f.bytes > 1.0), of + 1));
     claim(
         "there is a block size of a byte or more at which [13] is faster, even without the barriers' cost (ts = 75 us)",
         (wins, of),

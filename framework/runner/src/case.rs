@@ -108,7 +108,9 @@ fn all<T>(texts: &[Text], read: impl Fn(&Text) -> Result<T, InputError>) -> Resu
 
 /// An error about a spec, at its place in the file or flag.
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    let error_here = text.error_at(error.at, error.len, format!("{}: {}", error.what, error.message));
+    // A flag says what it is for; in a file the list's name may be far above.
+    let message = if text.place.is_file { format!("{}: {}", error.what, error.message) } else { error.message.clone() };
+    let error_here = text.error_at(error.at, error.len, message);
     if error.near.is_empty() { error_here } else { error_here.near(&error.near, "") }
 }
 

@@ -61,7 +61,7 @@ proptest! {
         let both: Blocks = a.intersection(&b).copied().collect();
         prop_assert_eq!(some, !both.is_empty());
         if some {
-            prop_assert_eq!(blocks(&layout, &inner), both.clone());
+            prop_assert_eq!(blocks(&layout, &inner), both);
             let mut rest = Blocks::new();
             let mut scratch = vec![0; layout.words()];
             let mut pieces = Vec::new();

@@ -1,0 +1,366 @@
+//! The program as its users run it: what goes to which stream, exit statuses, and what bad input gets.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use predicates::prelude::*;
+use swapmeet_results::{Status, Verified, columns, read_records};
+use swapmeet_tests::{project, rows, swapmeet};
+
+/// What the program says on stderr, with exit status 2, when run with these arguments.
+fn refused(args: &[&str]) -> String {
+    let output = swapmeet(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout.is_empty(), "data only on stdout");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> String {
+    refused(&["run", "--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine])
+}
+
+#[test]
+fn bad_specs_are_shown_with_the_spot_and_what_was_expected() {
+    insta::assert_snapshot!(refused_run("torus:16x0", "gen", "uniform:1", "paragon"), @r"
+         × --topology: dimension 2 is 0, expected a whole number from 1 on
+          ╭─[--topology:1:10]
+        1 │ torus:16x0
+          ·          ┬
+          ·          ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_run("tours:16x16", "gen", "uniform:1", "paragon"), @r"
+         × --topology: unknown name `tours`
+          ╭─[--topology:1:1]
+        1 │ tours:16x16
+          · ──┬──
+          ·   ╰── here
+          ╰────
+         help: did you mean `torus`?
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "suhshin", "uniform:1", "paragon"), @r"
+         × --algorithm: unknown algorithm `suhshin`
+          ╭─[--algorithm:1:1]
+        1 │ suhshin
+          · ───┬───
+          ·    ╰── here
+          ╰────
+         help: did you mean `suh-shin`?
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "gen:slices=8", "uniform:1", "paragon"), @r"
+         × --algorithm: `gen` has no parameter `slices`
+          ╭─[--algorithm:1:5]
+        1 │ gen:slices=8
+          ·     ───┬──
+          ·        ╰── here
+          ╰────
+         help: `gen` takes no parameters
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "gen", "uniform:4KB", "paragon"), @r"
+         × --workload: expected a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB, found `4KB`
+          ╭─[--workload:1:9]
+        1 │ uniform:4KB
+          ·         ─┬─
+          ·          ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "gen", "uniform:1", "paragon:startup_us=-1"), @r"
+         × --machine: startup_us: expected microseconds, a number from 0 to 86400000000, found `-1`
+          ╭─[--machine:1:20]
+        1 │ paragon:startup_us=-1
+          ·                    ─┬
+          ·                     ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_run("torus:99999x99999", "gen", "uniform:1", "paragon"), @r"
+         × --topology: over 2147483648 nodes, which is the most a topology may have
+          ╭─[--topology:1:7]
+        1 │ torus:99999x99999
+          ·       ─────┬─────
+          ·            ╰── here
+          ╰────
+        ");
+}
+
+#[test]
+fn missing_things_are_asked_for() {
+    insta::assert_snapshot!(refused(&["run"]), @r"error: nothing to run: give --topology (such as `--topology torus:16x16`), or an experiment file that lists some");
+    insta::assert_snapshot!(refused(&["run", "--topology", "ring:4"]), @r"error: nothing to run: give --algorithm (such as `--algorithm suh-shin`), or an experiment file that lists some");
+    insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: No such file or directory (os error 2)");
+    assert!(refused(&["run", "--plugin-dir", "no-such-folder"]).contains("nothing to run"));
+    assert!(
+        refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--plugin-dir", "no-such-folder"])
+            .contains("no-such-folder")
+    );
+    assert!(refused(&["run", "--repetitions", "0"]).contains("--repetitions"));
+    assert!(refused(&["run", "--timeout", "-3"]).contains("--timeout"));
+    assert!(refused(&["reproduce", "suhshin"]).contains("did you mean `suh-shin`?"));
+}
+
+/// What the program says of an experiment file with this content.
+fn refused_file(content: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("e.toml"), content).unwrap();
+    let output = swapmeet(&["run", "e.toml"]).current_dir(dir.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_mistake_in_an_experiment_file_is_shown_on_its_line() {
+    insta::assert_snapshot!(refused_file("name = \"x\"\ntopologees = [\"ring:4\"]\n"), @r#"
+         × e.toml:2:1: unknown key `topologees`
+          ╭─[e.toml:2:1]
+        1 │ name = "x"
+        2 │ topologees = ["ring:4"]
+          · ─────┬────
+          ·      ╰── here
+          ╰────
+         help: did you mean `topologies`?
+        "#);
+    insta::assert_snapshot!(refused_file("topologies = [\"ring:4\", \"torus:4x\"]\nalgorithms = [\"gen\"]\n"), @r#"
+         × e.toml:1:33: topology: dimension 2 is missing
+          ╭─[e.toml:1:33]
+        1 │ topologies = ["ring:4", "torus:4x"]
+          ·                                 ┬
+          ·                                 ╰── here
+        2 │ algorithms = ["gen"]
+          ╰────
+        "#);
+    insta::assert_snapshot!(refused_file("topologies = \"ring:4\"\n"), @r#"
+         × e.toml:1:14: expected a list of texts in quotes, found a text
+          ╭─[e.toml:1:14]
+        1 │ topologies = "ring:4"
+          ·              ────┬───
+          ·                  ╰── here
+          ╰────
+        "#);
+    insta::assert_snapshot!(refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nbaseline = \"pex\"\n"), @r#"
+         × e.toml:3:12: the baseline `pex` is none of the experiment's algorithms
+          ╭─[e.toml:3:12]
+        2 │ algorithms = ["gen"]
+        3 │ baseline = "pex"
+          ·            ──┬──
+          ·              ╰── here
+          ╰────
+        "#);
+    insta::assert_snapshot!(
+        refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nmachines = [\"mine\"]\n[machine.mine]\nbase = \"paragon\"\nstartup = 3\n"),
+        @r#"
+         × e.toml:6:1: unknown key `startup`
+          ╭─[e.toml:6:1]
+        5 │ base = "paragon"
+        6 │ startup = 3
+          · ───┬───
+          ·    ╰── here
+          ╰────
+         help: did you mean `startup_us`?
+        "#
+    );
+    insta::assert_snapshot!(refused_file("repetitions = 0\n"), @r"
+         × e.toml:1:15: expected a whole number from 1 to 4294967295, found 0
+          ╭─[e.toml:1:15]
+        1 │ repetitions = 0
+          ·               ┬
+          ·               ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_file("seed = many\n"), @r"
+         × e.toml:1:8: string values must be quoted, expected literal string
+          ╭─[e.toml:1:8]
+        1 │ seed = many
+          ·        ──┬─
+          ·          ╰── here
+          ╰────
+        ");
+}
+
+#[test]
+fn rows_are_data_on_stdout_and_words_go_to_stderr() {
+    let args = ["run", "--topology", "torus:4x4", "--topology", "mesh:3x3", "--algorithm", "pex", "--out", "-"];
+    let output = swapmeet(&args).output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(stdout.lines().next().unwrap(), columns().collect::<Vec<_>>().join(","));
+    let rows = read_records("stdout", &stdout).unwrap();
+    assert_eq!(rows.iter().map(|r| r.status).collect::<Vec<_>>(), [Status::Ok, Status::Unsupported]);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "2 cases: 1 verified, 1 unsupported\n");
+    assert_eq!(output.status.code(), Some(0), "plainly unsupported is no failure");
+}
+
+#[test]
+fn time_is_the_sum_of_its_six_parts() {
+    for row in rows(&[
+        "--topology",
+        "mesh:6x8",
+        "--algorithm",
+        "suh-shin",
+        "--algorithm",
+        "gen",
+        "--machine",
+        "delta",
+        "--machine",
+        "paragon",
+    ]) {
+        let parts = [
+            row.startup_us,
+            row.transmission_us,
+            row.propagation_us,
+            row.rearrangement_us,
+            row.barrier_us,
+            row.contention_us,
+        ];
+        let sum: f64 = parts.iter().map(|p| p.unwrap()).sum();
+        assert!((row.time_us.unwrap() - sum).abs() < 1e-5, "{row:?}");
+        assert!(row.lower_bound_us.unwrap() <= row.time_us.unwrap());
+        assert_eq!(row.verified, Verified::Blocks);
+    }
+}
+
+#[test]
+fn rows_do_not_depend_on_what_else_is_run() {
+    let strip = |mut rows: Vec<swapmeet_results::Record>| {
+        for row in &mut rows {
+            (row.plan_ms, row.wall_ms) = (None, None);
+        }
+        rows
+    };
+    let together = strip(rows(&[
+        "--topology",
+        "torus:8x8",
+        "--algorithm",
+        "suh-shin",
+        "--algorithm",
+        "gen",
+        "--workload",
+        "uniform:1",
+        "--workload",
+        "uniform:1KiB",
+        "--machine",
+        "paragon",
+        "--machine",
+        "delta:ports=all",
+        "--repetitions",
+        "2",
+        "--seed",
+        "7",
+    ]));
+    assert_eq!(together.len(), 16);
+    for row in &together {
+        let seed = row.seed.to_string();
+        let mut alone = strip(rows(&[
+            "--topology",
+            &row.topology,
+            "--algorithm",
+            &row.algorithm,
+            "--workload",
+            &row.workload,
+            "--machine",
+            &row.machine,
+            "--seed",
+            &seed,
+        ]));
+        alone[0].repetition = row.repetition;
+        assert_eq!(&alone[0], row);
+    }
+}
+
+#[test]
+fn flags_override_the_files_list_of_their_kind() {
+    let file = project("workloads/experiments/quick-start.toml");
+    let rows = rows(&[file.to_str().unwrap(), "--topology", "ring:4", "--workload", "uniform:2"]);
+    let cases: Vec<_> = rows.iter().map(|r| (r.topology.as_str(), r.algorithm.as_str(), r.workload.as_str())).collect();
+    assert_eq!(
+        cases,
+        [("ring:4", "suh-shin", "uniform:2"), ("ring:4", "pex", "uniform:2"), ("ring:4", "gen", "uniform:2")]
+    );
+    assert!(rows.iter().all(|r| r.experiment == "quick-start"));
+}
+
+#[test]
+fn every_shipped_experiment_runs() {
+    for entry in std::fs::read_dir(project("workloads/experiments")).unwrap() {
+        let file = entry.unwrap().path();
+        // the large tori take seconds without optimisation: the benchmark has them
+        let small = ["--topology", "torus:8x8", "--topology", "mesh:4x6"];
+        let rows = rows(&[&[file.to_str().unwrap()], &small[..]].concat());
+        assert!(
+            !rows.is_empty() && rows.iter().all(|r| matches!(r.status, Status::Ok | Status::Unsupported)),
+            "{file:?}"
+        );
+    }
+}
+
+#[test]
+fn one_node_needs_nothing() {
+    for row in rows(&["--topology", "torus:1x1", "--algorithm", "suh-shin", "--algorithm", "gen", "--algorithm", "pex"])
+    {
+        assert_eq!((row.status, row.time_us, row.steps), (Status::Ok, Some(0.0), Some(0)), "{}", row.algorithm);
+    }
+}
+
+#[test]
+fn a_trace_prints_the_schedule_as_the_papers_do() {
+    let output = swapmeet(&["trace", "--topology", "torus:4x4", "--algorithm", "suh-shin"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let head: Vec<&str> = text.lines().take(6).collect();
+    insta::assert_snapshot!(head.join("\n"), @r"
+          every node rearranges its blocks
+          every node rearranges its blocks
+        Phase 3
+          step 1: 16 messages, longest 8 blocks over 2 hops, busiest link 1 message
+                (0,0) -> (0,2)     8 blocks  +dim2 from (0,0) for (*,2 3)
+                (0,1) -> (2,1)     8 blocks  +dim1 from (0,1) for (2 3,*)
+        ");
+    assert_eq!(text.lines().filter(|l| l.contains(" -> ")).count(), 64);
+    assert_eq!(text.matches("every node rearranges its blocks").count(), 3);
+}
+
+#[test]
+fn lists_say_what_there_is() {
+    let list = |args: &[&str]| String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
+    let algorithms = list(&["list", "algorithms", "--format", "csv"]);
+    for name in ["suh-shin", "pex", "pex-gen", "pex-gen-shift", "gen"] {
+        assert!(algorithms.lines().any(|l| l.starts_with(&format!("{name},"))), "{algorithms}");
+    }
+    let machines: serde_json::Value = serde_json::from_str(&list(&["list", "machines", "--format", "json"])).unwrap();
+    let barrier =
+        machines.as_array().unwrap().iter().find(|m| m["name"] == "paragon" && m["parameter"] == "barrier_us");
+    assert_eq!(barrier.unwrap()["value"], "126 d -113, d = ceil(log2 nodes)");
+    assert!(list(&["list", "topologies"]).contains("hypercube:D"));
+    assert!(list(&["list", "plugins"]).contains("libswapmeet_plugin_thakur"));
+    assert!(list(&["list"]).contains("WORKLOADS"));
+}
+
+#[test]
+fn help_has_examples() {
+    swapmeet(&["--help"]).assert().success().stdout(predicate::str::contains("Exit status"));
+    for command in ["run", "trace", "reproduce"] {
+        swapmeet(&[command, "--help"]).assert().success().stdout(predicate::str::contains("Examples:"));
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let program = swapmeet_tests::build().join("swapmeet");
+    let command = format!("{} trace --topology torus:16x16 --algorithm gen | head -n 1", program.display());
+    let output = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
+    assert!(
+        !String::from_utf8_lossy(&output.stderr).contains("panicked"),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// The committed reproductions are what the program writes.
+#[test]
+fn the_committed_reproductions_are_up_to_date() {
+    let dir = tempfile::tempdir().unwrap();
+    swapmeet(&["reproduce", "--out", dir.path().to_str().unwrap()]).assert().success();
+    for paper in ["suh-shin", "thakur"] {
+        for ending in ["csv", "md"] {
+            let name = format!("{paper}.{ending}");
+            let committed = std::fs::read_to_string(project("results/reproduced").join(&name)).unwrap();
+            let written = std::fs::read_to_string(dir.path().join(&name)).unwrap();
+            assert!(committed == written, "{name} is out of date: run `swapmeet reproduce --out results/reproduced`");
+        }
+    }
+}
