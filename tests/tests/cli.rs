@@ -364,3 +364,36 @@ fn the_committed_reproductions_are_up_to_date() {
         }
     }
 }
+
+#[test]
+fn compare_reads_what_run_wrote() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("rows.csv");
+    let file = file.to_str().unwrap();
+    let run = [
+        "run",
+        "--topology",
+        "torus:4x4",
+        "--algorithm",
+        "suh-shin",
+        "--algorithm",
+        "gen",
+        "--algorithm",
+        "pex",
+        "--quiet",
+    ];
+    swapmeet(&run).args(["--out", file, "--repetitions", "3"]).assert().success();
+    swapmeet(&["compare", file, "--baseline", "pex"])
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("faster than `pex` (the same in all 3 repetitions)."));
+    let said = refused(&["compare", file, "--baseline", "pox"]);
+    assert_eq!(said, "error: no row is of the baseline `pox`; there are gen, pex, suh-shin\n");
+    assert!(refused(&["compare", "nowhere.csv"]).starts_with("error: nowhere.csv: "));
+    let text = std::fs::read_to_string(file).unwrap();
+    std::fs::write(file, text.replacen("blocks", "bricks", 1)).unwrap();
+    assert_eq!(
+        refused(&["compare", file]),
+        format!("error: {file}:2: column `verified` is `bricks`, expected one of blocks, amounts, none\n")
+    );
+}

@@ -17,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm pex
   swapmeet run workloads/experiments/quick-start.toml --out rows.csv
+  swapmeet compare rows.csv --baseline pex
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet list algorithms
 
@@ -34,6 +35,9 @@ pub enum Command {
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
+    /// Compare algorithms over the rows of one or more result files, with their uncertainty.
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
     /// Re-run the tables of the papers and say cell by cell what agrees.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
@@ -52,6 +56,13 @@ const TRACE_EXAMPLES: &str = "\
 Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet trace --topology mesh:2x4 --algorithm pex --summary";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  swapmeet compare rows.csv
+  swapmeet compare monday.csv tuesday.csv --baseline pex --format markdown
+
+Rows that differ only in the algorithm are compared; repetitions of a case are a sample. With one row an algorithm, ratios are all there is.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
@@ -171,6 +182,33 @@ pub struct TraceArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
+}
+
+/// How a comparison is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// For reading.
+    Table,
+    /// Comma-separated.
+    Csv,
+    /// JSON.
+    Json,
+    /// Markdown tables.
+    Markdown,
+}
+
+/// What `compare` takes.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Result files.
+    #[arg(required = true, value_name = "FILE.csv")]
+    pub files: Vec<PathBuf>,
+    /// The algorithm that others are compared with; the fastest if not given.
+    #[arg(long, value_name = "ALGO")]
+    pub baseline: Option<String>,
+    /// How to print it.
+    #[arg(long, default_value = "table")]
+    pub format: CompareFormat,
 }
 
 /// What `reproduce` takes.

@@ -4,6 +4,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 mod args;
+mod compare;
 mod failure;
 mod list;
 mod reproduce;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::List(args) => list::list(args),
         Command::Trace(args) => trace::trace(args),
+        Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
     };
     match outcome {

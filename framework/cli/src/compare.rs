@@ -1,0 +1,27 @@
+//! `swapmeet compare`: statistics of result files.
+
+use crate::args::{CompareArgs, CompareFormat};
+use crate::failure::Failure;
+use std::io::Write;
+use std::process::ExitCode;
+use swapmeet_results::{as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_records};
+
+/// Compares the algorithms in result files.
+pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+    let mut files = Vec::new();
+    for path in &args.files {
+        let name = path.display().to_string();
+        let content = std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("{name}: {e}")))?;
+        let records = read_records(&name, &content).map_err(|e| Failure::Usage(e.to_string()))?;
+        files.push((name, records));
+    }
+    let comparison = compare_rows(&files, args.baseline.as_deref()).map_err(|e| Failure::Usage(e.to_string()))?;
+    let text = match args.format {
+        CompareFormat::Table => as_table(&comparison),
+        CompareFormat::Markdown => as_markdown(&comparison),
+        CompareFormat::Csv => as_csv(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
+        CompareFormat::Json => as_json(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
+    };
+    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))?;
+    Ok(ExitCode::SUCCESS)
+}
