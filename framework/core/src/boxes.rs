@@ -9,6 +9,10 @@
 
 use crate::grid::Grid;
 
+mod selection;
+
+pub use selection::{Axis, Cut, NodeSet, Selection};
+
 /// One axis within a box.
 #[derive(Debug, Clone, Copy)]
 struct Field {
@@ -33,66 +37,6 @@ pub enum Side {
     Destinations,
     /// Which parts of the blocks.
     Parts,
-}
-
-/// A subset of the coordinates of one axis.
-#[derive(Debug, Clone, Copy)]
-pub enum Axis<'a> {
-    /// Every coordinate.
-    All,
-    /// `first`, `first + stride`, .. (`count` of them), modulo the radix.
-    Range {
-        /// First coordinate.
-        first: u32,
-        /// Distance between members.
-        stride: u32,
-        /// Members.
-        count: u32,
-    },
-    /// The coordinates whose bits are set.
-    Bits(&'a [u64]),
-}
-
-/// A set of nodes of the schedule's grid.
-#[derive(Debug, Clone, Copy)]
-pub enum NodeSet<'a> {
-    /// Every node.
-    All,
-    /// One node.
-    One(u64),
-    /// The product of one subset an axis.
-    Axes(&'a [Axis<'a>]),
-}
-
-/// A box to select by, which remembers in which axes it says anything.
-#[derive(Debug, Clone)]
-pub struct Selection {
-    bits: Vec<u64>,
-    narrowed: Vec<usize>,
-    count: u64,
-}
-
-impl Selection {
-    /// The selection as a box.
-    pub fn bits(&self) -> &[u64] {
-        &self.bits
-    }
-
-    /// Blocks (or parts of blocks) in it, held by anybody or not.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-}
-
-/// What a selection takes of a box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
-    /// Nothing.
-    Nothing,
-    /// All of it.
-    Whole,
-    /// A part, with so many blocks.
-    Part(u64),
 }
 
 /// How boxes of an exchange are laid out in words.
@@ -224,142 +168,6 @@ impl Layout {
         }
     }
 
-    /// A selection of everything.
-    pub fn select_all(&self) -> Selection {
-        Selection { bits: self.full.clone(), narrowed: Vec::new(), count: self.full_count }
-    }
-
-    /// Makes a selection one of everything again.
-    pub fn widen(&self, selection: &mut Selection) {
-        for index in selection.narrowed.drain(..) {
-            self.fill(index, &mut selection.bits);
-        }
-        selection.count = self.full_count;
-    }
-
-    /// Narrows `side` of a selection, which must be full on that side, down to `set`. `Err` says what is wrong with the set.
-    pub fn narrow(&self, side: Side, set: NodeSet<'_>, out: &mut Selection) -> Result<(), String> {
-        match set {
-            NodeSet::All => Ok(()),
-            NodeSet::One(node) => {
-                if node >= self.grid.nodes() {
-                    return Err(format!("names node {node} of a grid of {} nodes", self.grid.nodes()));
-                }
-                if self.has(side) {
-                    out.narrowed.extend(self.range(side));
-                    out.count /= self.grid.nodes();
-                    self.narrow_to(side, node, &mut out.bits);
-                }
-                Ok(())
-            }
-            NodeSet::Axes(axes) => {
-                if axes.len() != self.grid.radices().len() {
-                    return Err(format!("has {} axes, the grid has {}", axes.len(), self.grid.radices().len()));
-                }
-                for (number, (index, axis)) in self.range(side).zip(axes).enumerate() {
-                    self.narrow_field(index, *axis, out)
-                        .map_err(|what| format!("is wrong in axis {number}: it {what}"))?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Narrows the parts of a selection down to `axis`.
-    pub fn narrow_parts(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
-        self.narrow_field(self.parts.start, axis, out).map_err(|what| format!("is wrong: it {what}"))
-    }
-
-    fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
-        let f = self.fields[index];
-        match axis {
-            Axis::All => return Ok(()),
-            Axis::Range { first, stride, count } => {
-                let radix = f.radix;
-                if first >= radix {
-                    return Err(format!("starts at {first}, expected below {radix}"));
-                }
-                if count == 0 || (count > 1 && stride == 0) {
-                    return Err(format!("has {count} members {stride} apart, expected at least one, at least 1 apart"));
-                }
-                let span = u64::from(count - 1) * u64::from(stride);
-                if count > radix || (span >= u64::from(radix) && wraps_onto_itself(radix, stride, count)) {
-                    return Err(format!("names a coordinate twice ({count} members {stride} apart, modulo {radix})"));
-                }
-                self.clear(index, &mut out.bits);
-                if stride == 1 || count == 1 {
-                    let head = count.min(radix - first);
-                    fill_run(&f, first, head, &mut out.bits);
-                    if head < count {
-                        fill_run(&f, 0, count - head, &mut out.bits);
-                    }
-                } else {
-                    let (mut c, stride) = (u64::from(first), u64::from(stride % radix));
-                    for _ in 0..count {
-                        self.insert(index, c, &mut out.bits);
-                        c += stride;
-                        if c >= u64::from(radix) {
-                            c -= u64::from(radix);
-                        }
-                    }
-                }
-            }
-            Axis::Bits(words) => {
-                if words.len() != f.radix.div_ceil(64) as usize {
-                    return Err(format!("has {} words of bits, expected {}", words.len(), f.radix.div_ceil(64)));
-                }
-                let spare = words.len() as u32 * 64 - f.radix;
-                if words[words.len() - 1].leading_zeros() < spare {
-                    return Err(format!("has bits set beyond coordinate {}", f.radix - 1));
-                }
-                if words.iter().all(|w| *w == 0) {
-                    return Err("is empty".to_owned());
-                }
-                self.clear(index, &mut out.bits);
-                for (i, word) in words.iter().enumerate() {
-                    out.bits[f.word + i] |= word << f.shift;
-                }
-            }
-        }
-        out.narrowed.push(index);
-        out.count = out.count / u64::from(f.radix) * self.members(&f, &out.bits);
-        Ok(())
-    }
-
-    /// What a selection takes of a box of `count` blocks; a part is written to `out`. Looks only at the axes in which the selection says anything:
-    /// most rules say something in one.
-    pub fn cut(&self, a: &[u64], count: u64, selection: &Selection, out: &mut [u64]) -> Cut {
-        let mut whole = true;
-        for &index in &selection.narrowed {
-            let f = &self.fields[index];
-            let range = f.word..f.word + f.words;
-            let (mut any, mut lost) = (0, 0);
-            for (word, chosen) in a[range.clone()].iter().zip(&selection.bits[range]) {
-                any |= word & f.mask & chosen;
-                lost |= word & f.mask & !chosen;
-            }
-            if any == 0 {
-                return Cut::Nothing;
-            }
-            whole &= lost == 0;
-        }
-        if whole {
-            return Cut::Whole;
-        }
-        out.copy_from_slice(a);
-        let mut part = count;
-        for &index in &selection.narrowed {
-            let f = &self.fields[index];
-            let before = self.members(f, out);
-            let range = f.word..f.word + f.words;
-            for (word, chosen) in out[range.clone()].iter_mut().zip(&selection.bits[range]) {
-                *word &= chosen | !f.mask;
-            }
-            part = part / before * self.members(f, out);
-        }
-        Cut::Part(part)
-    }
-
     fn field_is_empty(&self, f: &Field, bits: &[u64]) -> bool {
         if f.words == 1 { bits[f.word] & f.mask == 0 } else { bits[f.word..f.word + f.words].iter().all(|w| *w == 0) }
     }
@@ -481,18 +289,6 @@ fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)
 }
 
-/// Sets `count` bits from coordinate `first` on, without wrapping.
-fn fill_run(f: &Field, first: u32, count: u32, out: &mut [u64]) {
-    let (mut bit, mut left) = (f.shift + first, count);
-    while left > 0 {
-        let (word, low) = ((bit / 64) as usize, bit % 64);
-        let here = left.min(64 - low);
-        out[f.word + word] |= (u64::MAX >> (64 - here)) << low;
-        bit += here;
-        left -= here;
-    }
-}
-
 fn copy_field(f: &Field, from: &[u64], to: &mut [u64]) {
     if f.words == 1 {
         to[f.word] = to[f.word] & !f.mask | from[f.word] & f.mask;
@@ -508,16 +304,6 @@ fn coordinates(f: &Field, a: &[u64]) -> Vec<u64> {
             a[f.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
         })
         .collect()
-}
-
-/// Whether `count` members `stride` apart come up twice modulo `radix`.
-fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
-    // The walk first returns to its start after radix / gcd(radix, stride) members.
-    let (mut a, mut b) = (radix, stride);
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    count > radix / a
 }
 
 #[cfg(test)]

@@ -3,23 +3,26 @@
 //! Every call is checked before it is believed: pointers for null, sizes and counts for sense, texts for UTF-8. A call that is refused
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
-use crate::plugin::{Algorithm, text};
+use crate::plugin::Algorithm;
+use read::{axis, node_set, read_way};
 use smallvec::SmallVec;
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_AXES, SWM_BITS, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER,
-    SWM_LOCAL, SWM_NODE, SWM_OK, SWM_PERMUTATION, SWM_RANGE, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED,
-    SwmAxis, SwmHost, SwmLayout, SwmParam, SwmProblem, SwmRoute, SwmRun, SwmSend, SwmSet, SwmStr, SwmTopology,
+    SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_LOCAL, SWM_OK, SWM_PERMUTATION,
+    SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmSend, SwmStr,
+    SwmTopology,
 };
-use swapmeet_core::boxes::{Axis, NodeSet};
 use swapmeet_core::collective::Collective;
 use swapmeet_core::exchange::Rule;
 use swapmeet_core::fault::Fault;
 use swapmeet_core::step::{Listener, Totals};
 use swapmeet_core::topology::Way;
 use swapmeet_core::walk::{Task, Walk};
+use table::TABLE;
+
+mod read;
+mod table;
 
 /// What a plugin may ask for while it plans. A plan that didn't ask for one of these is the same whatever its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -274,242 +277,4 @@ fn collective_code(collective: &Collective) -> u32 {
         Collective::AllGather => SWM_ALLGATHER,
         Collective::Permutation { .. } => SWM_PERMUTATION,
     }
-}
-
-/// No topology has more axes; a larger count is a sign of a wrong struct.
-const MOST_AXES: u32 = 64;
-
-/// # Safety
-/// Pointers in `set` must be null or valid for the counts beside them.
-unsafe fn node_set<'a, 'b: 'a>(
-    set: &SwmSet,
-    axes: &'a mut SmallVec<[Axis<'b>; 8]>,
-) -> Result<NodeSet<'a>, &'static str> {
-    match set.kind {
-        SWM_ALL => Ok(NodeSet::All),
-        SWM_NODE => Ok(NodeSet::One(set.node)),
-        SWM_AXES if set.axes.is_null() || set.axis_count > MOST_AXES => Err("has no axes, or over 64"),
-        SWM_AXES => {
-            for i in 0..set.axis_count as usize {
-                // SAFETY: the caller promises `axis_count` axes.
-                axes.push(unsafe { axis(&*set.axes.add(i)) }?);
-            }
-            Ok(NodeSet::Axes(axes))
-        }
-        _ => Err("is of an unknown kind"),
-    }
-}
-
-/// # Safety
-/// As [`node_set`].
-unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
-    const MOST_WORDS: u32 = 1 << 17;
-    match raw.kind {
-        SWM_ALL => Ok(Axis::All),
-        SWM_RANGE => Ok(Axis::Range { first: raw.first, stride: raw.stride, count: raw.count }),
-        SWM_BITS if raw.words.is_null() || raw.count > MOST_WORDS => Err("has an axis of no bits, or far too many"),
-        // SAFETY: the caller promises `count` words.
-        SWM_BITS => Ok(Axis::Bits(unsafe { std::slice::from_raw_parts(raw.words, raw.count as usize) })),
-        _ => Err("has an axis of an unknown kind"),
-    }
-}
-
-/// # Safety
-/// `route` must point to a route whose pointers are null or valid for the counts beside them.
-unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(), &'static str> {
-    /// The longest path a message may name.
-    const LONGEST: u64 = 1 << 24;
-    // SAFETY: the caller promises a route.
-    let raw = unsafe { read_sized(route) };
-    if raw.dim_count > MOST_AXES || raw.path_len > LONGEST {
-        return Err("are far too many");
-    }
-    way.signs.clear();
-    way.order.clear();
-    way.path.clear();
-    // SAFETY: the caller promises `dim_count` signs and directions and `path_len` nodes.
-    unsafe {
-        way.signs.extend_from_slice(slice(raw.signs, raw.dim_count as usize));
-        way.order.extend_from_slice(slice(raw.order, raw.dim_count as usize));
-        way.path.extend_from_slice(slice(raw.path, raw.path_len as usize));
-    }
-    Ok(())
-}
-
-/// # Safety
-/// `ptr` must be null or point to `len` values.
-unsafe fn slice<'a, T>(ptr: *const T, len: usize) -> &'a [T] {
-    // SAFETY: the caller promises what is needed.
-    if ptr.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(ptr, len) } }
-}
-
-/// Reads a struct that begins with its size: what the plugin's version lacks is zero.
-///
-/// # Safety
-/// `ptr` must point to a struct that begins with its size in bytes, and zero must be a valid value of every field of `T`.
-unsafe fn read_sized<T: Copy>(ptr: *const T) -> T {
-    // SAFETY: the caller promises both.
-    unsafe {
-        let size = ptr.cast::<u32>().read() as usize;
-        if size >= size_of::<T>() {
-            return ptr.read();
-        }
-        let mut local = std::mem::MaybeUninit::<T>::zeroed();
-        std::ptr::copy_nonoverlapping(ptr.cast::<u8>(), local.as_mut_ptr().cast::<u8>(), size);
-        local.assume_init()
-    }
-}
-
-const TABLE: SwmHost = SwmHost {
-    size: size_of::<SwmHost>() as u32,
-    reserved: 0,
-    ctx: std::ptr::null_mut(),
-    fail: Some(fail),
-    log: Some(log),
-    block_bytes: Some(block_bytes),
-    pair_bytes: Some(pair_bytes),
-    ports: Some(ports),
-    virtual_channels: Some(virtual_channels),
-    layout: Some(layout),
-    place: Some(place),
-    phase: Some(phase),
-    step: Some(step),
-    send: Some(send),
-    rearrange: Some(rearrange),
-};
-
-/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin: it becomes a fault.
-///
-/// # Safety
-/// `ctx` must be what the host put in its table, and the call must come during the plugin's `supports` or `plan`, on its thread.
-unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
-    // SAFETY: the caller promises that this is the host, and that nobody else uses it now.
-    let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
-    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|_| {
-        // SAFETY: as above; the first borrow ended with the panic.
-        if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
-            host.fault = Some(Fault::OutOfOrder("swapmeet itself failed on this call: please report it"));
-        }
-        or
-    })
-}
-
-unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-    // SAFETY: a plugin calls back with the context and texts it was promised to give; so in all functions below.
-    unsafe { with(ctx, (), |host| host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")))) }
-}
-
-unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, (), |host| {
-            let word = if level == swapmeet_abi::SWM_LOG_WARN { "warning: " } else { "" };
-            host.log.push(format!("{word}{}", text(line).unwrap_or_else(|why| format!("a line {why}"))));
-        });
-    }
-}
-
-unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, 0, |host| {
-            host.asked.bytes = true;
-            host.answers.block_bytes
-        })
-    }
-}
-
-unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, 0, |host| {
-            host.asked.bytes = true;
-            let nodes = host.task.topology.nodes();
-            if from >= nodes || to >= nodes {
-                return 0;
-            }
-            host.task.sizes.as_ref().map_or(host.answers.block_bytes, |sizes| sizes.bytes(from, to))
-        })
-    }
-}
-
-unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, 1, |host| {
-            host.asked.ports = true;
-            host.answers.ports
-        })
-    }
-}
-
-unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, 1, |host| {
-            host.asked.virtual_channels = true;
-            host.answers.virtual_channels
-        })
-    }
-}
-
-unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            host.drive(|host| {
-                if layout.is_null() {
-                    return Err(Fault::BadGrid("the plugin gives none".to_owned()));
-                }
-                let raw = read_sized(layout);
-                if raw.axis_count > MOST_AXES {
-                    return Err(Fault::BadGrid(format!(
-                        "it has {} axes, expected at most {MOST_AXES}",
-                        raw.axis_count
-                    )));
-                }
-                let radices = slice(raw.radices, raw.axis_count as usize);
-                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(radices, raw.parts))
-            })
-        })
-    }
-}
-
-unsafe extern "C" fn place(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32 {
-    // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.place(logical, real, owner != 0))) }
-}
-
-unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            let name = text(name).unwrap_or_else(|why| format!("a phase whose name {why}"));
-            host.walk(|walk| walk.phase(&name))
-        })
-    }
-}
-
-unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
-    // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.step())) }
-}
-
-unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            host.drive(|host| {
-                if send.is_null() {
-                    return Err(Fault::OutOfOrder("the plugin sends null"));
-                }
-                host.send(&read_sized(send))
-            })
-        })
-    }
-}
-
-unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
-    // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.rearrange())) }
 }

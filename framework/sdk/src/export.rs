@@ -250,3 +250,80 @@ fn keep_panics_quiet() {
         LAST_PANIC.set(format!("{message}{place}"));
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_abi::SwmTopology;
+
+    /// Does in `plan` whatever the name of its one parameter says.
+    struct Moody;
+
+    impl Algorithm for Moody {
+        fn about(&self) -> About {
+            About { name: "moody", ..About::DEFAULT }
+        }
+
+        fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+            problem.param("slices", 1_u32).map(|_| ())
+        }
+
+        fn plan(&self, problem: &Problem<'_>, _: &mut Schedule<'_>) -> Result<(), Stop> {
+            match problem.param_text("mood") {
+                Some("panic") => panic!("this is not my day"),
+                Some("fail") => Err(Stop::failed("out of luck")),
+                Some("stopped") => Err(Stop::Stopped),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    unsafe extern "C" fn hear(ctx: *mut c_void, reason: SwmStr) {
+        // SAFETY: `call` below passes a String, and the reason is valid during the call.
+        unsafe { (*ctx.cast::<String>()).push_str(std::str::from_utf8(reason.bytes()).unwrap()) };
+    }
+
+    /// Calls through the exported table as a host would; what it returned and the reason it gave.
+    fn call(key: &str, value: &str) -> (i32, String) {
+        static TABLE: OnceLock<Exported> = OnceLock::new();
+        let plugin = entry(&TABLE, "moods", "1.2.3", "MIT", &[&Moody]);
+        let mut reason = String::new();
+        // SAFETY: the table is the one just made; everything else lives until the calls are over.
+        unsafe {
+            assert_eq!(((*plugin).head.magic, (*plugin).algorithm_count), (SWM_MAGIC, 1));
+            let algorithm = *(*plugin).algorithms;
+            let mut host: SwmHost = std::mem::zeroed();
+            host.size = size_of::<SwmHost>() as u32;
+            host.ctx = (&raw mut reason).cast();
+            host.fail = Some(hear);
+            let mut topology: SwmTopology = std::mem::zeroed();
+            topology.nodes = 4;
+            let param = swapmeet_abi::SwmParam { key: SwmStr::new(key), value: SwmStr::new(value) };
+            let mut problem: SwmProblem = std::mem::zeroed();
+            problem.topology = &raw const topology;
+            problem.params = &raw const param;
+            problem.param_count = 1;
+            let supported = ((*algorithm).supports.unwrap())(algorithm, &raw const problem, &raw const host);
+            if supported != SWM_OK {
+                return (supported, reason);
+            }
+            (((*algorithm).plan.unwrap())(algorithm, &raw const problem, &raw const host), reason)
+        }
+    }
+
+    #[test]
+    fn a_panic_becomes_an_error_with_its_message_and_place() {
+        let (code, reason) = call("mood", "panic");
+        assert_eq!(code, SWM_ERROR);
+        assert!(reason.starts_with("the plugin panicked: this is not my day ("), "{reason}");
+        assert!(reason.contains("export.rs:"), "{reason}");
+    }
+
+    #[test]
+    fn refusals_carry_their_reason() {
+        assert_eq!(call("mood", "fine"), (SWM_OK, String::new()));
+        assert_eq!(call("mood", "fail"), (SWM_ERROR, "out of luck".to_owned()));
+        assert_eq!(call("mood", "stopped"), (SWM_STOPPED, String::new()));
+        assert_eq!(call("slices", "many"), (SWM_UNSUPPORTED, "`slices=many`: expected a whole number".to_owned()));
+    }
+}

@@ -1,0 +1,164 @@
+//! The table of functions that a plugin is handed.
+
+use super::Host;
+use super::read::{MOST_AXES, read_sized, slice};
+use crate::plugin::text;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use swapmeet_abi::{SWM_STOPPED, SwmHost, SwmLayout, SwmSend, SwmStr};
+use swapmeet_core::fault::Fault;
+
+/// Everything but the context.
+pub(super) const TABLE: SwmHost = SwmHost {
+    size: size_of::<SwmHost>() as u32,
+    reserved: 0,
+    ctx: std::ptr::null_mut(),
+    fail: Some(fail),
+    log: Some(log),
+    block_bytes: Some(block_bytes),
+    pair_bytes: Some(pair_bytes),
+    ports: Some(ports),
+    virtual_channels: Some(virtual_channels),
+    layout: Some(layout),
+    place: Some(place),
+    phase: Some(phase),
+    step: Some(step),
+    send: Some(send),
+    rearrange: Some(rearrange),
+};
+
+/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin: it becomes a fault.
+///
+/// # Safety
+/// `ctx` must be what the host put in its table, and the call must come during the plugin's `supports` or `plan`, on its thread.
+unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
+    // SAFETY: the caller promises that this is the host, and that nobody else uses it now.
+    let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
+    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|_| {
+        // SAFETY: as above; the first borrow ended with the panic.
+        if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
+            host.fault = Some(Fault::OutOfOrder("swapmeet itself failed on this call: please report it"));
+        }
+        or
+    })
+}
+
+unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
+    // SAFETY: a plugin calls back with the context and texts it was promised to give; so in all functions below.
+    unsafe { with(ctx, (), |host| host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")))) }
+}
+
+unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, (), |host| {
+            let word = if level == swapmeet_abi::SWM_LOG_WARN { "warning: " } else { "" };
+            host.log.push(format!("{word}{}", text(line).unwrap_or_else(|why| format!("a line {why}"))));
+        });
+    }
+}
+
+unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 0, |host| {
+            host.asked.bytes = true;
+            host.answers.block_bytes
+        })
+    }
+}
+
+unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 0, |host| {
+            host.asked.bytes = true;
+            let nodes = host.task.topology.nodes();
+            if from >= nodes || to >= nodes {
+                return 0;
+            }
+            host.task.sizes.as_ref().map_or(host.answers.block_bytes, |sizes| sizes.bytes(from, to))
+        })
+    }
+}
+
+unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 1, |host| {
+            host.asked.ports = true;
+            host.answers.ports
+        })
+    }
+}
+
+unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 1, |host| {
+            host.asked.virtual_channels = true;
+            host.answers.virtual_channels
+        })
+    }
+}
+
+unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.drive(|host| {
+                if layout.is_null() {
+                    return Err(Fault::BadGrid("the plugin gives none".to_owned()));
+                }
+                let raw = read_sized(layout);
+                if raw.axis_count > MOST_AXES {
+                    return Err(Fault::BadGrid(format!(
+                        "it has {} axes, expected at most {MOST_AXES}",
+                        raw.axis_count
+                    )));
+                }
+                let radices = slice(raw.radices, raw.axis_count as usize);
+                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(radices, raw.parts))
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn place(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.place(logical, real, owner != 0))) }
+}
+
+unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            let name = text(name).unwrap_or_else(|why| format!("a phase whose name {why}"));
+            host.walk(|walk| walk.phase(&name))
+        })
+    }
+}
+
+unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.step())) }
+}
+
+unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.drive(|host| {
+                if send.is_null() {
+                    return Err(Fault::OutOfOrder("the plugin sends null"));
+                }
+                host.send(&read_sized(send))
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.rearrange())) }
+}
