@@ -397,3 +397,57 @@ fn compare_reads_what_run_wrote() {
         format!("error: {file}:2: column `verified` is `bricks`, expected one of blocks, amounts, none\n")
     );
 }
+
+/// Blocks of different sizes are followed and counted in bytes, whoever passes them on.
+#[test]
+fn sizes_that_differ_pair_by_pair_are_conserved() {
+    let dir = tempfile::tempdir().unwrap();
+    let matrix: Vec<Vec<u64>> = (0..16).map(|i| (0..16).map(|j| i * 100 + j).collect()).collect();
+    let lines: Vec<String> =
+        matrix.iter().map(|r| r.iter().map(u64::to_string).collect::<Vec<_>>().join(",")).collect();
+    let file = dir.path().join("m.csv");
+    std::fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let workload = format!("matrix:{}", file.display());
+    let rows = rows(&[
+        "--topology",
+        "torus:4x4",
+        "--workload",
+        &workload,
+        "--algorithm",
+        "gen",
+        "--algorithm",
+        "suh-shin",
+        "--machine",
+        "free:byte_us=1",
+    ]);
+    let off_diagonal: u64 =
+        (0..16).flat_map(|i| (0..16).map(move |j| (i, j))).filter(|(i, j)| i != j).map(|(i, j)| i * 100 + j).sum();
+    assert_eq!(rows[0].total_bytes, Some(off_diagonal), "a direct exchange moves every block once");
+    // the longest message of a shift by d is from node 15, whose sizes are the largest
+    let longest: u64 = (1..16).map(|d| (0..16).map(|i| matrix[i][(i + d) % 16]).max().unwrap()).sum();
+    assert_eq!(rows[0].critical_bytes, Some(longest));
+    assert_eq!(rows[1].verified, Verified::Blocks);
+    assert!(rows[1].total_bytes > rows[0].total_bytes, "combining passes blocks on");
+    let held: Vec<u64> = (0..16).map(|j| (0..16).map(|i| matrix[i][j]).sum()).collect();
+    assert!(rows.iter().all(|r| r.peak_node_bytes >= held.iter().copied().max()));
+}
+
+#[test]
+fn random_workloads_follow_the_seed_and_only_the_seed() {
+    let run = |seed: &str| {
+        let args = [
+            "--topology",
+            "mesh:3x4",
+            "--workload",
+            "irregular:dist=pareto,mean=512,cv=2",
+            "--workload",
+            "one-spike:max=1024,rest=8",
+        ];
+        rows(&[&args[..], &["--algorithm", "gen", "--algorithm", "pex-gen", "--seed", seed]].concat())
+    };
+    let bytes = |rows: &[swapmeet_results::Record]| rows.iter().map(|r| r.total_bytes.unwrap()).collect::<Vec<_>>();
+    let (first, again, other) = (bytes(&run("1")), bytes(&run("1")), bytes(&run("2")));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+    assert_eq!((first[0], first[1]), (first[2], first[3]), "the same blocks whatever the algorithm");
+}

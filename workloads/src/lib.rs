@@ -1,22 +1,38 @@
 //! Workload generators: how many bytes each node has for each other.
 //!
-//! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (none means `alltoall`) and a generator of sizes.
+//! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (none means `alltoall`) and a generator of sizes. Random ones
+//! draw from ChaCha8 seeded by the case, the same on every platform and version.
 
 use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::collective::{BlockSizes, Collective};
-use swapmeet_core::spec::{Spec, SpecError, format_size, near_matches, parse_size};
+use swapmeet_core::spec::{SpecError, format_size};
+
+mod irregular;
+mod matrix;
+mod parse;
+mod spikes;
+
+pub use irregular::{Distribution, Shape};
+pub use matrix::{Matrix, MatrixError};
+pub use spikes::Spikes;
 
 /// A workload as the user named it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     collective: &'static str,
     sizes: Sizes,
+    /// The unit that algorithms deal out which deal single elements, in bytes.
+    element: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Sizes {
     Uniform { bytes: u64 },
+    OneSpike { max: u64, rest: u64 },
+    Transpose { max: u64, rest: u64 },
+    Irregular(Distribution),
+    Matrix { file: String, matrix: Arc<Matrix> },
 }
 
 /// A workload on a machine of so many nodes, from a seed.
@@ -43,7 +59,29 @@ pub struct Generator {
 
 /// All generators.
 pub fn generators() -> &'static [Generator] {
-    &[Generator { name: "uniform", syntax: "uniform:SIZE", help: "every node has SIZE bytes for every other" }]
+    &[
+        Generator { name: "uniform", syntax: "uniform:SIZE", help: "every node has SIZE bytes for every other" },
+        Generator {
+            name: "one-spike",
+            syntax: "one-spike:max=SIZE,rest=SIZE",
+            help: "each node has max bytes for one node drawn at random, rest for all others",
+        },
+        Generator {
+            name: "transpose",
+            syntax: "transpose:max=SIZE,rest=SIZE",
+            help: "nodes as a square array: (r, c) has max bytes for (c, r), rest for all others",
+        },
+        Generator {
+            name: "irregular",
+            syntax: "irregular:dist=NAME,mean=SIZE,cv=X",
+            help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean",
+        },
+        Generator {
+            name: "matrix",
+            syntax: "matrix:FILE.csv",
+            help: "N rows of N byte counts, row = sender, no header",
+        },
+    ]
 }
 
 /// Collectives that a workload can be for, with what they are; `alltoall` is the default.
@@ -56,7 +94,7 @@ pub const COLLECTIVES: [(&str, &str); 5] = [
 ];
 
 impl Workload {
-    /// Reads a spec.
+    /// Reads a spec; `matrix:FILE` reads the file too.
     ///
     /// ```
     /// use swapmeet_workloads::Workload;
@@ -69,45 +107,7 @@ impl Workload {
     /// );
     /// ```
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        let spec = Spec::parse("workload", text)?;
-        let (collective, name) = match spec.name().split_once('/') {
-            None => ("alltoall", spec.name()),
-            Some((prefix, name)) => match COLLECTIVES.iter().find(|(word, _)| *word == prefix) {
-                Some((word, _)) => (*word, name),
-                None => {
-                    let words = COLLECTIVES.iter().map(|(word, _)| *word);
-                    let mut error = spec.error(0, prefix.len(), &format!("unknown collective `{prefix}`"));
-                    error.near = near_matches(prefix, words.clone());
-                    if error.near.is_empty() {
-                        error.message += &format!(", expected one of {}", words.collect::<Vec<_>>().join(", "));
-                    }
-                    return Err(error);
-                }
-            },
-        };
-        let sizes = match name {
-            "uniform" => {
-                let arg = spec.only_word("a size, as in `uniform:64`")?;
-                let bytes = parse_size(arg.value()).map_err(|expected| spec.bad_value(arg, &expected))?;
-                /// Beyond it sums over all pairs of a large machine overflow.
-                const MOST: u64 = 1 << 40;
-                if bytes > MOST {
-                    return Err(spec.bad_value(arg, "a size of at most 1024GiB a pair"));
-                }
-                Sizes::Uniform { bytes }
-            }
-            unknown => {
-                let known = generators().iter().map(|g| g.name);
-                let at = spec.name().len() - unknown.len();
-                let mut error = spec.error(at, unknown.len(), &format!("unknown generator `{unknown}`"));
-                error.near = near_matches(unknown, known.clone());
-                if error.near.is_empty() {
-                    error.message += &format!(", expected one of {}", known.collect::<Vec<_>>().join(", "));
-                }
-                return Err(error);
-            }
-        };
-        Ok(Self { collective, sizes })
+        parse::parse(text)
     }
 
     /// What is to reach whom, in a word.
@@ -124,17 +124,23 @@ impl Workload {
     pub fn block_bytes(&self) -> u64 {
         match self.sizes {
             Sizes::Uniform { bytes } => bytes,
+            _ => 0,
         }
+    }
+
+    /// The unit in which dealing algorithms deal, in bytes.
+    pub fn element_bytes(&self) -> u64 {
+        self.element
     }
 
     /// Whether the two differ in nothing but the size of uniform blocks.
     pub fn same_shape(&self, other: &Self) -> bool {
-        self.collective == other.collective && (self == other || (self.is_uniform() && other.is_uniform()))
+        let uniform = self.is_uniform() && other.is_uniform() && self.element == other.element;
+        self == other || (self.collective == other.collective && uniform)
     }
 
     /// The workload among so many nodes. `Err` says why there is none.
     pub fn demand(&self, nodes: u64, seed: u64) -> Result<Demand, String> {
-        let _ = (nodes, seed); // uniform sizes need neither
         let collective = match self.collective {
             "broadcast" => Collective::Broadcast { root: 0 },
             "scatter" => Collective::Scatter { root: 0 },
@@ -142,9 +148,30 @@ impl Workload {
             "allgather" => Collective::AllGather,
             _ => Collective::AllToAll,
         };
-        match self.sizes {
-            Sizes::Uniform { bytes } => Ok(Demand { collective, sizes: None, block_bytes: bytes }),
+        let sizes: Arc<dyn BlockSizes> = match &self.sizes {
+            Sizes::Uniform { bytes } => return Ok(Demand { collective, sizes: None, block_bytes: *bytes }),
+            Sizes::OneSpike { max, rest } => Arc::new(Spikes::at_random(nodes, *max, *rest, seed)),
+            Sizes::Transpose { max, rest } => Arc::new(Spikes::transpose(nodes, *max, *rest).ok_or_else(|| {
+                format!("`{self}` needs a square number of nodes, to be transposed as an array; there are {nodes}")
+            })?),
+            Sizes::Irregular(_) if nodes > Matrix::MOST_NODES => {
+                return Err(format!(
+                    "`{self}` has a size for every pair: at most {} nodes, there are {nodes}",
+                    Matrix::MOST_NODES
+                ));
+            }
+            Sizes::Irregular(distribution) => Arc::new(distribution.matrix(nodes, self.element, seed)),
+            Sizes::Matrix { matrix, .. } if matrix.nodes() != nodes => {
+                return Err(format!("`{self}` is for {} nodes, there are {nodes}", matrix.nodes()));
+            }
+            Sizes::Matrix { matrix, .. } => Arc::clone(matrix) as Arc<dyn BlockSizes>,
+        };
+        // Every block moves at most once a step, so no sum of a step is above this one.
+        let largest = sizes.largest();
+        if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
+            return Err(format!("`{self}` among {nodes} nodes: blocks of up to {largest} bytes add up beyond 2^63"));
         }
+        Ok(Demand { collective, block_bytes: largest, sizes: Some(sizes) })
     }
 }
 
@@ -153,48 +180,19 @@ impl fmt::Display for Workload {
         if self.collective != "alltoall" {
             write!(f, "{}/", self.collective)?;
         }
-        match self.sizes {
-            Sizes::Uniform { bytes } => write!(f, "uniform:{}", format_size(bytes)),
+        match &self.sizes {
+            Sizes::Uniform { bytes } => write!(f, "uniform:{}", format_size(*bytes))?,
+            Sizes::OneSpike { max, rest } => {
+                write!(f, "one-spike:max={},rest={}", format_size(*max), format_size(*rest))?;
+            }
+            Sizes::Transpose { max, rest } => {
+                write!(f, "transpose:max={},rest={}", format_size(*max), format_size(*rest))?;
+            }
+            Sizes::Irregular(d) => {
+                write!(f, "irregular:dist={},mean={},cv={}", d.shape, format_size(d.mean as u64), d.cv)?;
+            }
+            Sizes::Matrix { file, .. } => write!(f, "matrix:{file}")?,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(text: &str) -> String {
-        Workload::parse(text).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn specs_print_in_one_form() {
-        for (given, printed) in [
-            ("uniform:64", "uniform:64"),
-            ("uniform:64B", "uniform:64"),
-            ("alltoall/uniform:4096", "uniform:4KiB"),
-            ("gather/uniform:0", "gather/uniform:0"),
-        ] {
-            assert_eq!(Workload::parse(given).unwrap().to_string(), printed);
-        }
-    }
-
-    #[test]
-    fn unknown_names_come_with_near_ones() {
-        assert_eq!(error("unifrom:64"), "workload `unifrom:64`: unknown generator `unifrom`; did you mean `uniform`?");
-        assert_eq!(
-            error("brodcast/uniform:64"),
-            "workload `brodcast/uniform:64`: unknown collective `brodcast`; did you mean `broadcast`?"
-        );
-        assert_eq!(error("zipf:2"), "workload `zipf:2`: unknown generator `zipf`, expected one of uniform");
-        assert_eq!(error("uniform"), "workload `uniform`: expected a size, as in `uniform:64`");
-        assert_eq!(
-            error("uniform:2TiB").split(": ").nth(1),
-            Some("expected a size such as 64, 64B, 4KiB or 1MiB, found `2TiB`")
-        );
-        assert_eq!(
-            error("uniform:2000GiB"),
-            "workload `uniform:2000GiB`: expected a size of at most 1024GiB a pair, found `2000GiB`"
-        );
+        if self.element == 1 { Ok(()) } else { write!(f, ",element={}", format_size(self.element)) }
     }
 }

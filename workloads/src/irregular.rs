@@ -1,0 +1,203 @@
+//! Random sizes with a mean and a coefficient of variation (standard deviation over mean), from one of five distributions.
+//!
+//! Every size takes one number in (0, 1) from ChaCha8, put through the distribution's inverse: so sizes are the same on every platform and whatever
+//! the version of any library of distributions. Row r is stream r of the generator; adding nodes changes no other row's stream.
+
+use crate::matrix::Matrix;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use statrs::distribution::{ContinuousCDF, Normal};
+use std::fmt;
+
+/// Which distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Evenly between two ends; cv up to 1/sqrt(3).
+    Uniform,
+    /// Exponential; cv is 1.
+    Exponential,
+    /// The logarithm is normal.
+    Lognormal,
+    /// A power law from a smallest size on.
+    Pareto,
+    /// One in ten is large, the others are small; cv up to 3.
+    Bimodal,
+}
+
+impl Shape {
+    /// All, with their names.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Uniform, "uniform"),
+        (Self::Exponential, "exponential"),
+        (Self::Lognormal, "lognormal"),
+        (Self::Pareto, "pareto"),
+        (Self::Bimodal, "bimodal"),
+    ];
+
+    /// The largest cv with which no size is negative.
+    fn most_cv(self) -> f64 {
+        match self {
+            Self::Uniform => 1.0 / 3.0_f64.sqrt(),
+            Self::Exponential => 1.0,
+            Self::Lognormal | Self::Pareto => 100.0,
+            Self::Bimodal => ((1.0 - LARGE_SHARE) / LARGE_SHARE).sqrt(),
+        }
+    }
+}
+
+/// Which share of a bimodal workload's blocks is large.
+const LARGE_SHARE: f64 = 0.1;
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(shape, _)| shape == self).map_or("", |(_, name)| name))
+    }
+}
+
+/// A distribution with its two figures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Distribution {
+    /// Which.
+    pub shape: Shape,
+    /// Mean size in bytes.
+    pub mean: f64,
+    /// Standard deviation over mean.
+    pub cv: f64,
+}
+
+impl Distribution {
+    /// Checks that there is such a distribution. `Err` says what was expected of `cv`.
+    pub fn new(shape: Shape, mean: f64, cv: f64) -> Result<Self, String> {
+        let most = shape.most_cv();
+        if shape == Shape::Exponential && cv != 1.0 {
+            return Err("1, which an exponential distribution has by nature".to_owned());
+        }
+        if !(0.0..=most + 1e-12).contains(&cv) {
+            return Err(format!("a number from 0 to {most:.4}: with more, sizes would be negative (or mean nothing)"));
+        }
+        Ok(Self { shape, mean, cv })
+    }
+
+    /// The size below which a share `u` of all sizes is.
+    fn quantile(&self, u: f64) -> f64 {
+        let Self { shape, mean, cv } = *self;
+        if cv == 0.0 {
+            return mean;
+        }
+        match shape {
+            Shape::Uniform => mean * (1.0 + cv * 3.0_f64.sqrt() * (2.0 * u - 1.0)),
+            Shape::Exponential => -mean * (1.0 - u).ln(),
+            Shape::Lognormal => {
+                let variance = (1.0 + cv * cv).ln();
+                (mean.ln() - variance / 2.0 + variance.sqrt() * normal_quantile(u)).exp()
+            }
+            Shape::Pareto => {
+                // cv^2 = 1 / (a (a - 2)); the smallest size is mean (a - 1) / a
+                let a = 1.0 + (1.0 + 1.0 / (cv * cv)).sqrt();
+                mean * (a - 1.0) / a * (1.0 - u).powf(-1.0 / a)
+            }
+            Shape::Bimodal => {
+                let p = LARGE_SHARE;
+                if u < 1.0 - p {
+                    mean * (1.0 - cv * (p / (1.0 - p)).sqrt())
+                } else {
+                    mean * (1.0 + cv * ((1.0 - p) / p).sqrt())
+                }
+            }
+        }
+    }
+
+    /// Sizes among so many nodes, in multiples of `element`.
+    pub fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut bytes = Vec::with_capacity((nodes * nodes) as usize);
+        for row in 0..nodes {
+            rng.set_stream(row);
+            rng.set_word_pos(0);
+            for _ in 0..nodes {
+                // 53 random bits, in the middle of their interval: never 0, never 1
+                let u = ((rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+                let elements = (self.quantile(u) / element as f64).round().max(0.0);
+                bytes.push((elements as u64).saturating_mul(element));
+            }
+        }
+        Matrix::new(nodes, bytes)
+    }
+}
+
+/// The standard normal's quantile.
+fn normal_quantile(u: f64) -> f64 {
+    Normal::standard().inverse_cdf(u)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_core::collective::BlockSizes;
+
+    #[test]
+    fn samples_have_the_mean_and_variation_asked_for() {
+        for (shape, cv) in [
+            (Shape::Uniform, 0.3),
+            (Shape::Exponential, 1.0),
+            (Shape::Lognormal, 0.8),
+            (Shape::Pareto, 0.4),
+            (Shape::Bimodal, 2.0),
+        ] {
+            let matrix = Distribution::new(shape, 100_000.0, cv).unwrap().matrix(300, 1, 7);
+            let n = 90_000.0;
+            let all: Vec<u64> = (0..300).collect();
+            let mean = matrix.total(&all, &all) as f64 / n;
+            let squares: f64 = all
+                .iter()
+                .flat_map(|o| all.iter().map(move |d| (o, d)))
+                .map(|(o, d)| (matrix.bytes(*o, *d) as f64 - mean).powi(2))
+                .sum();
+            let found = (squares / n).sqrt() / mean;
+            assert!((mean / 100_000.0 - 1.0).abs() < 0.02, "{shape}: mean {mean}");
+            assert!((found / cv - 1.0).abs() < 0.1, "{shape}: cv {found}");
+        }
+    }
+
+    /// Rows of results depend on these: they must never change.
+    #[test]
+    fn sizes_are_pinned() {
+        let sizes = |shape, cv, element| {
+            let matrix = Distribution::new(shape, 1000.0, cv).unwrap().matrix(2, element, 42);
+            [matrix.bytes(0, 0), matrix.bytes(0, 1), matrix.bytes(1, 0), matrix.bytes(1, 1)]
+        };
+        assert_eq!(
+            [
+                sizes(Shape::Uniform, 0.5, 1),
+                sizes(Shape::Exponential, 1.0, 1),
+                sizes(Shape::Lognormal, 2.0, 1),
+                sizes(Shape::Pareto, 2.0, 1),
+                sizes(Shape::Bimodal, 2.0, 8),
+            ],
+            PINNED
+        );
+    }
+
+    const PINNED: [[u64; 4]; 5] = [
+        [1315, 1780, 1375, 423],
+        [1145, 3001, 1262, 183],
+        [815, 3616, 926, 131],
+        [907, 2177, 958, 575],
+        [336, 7000, 336, 336],
+    ];
+
+    #[test]
+    fn variation_that_would_need_negative_sizes_is_refused() {
+        let cv = |shape, cv| Distribution::new(shape, 10.0, cv).unwrap_err();
+        assert_eq!(
+            cv(Shape::Uniform, 0.6),
+            "a number from 0 to 0.5774: with more, sizes would be negative (or mean nothing)"
+        );
+        assert_eq!(
+            cv(Shape::Bimodal, 3.1),
+            "a number from 0 to 3.0000: with more, sizes would be negative (or mean nothing)"
+        );
+        assert_eq!(cv(Shape::Exponential, 0.5), "1, which an exponential distribution has by nature");
+        assert!(cv(Shape::Pareto, f64::NAN).starts_with("a number from 0"));
+    }
+}

@@ -1,0 +1,131 @@
+//! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
+
+use swapmeet_core::collective::BlockSizes;
+
+/// Bytes from each node (row) to each (column).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    nodes: u64,
+    bytes: Vec<u64>,
+}
+
+/// A file that is no matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatrixError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column (the field), from 1.
+    pub column: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl Matrix {
+    /// No larger matrix is held: 8,192 nodes, half a gigabyte.
+    pub const MOST_NODES: u64 = 8192;
+    /// The largest size: sums over a row or column stay far from overflowing.
+    pub const MOST_BYTES: u64 = 1 << 40;
+
+    pub(crate) fn new(nodes: u64, bytes: Vec<u64>) -> Self {
+        debug_assert_eq!(bytes.len() as u64, nodes * nodes);
+        Self { nodes, bytes }
+    }
+
+    /// Nodes.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Reads N rows of N byte counts, separated by commas, without a header; row i is what node i has for each.
+    pub fn parse(content: &str) -> Result<Self, MatrixError> {
+        let error = |line: usize, column: usize, message: String| MatrixError { line, column, message };
+        let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+        let mut bytes = Vec::new();
+        let (mut rows, mut columns) = (0, 0);
+        for (number, text) in content.lines().enumerate() {
+            let line = number + 1;
+            if text.trim().is_empty() {
+                continue;
+            }
+            let before = bytes.len();
+            for (field, value) in text.split(',').enumerate() {
+                let value = value.trim();
+                let size = value.parse::<u64>().ok().filter(|b| *b <= Self::MOST_BYTES).ok_or_else(|| {
+                    error(
+                        line,
+                        field + 1,
+                        format!("`{value}` is no byte count, expected a whole number from 0 to {}", Self::MOST_BYTES),
+                    )
+                })?;
+                bytes.push(size);
+            }
+            let here = bytes.len() - before;
+            if rows == 0 {
+                columns = here;
+                if columns as u64 > Self::MOST_NODES {
+                    return Err(error(line, 1, format!("{columns} columns, expected at most {}", Self::MOST_NODES)));
+                }
+            } else if here != columns {
+                return Err(error(
+                    line,
+                    here.min(columns) + 1,
+                    format!("{here} sizes in this row, expected {columns} as in the first"),
+                ));
+            }
+            rows += 1;
+            if rows > columns {
+                return Err(error(line, 1, format!("more rows than columns, expected {columns} of each")));
+            }
+        }
+        if rows < columns || rows == 0 {
+            return Err(error(
+                content.lines().count().max(1),
+                1,
+                format!("{rows} rows and {columns} columns, expected as many of each"),
+            ));
+        }
+        Ok(Self::new(rows as u64, bytes))
+    }
+}
+
+impl BlockSizes for Matrix {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        self.bytes[(origin * self.nodes + destination) as usize]
+    }
+
+    fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
+        let row = |o: &u64| &self.bytes[(o * self.nodes) as usize..((o + 1) * self.nodes) as usize];
+        origins.iter().map(|o| destinations.iter().map(|d| row(o)[*d as usize]).sum::<u64>()).sum()
+    }
+
+    fn largest(&self) -> u64 {
+        self.bytes.iter().copied().max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_is_as_many_rows_as_columns() {
+        let matrix = Matrix::parse("0, 1,2\n10,0,12\r\n20,21,0\n\n").unwrap();
+        assert_eq!((matrix.nodes(), matrix.bytes(1, 2), matrix.largest()), (3, 12, 21));
+        assert_eq!(matrix.total(&[0, 2], &[0, 1]), 1 + 20 + 21);
+    }
+
+    #[test]
+    fn what_is_no_matrix_is_shown_with_line_and_column() {
+        let error =
+            |text: &str| Matrix::parse(text).map(|_| ()).map_err(|e| (e.line, e.column, e.message)).unwrap_err();
+        let count = "is no byte count, expected a whole number from 0 to 1099511627776";
+        assert_eq!(error("0,1\n2,x\n"), (2, 2, format!("`x` {count}")));
+        assert_eq!(error("0,-1\n2,0\n"), (1, 2, format!("`-1` {count}")));
+        assert_eq!(error("0,1\n2,9999999999999\n"), (2, 2, format!("`9999999999999` {count}")));
+        assert_eq!(error("0,1\n2\n"), (2, 2, "1 sizes in this row, expected 2 as in the first".to_owned()));
+        assert_eq!(error("0,1\n2,0,3\n"), (2, 3, "3 sizes in this row, expected 2 as in the first".to_owned()));
+        assert_eq!(error("0,1\n1,0\n1,1\n"), (3, 1, "more rows than columns, expected 2 of each".to_owned()));
+        assert_eq!(error("0,1,2\n1,0,2\n"), (2, 1, "2 rows and 3 columns, expected as many of each".to_owned()));
+        assert_eq!(error(""), (1, 1, "0 rows and 0 columns, expected as many of each".to_owned()));
+    }
+}

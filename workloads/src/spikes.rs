@@ -1,0 +1,89 @@
+//! Workloads in which all blocks are small but one a node: `one-spike` and `transpose`.
+//!
+//! They cost no N x N memory: the sum over any product of origins and destinations is the small size times the number of pairs, with a correction
+//! for each spike within it.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use swapmeet_core::collective::BlockSizes;
+
+/// `max` bytes from each node to one other (or itself), `rest` bytes to all the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spikes {
+    max: u64,
+    rest: u64,
+    /// To whom each node has its spike.
+    to: Vec<u32>,
+}
+
+impl Spikes {
+    /// Each node's spike goes to a node drawn at random, itself allowed, several for the same node too (Liu et al., Pattern 1).
+    pub fn at_random(nodes: u64, max: u64, rest: u64, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        // A draw scaled down, not a library's way of drawing below a bound: that may change with its version.
+        let to = (0..nodes).map(|_| ((u128::from(rng.next_u64()) * u128::from(nodes)) >> 64) as u32).collect();
+        Self { max, rest, to }
+    }
+
+    /// Nodes as a square array: node (r, c) has its spike for node (c, r) (Liu et al., Pattern 2). `None` unless their number is a square.
+    pub fn transpose(nodes: u64, max: u64, rest: u64) -> Option<Self> {
+        let side = nodes.isqrt();
+        let to = (0..nodes).map(|i| ((i % side) * side + i / side) as u32).collect();
+        (side * side == nodes).then_some(Self { max, rest, to })
+    }
+}
+
+impl BlockSizes for Spikes {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        if u64::from(self.to[origin as usize]) == destination { self.max } else { self.rest }
+    }
+
+    fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
+        let pairs = origins.len() as u64 * destinations.len() as u64;
+        let spikes =
+            origins.iter().filter(|o| destinations.binary_search(&u64::from(self.to[**o as usize])).is_ok()).count()
+                as u64;
+        (pairs - spikes) * self.rest + spikes * self.max
+    }
+
+    fn largest(&self) -> u64 {
+        self.max.max(self.rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The sum over a product is that of its pairs.
+        #[test]
+        fn totals_are_sums_of_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>(), keep in any::<u64>()) {
+            let spikes = Spikes::at_random(nodes, max, rest, seed);
+            let origins: Vec<u64> = (0..nodes).filter(|n| keep >> n & 1 == 1).collect();
+            let destinations: Vec<u64> = (0..nodes).filter(|n| keep >> ((n + 13) % 64) & 1 == 1).collect();
+            let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));
+            prop_assert_eq!(spikes.total(&origins, &destinations), pairs.map(|(o, d)| spikes.bytes(o, d)).sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn a_transpose_needs_a_square_number_of_nodes() {
+        let spikes = Spikes::transpose(9, 100, 1).unwrap();
+        assert_eq!(
+            (spikes.bytes(1, 3), spikes.bytes(3, 1), spikes.bytes(4, 4), spikes.bytes(1, 2)),
+            (100, 100, 100, 1)
+        );
+        assert_eq!(Spikes::transpose(8, 100, 1), None);
+    }
+
+    /// Rows of results depend on these: they must never change.
+    #[test]
+    fn spikes_are_pinned() {
+        assert_eq!(Spikes::at_random(8, 1, 0, 42).to, PINNED);
+        assert_ne!(Spikes::at_random(8, 1, 0, 43).to, PINNED);
+    }
+
+    const PINNED: [u32; 8] = [5, 7, 3, 5, 2, 1, 2, 6];
+}
