@@ -17,7 +17,7 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
 /// (topology, algorithm, what is asked of it)
-const CASES: [(&str, &str, &str); 8] = [
+const CASES: [(&str, &str, &str); 10] = [
     ("torus:128x128", "suh-shin", "under 0.5 s and 150 MB"),
     ("torus:127x127", "suh-shin", "virtual nodes"),
     ("mesh:128x128", "suh-shin", ""),
@@ -25,6 +25,8 @@ const CASES: [(&str, &str, &str); 8] = [
     ("mesh:16x32", "pex", "under 0.1 s"),
     ("mesh:32x32", "gen", ""),
     ("mesh:64x64", "gen", "under 5 s"),
+    ("torus:128x128", "bruck", ""),
+    ("hypercube:20", "hypercube-alltoall", "10^12 blocks, under 60 s"),
     ("torus:512x512", "suh-shin", "under 30 s and 2 GiB"),
 ];
 

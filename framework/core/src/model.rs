@@ -5,6 +5,7 @@
 use crate::machine::{Machine, ModelKind};
 use crate::step::Listener;
 
+mod store_and_forward;
 mod wormhole;
 
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
@@ -53,6 +54,13 @@ pub struct Scale {
 pub fn pricer(machine: &Machine, scale: Scale) -> Result<Box<dyn Pricer>, String> {
     match machine.model {
         ModelKind::Wormhole => Ok(Box::new(wormhole::Wormhole::new(machine, scale))),
-        other => Err(format!("no model `{other}`: this version prices with `wormhole`")),
+        ModelKind::StoreAndForward => Ok(Box::new(store_and_forward::StoreAndForward::new(machine, scale))),
+        other => Err(format!("no model `{other}`: this version prices with `wormhole` and `store-and-forward`")),
     }
+}
+
+/// The remark on a schedule that asked more messages of a node at once than the machine has ports.
+fn in_turns(machine: &Machine, at_once: u64) -> Option<String> {
+    (machine.ports.turns(at_once) > 1)
+        .then(|| format!("priced in turns: up to {at_once} messages at once at a node with ports={}", machine.ports))
 }

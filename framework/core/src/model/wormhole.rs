@@ -84,12 +84,6 @@ impl Pricer for Wormhole {
             barrier: Some(self.barrier),
             contention: Some(self.contention),
         };
-        let note = (self.machine.ports.turns(self.most_at_once) > 1).then(|| {
-            format!(
-                "priced in turns: up to {} messages at once at a node with ports={}",
-                self.most_at_once, self.machine.ports
-            )
-        });
-        (parts, note)
+        (parts, super::in_turns(&self.machine, self.most_at_once))
     }
 }

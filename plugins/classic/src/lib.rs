@@ -1,0 +1,156 @@
+//! What MPI libraries use today, on any topology and any number of nodes.
+//!
+//! | symbol | here | meaning |
+//! | --- | --- | --- |
+//! | p | `n` | processes, one a node |
+//! | r | `node` | a process's rank |
+//!
+//! `linear` is the baseline of every collective: whoever has a block sends it straight to whoever is to have it, all at once. The others are those of R. Thakur,
+//! R. Rabenseifner and W. Gropp, *Optimization of Collective Communication Operations in MPICH* (2005), and of J. Bruck et al., *Efficient Algorithms for
+//! All-to-All Communications in Multiport Message-Passing Systems* (1997).
+//!
+//! To `ring` and `bruck` ranks are a line, whatever the topology: they name sets in a grid of one axis.
+
+use swapmeet_sdk::{About, Algorithm, Axis, Collective, Problem, Schedule, Send, Set, Stop, export_plugin};
+
+mod bruck;
+
+const MPICH: &str =
+    "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
+const ANYWHERE: About = About { accepts: "any topology, any number of nodes", paper: MPICH, ..About::DEFAULT };
+
+/// Names sets in a grid of one axis.
+pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
+    let n = problem.topology().nodes();
+    u32::try_from(n).map_err(|_| Stop::unsupported(format!("{n} nodes are too many for one axis")))?;
+    schedule.layout(&[n], 1)?;
+    Ok(n)
+}
+
+struct Linear;
+
+impl Algorithm for Linear {
+    fn about(&self) -> About {
+        About {
+            name: "linear",
+            title: "Straight to the destination, all at once: the baseline",
+            collectives: &[
+                Collective::AllToAll,
+                Collective::Broadcast,
+                Collective::Scatter,
+                Collective::Gather,
+                Collective::AllGather,
+            ],
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        /// A step is held as a whole.
+        const MOST: u64 = 2048;
+        let n = problem.topology().nodes();
+        let all_to_all = matches!(problem.collective(), Collective::AllToAll | Collective::AllGather);
+        if all_to_all && n > MOST {
+            return Err(Stop::unsupported(format!(
+                "{n} nodes would send {} messages in one step, at most {MOST} nodes may; pairwise and ring spread them over steps",
+                n.saturating_mul(n - 1)
+            )));
+        }
+        Ok(())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (n, root) = (problem.topology().nodes(), problem.root());
+        schedule.step()?;
+        match problem.collective() {
+            Collective::Broadcast | Collective::Scatter => {
+                for to in (0..n).filter(|to| *to != root) {
+                    let send = Send::new(root, to);
+                    let whole = problem.collective() == Collective::Broadcast;
+                    schedule.send(&if whole { send.copy() } else { send.destinations(Set::one(to)) })?;
+                }
+            }
+            Collective::Gather => {
+                for from in (0..n).filter(|from| *from != root) {
+                    schedule.send(&Send::new(from, root))?;
+                }
+            }
+            Collective::AllToAll | Collective::AllGather => {
+                // Everyone begins with the next rank, so that not all send to the same at first.
+                for distance in 1..n {
+                    for from in 0..n {
+                        let to = (from + distance) % n;
+                        let send = Send::new(from, to).origins(Set::one(from)).strict();
+                        let copies = problem.collective() == Collective::AllGather;
+                        schedule.send(&if copies { send.copy() } else { send.destinations(Set::one(to)) })?;
+                    }
+                }
+            }
+            Collective::Permutation => return Err(Stop::unsupported("has no rule for permutations")),
+        }
+        Ok(())
+    }
+}
+
+struct Pairwise;
+
+impl Algorithm for Pairwise {
+    fn about(&self) -> About {
+        About {
+            name: "pairwise",
+            title: "Direct, a partner a step: exclusive-or on powers of two, a cyclic shift otherwise",
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        for step in 1..n {
+            schedule.step()?;
+            for from in 0..n {
+                let to = if n.is_power_of_two() { from ^ step } else { (from + step) % n };
+                schedule.send(&Send::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Ring;
+
+impl Algorithm for Ring {
+    fn about(&self) -> About {
+        About {
+            name: "ring",
+            title: "Everyone passes on to the next rank what came from the one before",
+            collectives: &[Collective::AllToAll, Collective::AllGather],
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = line(problem, schedule)?;
+        for step in 1..n {
+            schedule.step()?;
+            for from in 0..n {
+                let to = (from + 1) % n;
+                let send = Send::new(from, to);
+                if problem.collective() == Collective::AllGather {
+                    // What came in the last step is the block of the rank that many before.
+                    let newest = (from + n - (step - 1)) % n;
+                    schedule.send(&send.origins(Set::one(newest)).copy().strict())?;
+                } else {
+                    // All that is not for the sender itself.
+                    let others = [Axis::range(to as u32, (n - 1) as u32)];
+                    schedule.send(&send.destinations(Set::product(&others)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+export_plugin!(
+    licence: "MIT OR Apache-2.0",
+    algorithms: [Linear, Pairwise, Ring, bruck::Bruck],
+);

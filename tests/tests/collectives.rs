@@ -1,0 +1,98 @@
+//! Every collective, by every algorithm that does it, on many sizes: proved, and in as many steps and blocks as its source says.
+
+use swapmeet_results::{Record, Status, Verified};
+use swapmeet_tests::rows;
+
+fn run(topologies: &[String], algorithm: &str, workload: &str) -> Vec<Record> {
+    let mut args: Vec<&str> = topologies.iter().flat_map(|t| ["--topology", t.as_str()]).collect();
+    args.extend([
+        "--algorithm",
+        algorithm,
+        "--workload",
+        workload,
+        "--machine",
+        "free:model=store-and-forward,byte_us=1",
+    ]);
+    let rows = rows(&args);
+    for row in &rows {
+        assert_eq!(
+            (row.status, row.verified),
+            (Status::Ok, Verified::Blocks),
+            "{algorithm} on {}: {}",
+            row.topology,
+            row.reason
+        );
+    }
+    rows
+}
+
+fn log2_up(n: u64) -> u64 {
+    u64::from(n.next_power_of_two().trailing_zeros())
+}
+
+/// Steps, and blocks of the longest message in each, on sizes from one node on.
+fn check(topologies: &[String], algorithm: &str, collective: &str, expected: impl Fn(u64) -> (u64, u64)) {
+    for row in run(topologies, algorithm, &format!("{collective}/uniform:1")) {
+        let (steps, blocks) = expected(row.nodes);
+        assert_eq!(
+            (row.steps, row.critical_bytes),
+            (Some(steps), Some(blocks)),
+            "{algorithm}, {collective} on {}",
+            row.topology
+        );
+    }
+}
+
+#[test]
+fn hypercube_collectives_take_as_many_steps_as_dimensions() {
+    let cubes: Vec<String> = (0..=9).map(|d| format!("hypercube:{d}")).collect();
+    check(&cubes, "hypercube-broadcast", "broadcast", |n| (log2_up(n), log2_up(n)));
+    check(&cubes, "hypercube-scatter", "scatter", |n| (log2_up(n), n - 1));
+    check(&cubes, "hypercube-allgather", "allgather", |n| (log2_up(n), n - 1));
+    check(&cubes, "hypercube-alltoall", "alltoall", |n| (log2_up(n), log2_up(n) * n / 2));
+}
+
+#[test]
+fn what_mpi_libraries_use_works_on_any_number_of_nodes() {
+    let rings: Vec<String> = (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
+    check(&rings, "pairwise", "alltoall", |n| (n - 1, n - 1));
+    check(&rings, "ring", "alltoall", |n| (n - 1, n * (n - 1) / 2));
+    check(&rings, "ring", "allgather", |n| (n - 1, n - 1));
+    check(&rings, "bruck", "allgather", |n| (log2_up(n), n - 1));
+    check(&rings, "bruck", "alltoall", |n| {
+        let with_bit = |k: u64| (0..n).filter(|d| d >> k & 1 == 1).count() as u64;
+        (log2_up(n), (0..log2_up(n)).map(with_bit).sum())
+    });
+    for collective in ["alltoall", "broadcast", "scatter", "gather", "allgather"] {
+        check(&rings, "linear", collective, |n| if n == 1 { (0, 0) } else { (1, 1) });
+    }
+}
+
+/// On powers of two Bruck's sets are the hypercube's dimensions.
+#[test]
+fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
+    for row in run(&["torus:8x8".to_owned(), "mesh:4x32".to_owned()], "bruck", "uniform:1") {
+        assert_eq!(row.critical_bytes, Some(log2_up(row.nodes) * row.nodes / 2));
+    }
+}
+
+/// h (ts + L tw) a step: Li, Peng & Chu, section III.
+#[test]
+fn store_and_forward_charges_each_hop() {
+    let price = |topology: &str, algorithm: &str, workload: &str| {
+        let machine = "free:model=store-and-forward,startup_us=100,byte_us=1";
+        let row =
+            rows(&["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine])
+                .remove(0);
+        (row.startup_us, row.transmission_us, row.contention_us, row.propagation_us)
+    };
+    // one hop a step: 3 start-ups, 1 + 2 + 4 blocks of 10 bytes
+    assert_eq!(
+        price("hypercube:3", "hypercube-allgather", "allgather/uniform:10"),
+        (Some(300.0), Some(70.0), Some(0.0), None)
+    );
+    // a message of 10 bytes to the node opposite goes over 2 links; 2 messages share each
+    let (startup, transmission, contention, _) = price("ring:4", "pairwise", "uniform:10");
+    assert_eq!((startup, transmission), (Some(100.0 * (1.0 + 2.0 + 1.0)), Some(10.0 * (1.0 + 2.0 + 1.0))));
+    assert_eq!(contention, Some(0.0), "the longest way is as long as two messages on one link");
+}
