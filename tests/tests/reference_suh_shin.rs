@@ -107,3 +107,26 @@ fn the_schedule_agrees_step_by_step() {
     });
     assert!(checked >= 10);
 }
+
+/// Any size delivers every block, one message a port, and shares no link.
+#[test]
+fn any_size_is_proved_without_contention() {
+    let mut topologies = Vec::new();
+    for kind in ["torus", "mesh"] {
+        for r in 1..=9 {
+            topologies.extend((1..=9).map(|c| format!("{kind}:{r}x{c}")));
+        }
+        for x in 1..=4 {
+            topologies.extend((1..=5).flat_map(|y| (1..=3).map(move |z| format!("{kind}:{x}x{y}x{z}"))));
+        }
+        topologies.push(format!("{kind}:3x5x2x4"));
+    }
+    let mut args: Vec<&str> = topologies.iter().flat_map(|t| ["--topology", t.as_str()]).collect();
+    args.extend(["--algorithm", "suh-shin", "--workload", "uniform:1"]);
+    for row in rows(&args) {
+        assert_eq!(row.verified, Verified::Blocks, "{}: {}", row.topology, row.reason);
+        let shared = (row.max_link_messages, row.max_sends, row.max_receives);
+        let expected = if row.nodes == 1 { Some(0) } else { Some(1) };
+        assert_eq!(shared, (expected, expected, expected), "{}", row.topology);
+    }
+}

@@ -6,6 +6,7 @@ use crate::machine::{Machine, ModelKind};
 use crate::step::Listener;
 
 mod store_and_forward;
+mod synchronous;
 mod wormhole;
 
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
@@ -53,14 +54,8 @@ pub struct Scale {
 /// A pricer for `machine`; `Err` names a model that does not exist yet.
 pub fn pricer(machine: &Machine, scale: Scale) -> Result<Box<dyn Pricer>, String> {
     match machine.model {
-        ModelKind::Wormhole => Ok(Box::new(wormhole::Wormhole::new(machine, scale))),
-        ModelKind::StoreAndForward => Ok(Box::new(store_and_forward::StoreAndForward::new(machine, scale))),
+        ModelKind::Wormhole => Ok(wormhole::pricer(machine, scale)),
+        ModelKind::StoreAndForward => Ok(store_and_forward::pricer(machine, scale)),
         other => Err(format!("no model `{other}`: this version prices with `wormhole` and `store-and-forward`")),
     }
-}
-
-/// The remark on a schedule that asked more messages of a node at once than the machine has ports.
-fn in_turns(machine: &Machine, at_once: u64) -> Option<String> {
-    (machine.ports.turns(at_once) > 1)
-        .then(|| format!("priced in turns: up to {at_once} messages at once at a node with ports={}", machine.ports))
 }

@@ -1,0 +1,79 @@
+//! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, turns where a step asks
+//! more messages of a node than it has ports. What a step costs is the model's own.
+
+use super::{Parts, Pricer, Scale};
+use crate::machine::Machine;
+use crate::step::{Listener, Step};
+
+/// What a step costs, in us. A part that the model has no meaning for is `None`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StepCost {
+    pub startup: f64,
+    pub transmission: f64,
+    pub propagation: Option<f64>,
+    pub contention: f64,
+}
+
+/// A model's price of a step: on this machine, with a unit of load of so many bytes, run in so many turns.
+pub(super) type PriceOfStep = fn(&Machine, &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost;
+
+pub(super) struct Synchronous {
+    machine: Machine,
+    scale: Scale,
+    price_of_step: PriceOfStep,
+    steps: u64,
+    total: StepCost,
+    rearrangement: f64,
+    most_at_once: u64,
+}
+
+impl Synchronous {
+    /// `none` is what no step at all costs: it says which parts the model has a meaning for.
+    pub(super) fn new(machine: &Machine, scale: Scale, none: StepCost, price_of_step: PriceOfStep) -> Self {
+        Self {
+            machine: machine.clone(),
+            scale,
+            price_of_step,
+            steps: 0,
+            total: none,
+            rearrangement: 0.0,
+            most_at_once: 0,
+        }
+    }
+}
+
+impl Listener for Synchronous {
+    fn step(&mut self, step: &Step<'_>) {
+        let at_once = step.facts.max_sends.max(step.facts.max_receives);
+        self.most_at_once = self.most_at_once.max(at_once);
+        let unit_bytes = self.scale.unit_bytes / step.parts as f64;
+        let cost = (self.price_of_step)(&self.machine, step, unit_bytes, self.machine.ports.turns(at_once));
+        self.steps += 1;
+        self.total.startup += cost.startup;
+        self.total.transmission += cost.transmission;
+        self.total.contention += cost.contention;
+        self.total.propagation = self.total.propagation.zip(cost.propagation).map(|(sum, us)| sum + us);
+    }
+
+    fn rearranged(&mut self, most: u64, parts: u64) {
+        self.rearrangement += most as f64 * self.scale.unit_bytes / parts as f64 * self.machine.rearrange_byte_us;
+    }
+}
+
+impl Pricer for Synchronous {
+    fn price(&self) -> (Parts, Option<String>) {
+        let barriers = self.steps.saturating_sub(1) as f64;
+        let parts = Parts {
+            startup: Some(self.total.startup),
+            transmission: Some(self.total.transmission),
+            propagation: self.total.propagation,
+            rearrangement: Some(self.rearrangement),
+            barrier: Some(barriers * self.machine.barrier_us(self.scale.nodes)),
+            contention: Some(self.total.contention),
+        };
+        let (ports, at_once) = (self.machine.ports, self.most_at_once);
+        let note = (ports.turns(at_once) > 1)
+            .then(|| format!("priced in turns: up to {at_once} messages at once at a node with ports={ports}"));
+        (parts, note)
+    }
+}
