@@ -451,3 +451,19 @@ fn random_workloads_follow_the_seed_and_only_the_seed() {
     assert_ne!(first, other);
     assert_eq!((first[0], first[1]), (first[2], first[3]), "the same blocks whatever the algorithm");
 }
+
+#[test]
+fn a_row_on_a_machine_of_ones_own_says_what_its_name_stands_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("e.toml");
+    let text = "topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nmachines = [\"mine\", \"mine:ports=2\"]\n\
+                [machine.mine]\nbase = \"paragon\"\nstartup_us = 220\nbarrier_us = 0.5\n";
+    std::fs::write(&file, text).unwrap();
+    let named = rows(&[file.to_str().unwrap()]);
+    let said: Vec<_> = named.iter().map(|r| (r.machine.as_str(), r.note.as_str())).collect();
+    let meaning = "mine is paragon:startup_us=220,barrier_us=0.5";
+    assert_eq!(said, [("mine", meaning), ("mine:ports=2", meaning)]);
+    let spelled_out =
+        rows(&["--topology", "ring:4", "--algorithm", "gen", "--machine", "paragon:startup_us=220,barrier_us=0.5"]);
+    assert_eq!(spelled_out[0].time_us, named[0].time_us);
+}

@@ -114,6 +114,8 @@ impl fmt::Display for Mode {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     name: String,
+    /// What a name of the user's own stands for, as a spec of presets.
+    stands_for: Option<String>,
     /// What was set by the user, in the order of the parameter table: the canonical form prints it.
     set: Vec<(&'static str, String)>,
     /// Which model prices it.
@@ -149,6 +151,7 @@ impl Default for Machine {
     fn default() -> Self {
         Self {
             name: "free".to_owned(),
+            stands_for: None,
             set: Vec::new(),
             model: ModelKind::Wormhole,
             startup_us: 0.0,
@@ -199,12 +202,18 @@ impl Machine {
         })
     }
 
-    /// With another name; what was set so far becomes part of what the name means.
+    /// Under a name of the user's own, which stands for all that was set so far.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
+        self.stands_for = Some(self.stands_for.clone().unwrap_or_else(|| self.to_string()));
         name.clone_into(&mut self.name);
         self.set.clear();
         self
+    }
+
+    /// What a name of the user's own stands for: a spec that means the same without the user's file.
+    pub fn stands_for(&self) -> Option<&str> {
+        self.stands_for.as_deref()
     }
 
     /// The name, without what was set.

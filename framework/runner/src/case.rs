@@ -152,11 +152,10 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
     tables
         .iter()
         .map(|own| {
-            let base = match &own.base {
+            let mut machine = match &own.base {
                 Some(base) => Machine::parse(&base.value).map_err(|e| spec_error(base, &e))?,
                 None => Machine::default(),
             };
-            let mut machine = base.renamed(&own.name.value);
             for (key, value) in &own.parameters {
                 machine = machine.with(&key.value, &value.value).map_err(|e| {
                     let text = if e.about_key() { key } else { value };
@@ -164,7 +163,7 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
                     if e.near().is_empty() { error } else { error.near(e.near(), "") }
                 })?;
             }
-            Ok(machine)
+            Ok(machine.renamed(&own.name.value))
         })
         .collect()
 }

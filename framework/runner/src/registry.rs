@@ -100,7 +100,8 @@ impl Registry {
     }
 
     fn add(&mut self, plugin: Plugin) {
-        let same = |p: &Plugin| p.path.canonicalize().ok() == plugin.path.canonicalize().ok();
+        let place = plugin.path.canonicalize().ok();
+        let same = |p: &Plugin| place.is_some() && p.path.canonicalize().ok() == place;
         if self.plugins.iter().any(same) {
             return;
         }

@@ -131,7 +131,9 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned, pricer: &Result<Box
     let (parts, note) = pricer.price();
     set_parts(record, &parts);
     set_totals(record, totals, unit);
-    record.note = note.unwrap_or_default();
+    let name = case.machine.name();
+    let meaning = case.machine.stands_for().map(|spec| format!("{name} is {spec}"));
+    record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
     if case.workload.is_uniform() && case.workload.collective() == "alltoall" {
         let demand = Demand::AllToAll { block_bytes: case.workload.block_bytes() };
         record.lower_bound_us = lower_bound(case.topology.as_ref(), &case.machine, demand).map(|b| b.total_us());

@@ -64,6 +64,15 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
 }
 
 #[test]
+fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
+    let mine = Machine::parse("paragon:startup_us=220").unwrap().renamed("mine");
+    assert_eq!((mine.to_string().as_str(), mine.stands_for()), ("mine", Some("paragon:startup_us=220")));
+    let changed = Machine::parse_among("mine:ports=2", &[mine]).unwrap();
+    assert_eq!((changed.to_string().as_str(), changed.startup_us), ("mine:ports=2", 220.0));
+    assert_eq!(changed.stands_for(), Some("paragon:startup_us=220"));
+}
+
+#[test]
 fn every_preset_says_where_its_figures_are_from() {
     for preset in presets() {
         let (machine, free) = ((preset.machine)(), Machine::default());
