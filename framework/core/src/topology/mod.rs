@@ -7,10 +7,12 @@ use crate::spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
+mod fat_tree;
 mod fully_connected;
 mod grid;
 mod hypercube;
 
+pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
 pub use grid::{GridNet, Shape};
 pub use hypercube::Hypercube;
@@ -138,7 +140,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// May panic when a node doesn't exist: callers check.
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError>;
 
-    /// The nodes that a link leads from and to; `None` if there is no such link.
+    /// The ends of a link, from and to; `None` if there is no such link. Switches, where there are any, are numbered after the nodes.
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
 }
 
@@ -184,6 +186,12 @@ static FAMILIES: &[Family] = &[
         syntax: "fully-connected:N",
         help: "a link from every node to every other",
         make: fully_connected::parse,
+    },
+    Family {
+        name: "fat-tree",
+        syntax: "fat-tree:KxL",
+        help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
+        make: fat_tree::parse,
     },
 ];
 

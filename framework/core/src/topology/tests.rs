@@ -37,6 +37,10 @@ const SMALL: &[&str] = &[
     "fully-connected:2",
     "fully-connected:3",
     "fully-connected:6",
+    "fat-tree:2x1",
+    "fat-tree:2x3",
+    "fat-tree:3x2",
+    "fat-tree:4x2",
 ];
 
 fn topology(spec: &str) -> Arc<dyn Topology> {
@@ -70,10 +74,15 @@ fn nodes_passed(topology: &dyn Topology, from: u64, to: u64, way: Option<&Way>) 
     Ok(passed)
 }
 
+/// Nodes, and switches where there are any.
+fn vertices(links: &[(u64, u64)], topology: &dyn Topology) -> u64 {
+    links.iter().map(|(_, to)| to + 1).max().unwrap_or(0).max(topology.nodes())
+}
+
 /// Hops of the shortest way from `from` to every node, by searching the links.
 fn distances(topology: &dyn Topology, from: u64) -> Vec<u64> {
     let links: Vec<(u64, u64)> = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
-    let mut hops = vec![u64::MAX; topology.nodes() as usize];
+    let mut hops = vec![u64::MAX; vertices(&links, topology) as usize];
     hops[from as usize] = 0;
     let mut queue = VecDeque::from([from]);
     while let Some(at) = queue.pop_front() {
@@ -167,7 +176,9 @@ fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
 
 #[test]
 fn bisections_are_what_trying_every_cut_finds() {
-    for spec in SMALL.iter().filter(|spec| topology(spec).nodes() <= 16) {
+    // A cut of nodes says nothing of where switches go.
+    let few_nodes = |spec: &&&str| topology(spec).nodes() <= 16 && !spec.starts_with("fat-tree");
+    for spec in SMALL.iter().filter(few_nodes) {
         let topology = topology(spec);
         let Some(cut) = topology.bisection() else {
             assert_eq!(topology.nodes(), 1, "{spec}");
@@ -272,6 +283,42 @@ fn ways_that_are_not_there_are_explained() {
 }
 
 #[test]
+fn fat_trees_that_cannot_be_are_explained() {
+    let message = |spec: &str| parse(spec).unwrap_err().message;
+    assert_eq!(message("fat-tree:4"), "expected links down a switch and levels, as in `fat-tree:4x3`, found `4`");
+    assert_eq!(message("fat-tree:1x3"), "expected at least 2 links down a switch, found `1x3`");
+    assert_eq!(message("fat-tree:4x0"), "dimension 2 is 0, expected a whole number from 1 on");
+    assert_eq!(
+        message("fat-tree:10x12"),
+        "expected at most 2147483648 nodes, which are links down to the power of levels, found `10x12`"
+    );
+    let way = signs(&[1, 1]);
+    assert_eq!(route_error("fat-tree:2x2", 0, 3, &way), "fat-tree:2x2 has no dimensions to choose a direction in");
+}
+
+/// The 8 nodes of a binary tree: up as far as needed, down to the destination; a shift of the whole machine shares no link.
+#[test]
+fn a_fat_tree_goes_up_and_down_and_shifts_share_no_link() {
+    let tree = topology("fat-tree:2x3");
+    // Nodes are 0 to 7, switches of the levels 8 to 11, 12 to 15 and 16 to 19.
+    assert_eq!(nodes_passed(tree.as_ref(), 0, 1, None), Ok(vec![0, 8, 1]));
+    assert_eq!(nodes_passed(tree.as_ref(), 0, 3, None), Ok(vec![0, 8, 13, 9, 3]));
+    assert_eq!(nodes_passed(tree.as_ref(), 0, 5, None), Ok(vec![0, 8, 13, 17, 15, 10, 5]));
+    assert_eq!(tree.bisection(), Some(Bisection { side: 4, links: 4, exact: true }));
+    for spec in ["fat-tree:2x4", "fat-tree:3x3", "fat-tree:4x2"] {
+        let tree = topology(spec);
+        let mut load = crate::links::LinkLoad::new(tree.as_ref());
+        for distance in 1..tree.nodes() {
+            load.begin();
+            for from in 0..tree.nodes() {
+                tree.route(from, (from + distance) % tree.nodes(), None, &mut |run| load.add(run, 1)).unwrap();
+            }
+            assert_eq!(load.max(), 1, "{spec}, {distance} on");
+        }
+    }
+}
+
+#[test]
 fn specs_print_in_one_form() {
     for spec in SMALL {
         assert_eq!(topology(spec).spec(), *spec);
@@ -283,7 +330,7 @@ fn specs_print_in_one_form() {
 #[test]
 fn every_family_parses_what_its_syntax_says() {
     for family in families() {
-        let example = family.syntax.replace("AxBx..", "3x2").replace('N', "4").replace('D', "2");
+        let example = family.syntax.replace("AxBx..", "3x2").replace("KxL", "3x2").replace('N', "4").replace('D', "2");
         assert_eq!(topology(&example).kind(), family.name);
     }
 }
@@ -357,7 +404,7 @@ proptest! {
 
     /// No text makes the parser panic, and what parses prints back as what parses to the same.
     #[test]
-    fn any_text_is_a_topology_or_an_error(text in "(torus|mesh|ring|hypercube|fully-connected|x)?:?[0-9x,:= ()-]{0,12}") {
+    fn any_text_is_a_topology_or_an_error(text in "(torus|mesh|ring|hypercube|fully-connected|fat-tree|x)?:?[0-9x,:= ()-]{0,12}") {
         match parse(&text) {
             Ok(topology) => prop_assert_eq!(parse(&topology.spec()).unwrap().spec(), topology.spec()),
             Err(error) => prop_assert!(error.at <= text.len()),

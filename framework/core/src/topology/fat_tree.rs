@@ -1,0 +1,145 @@
+//! k-ary L-level fat trees (k-ary n-trees: F. Petrini, M. Vanneschi, *k-ary n-trees: High Performance Networks for Massively Parallel Architectures*, 1997).
+//!
+//! k^L nodes hang under L levels of k^(L-1) switches, each with k links down and, below the top, k up. A switch of level l and one of level l + 1 are linked if
+//! their labels agree in all digits but digit l. A message goes up until it is above its destination, then down. On the way up from level l it
+//! takes the link that the destination's digit l names, so that messages to different destinations spread over different switches, and the shifts of
+//! a whole machine share no link.
+//!
+//! Links count as hops, those between a node and its switch too. Up-links are numbered before down-links, boundary by boundary from the nodes on: within a
+//! boundary by the switch (or node) below and the digit taken.
+
+use super::{Bisection, Plane, RouteError, Run, Topology, Way};
+use crate::spec::{Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+/// A k-ary fat tree of L levels.
+#[derive(Debug, Clone)]
+pub struct FatTree {
+    k: u64,
+    /// k, L times: the digits of node numbers.
+    digits: Vec<u64>,
+    nodes: u64,
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    const EXPECTED: &str = "links down a switch and levels, as in `fat-tree:4x3`";
+    let arg = spec.only_word(EXPECTED)?;
+    let [k, levels] = parse_dims(arg.value())
+        .map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?
+        .try_into()
+        .map_err(|_| spec.bad_value(arg, EXPECTED))?;
+    let nodes = u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= 1 << 31);
+    match nodes {
+        Some(_) if k >= 2 => Ok(Arc::new(FatTree::new(k, levels as u32))),
+        Some(_) => Err(spec.bad_value(arg, "at least 2 links down a switch")),
+        None => Err(spec.bad_value(arg, "at most 2147483648 nodes, which are links down to the power of levels")),
+    }
+}
+
+impl FatTree {
+    /// A tree of at most 2^31 nodes, k at least 2 ([`super::parse`] checks).
+    pub fn new(k: u64, levels: u32) -> Self {
+        Self { k, digits: vec![k; levels as usize], nodes: k.pow(levels) }
+    }
+
+    fn digit(&self, number: u64, index: u32) -> u64 {
+        number / self.k.pow(index) % self.k
+    }
+
+    fn with_digit(&self, number: u64, index: u32, digit: u64) -> u64 {
+        number - self.digit(number, index) * self.k.pow(index) + digit * self.k.pow(index)
+    }
+
+    /// The link over a boundary (0 is between nodes and switches).
+    fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
+        let within = if boundary == 0 { below } else { below * self.k + digit };
+        let level = u64::from(boundary) + if up { 0 } else { self.digits.len() as u64 };
+        Run { first: level * self.nodes + within, stride: 1, len: 1, plane: 0 }
+    }
+
+    /// The number of a switch among all nodes and switches.
+    fn switch(&self, level: u64, label: u64) -> u64 {
+        self.nodes + level * (self.nodes / self.k) + label
+    }
+}
+
+impl Topology for FatTree {
+    fn spec(&self) -> String {
+        format!("fat-tree:{}x{}", self.k, self.digits.len())
+    }
+
+    fn kind(&self) -> &'static str {
+        "fat-tree"
+    }
+
+    fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.digits
+    }
+
+    fn link_slots(&self) -> u64 {
+        2 * self.digits.len() as u64 * self.nodes
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &[]
+    }
+
+    fn diameter(&self) -> u64 {
+        2 * self.digits.len() as u64
+    }
+
+    /// Half of the top's subtrees against the rest: as many links as nodes.
+    fn bisection(&self) -> Option<Bisection> {
+        let side = self.k / 2 * (self.nodes / self.k);
+        Some(Bisection { side, links: side, exact: self.k % 2 == 0 })
+    }
+
+    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if way.is_some_and(|w| !w.signs.is_empty() || !w.order.is_empty() || !w.path.is_empty()) {
+            return Err(RouteError::NoDimensions { topology: self.spec() });
+        }
+        if from == to {
+            return Ok(0);
+        }
+        // The level above both: the highest digit in which they differ.
+        let (mut top, mut a, mut b) = (0, from / self.k, to / self.k);
+        while a != b {
+            (top, a, b) = (top + 1, a / self.k, b / self.k);
+        }
+        visit(self.link(true, 0, from, 0));
+        let mut at = from / self.k;
+        for level in 0..top {
+            let digit = self.digit(to, level);
+            visit(self.link(true, level + 1, at, digit));
+            at = self.with_digit(at, level, digit);
+        }
+        for level in (0..top).rev() {
+            let above = self.digit(at, level);
+            at = self.with_digit(at, level, self.digit(to, level + 1));
+            visit(self.link(false, level + 1, at, above));
+        }
+        visit(self.link(false, 0, to, 0));
+        Ok(2 * (u64::from(top) + 1))
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let levels = self.digits.len() as u64;
+        let (level, within) = (link / self.nodes, link % self.nodes);
+        let (up, boundary) = (level < levels, level % levels);
+        if level >= 2 * levels {
+            return None;
+        }
+        let (below, above) = if boundary == 0 {
+            (within, self.switch(0, within / self.k))
+        } else {
+            let (label, digit) = (within / self.k, within % self.k);
+            let index = boundary as u32 - 1;
+            (self.switch(boundary - 1, label), self.switch(boundary, self.with_digit(label, index, digit)))
+        };
+        Some(if up { (below, above) } else { (above, below) })
+    }
+}
