@@ -95,7 +95,7 @@ impl Topology for FatTree {
     /// Half of the top's subtrees against the rest: as many links as nodes.
     fn bisection(&self) -> Option<Bisection> {
         let side = self.k / 2 * (self.nodes / self.k);
-        Some(Bisection { side, links: side, exact: self.k % 2 == 0 })
+        Some(Bisection { side, links: side, exact: self.k.is_multiple_of(2) })
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
