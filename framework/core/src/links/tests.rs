@@ -37,6 +37,8 @@ fn networks() -> impl Strategy<Value = &'static str> {
         "mesh:1",
         "hypercube:4",
         "fully-connected:9",
+        "fat-tree:2x3",
+        "rdn:1(torus:2x3)",
     ];
     prop::sample::select(NAMES)
 }

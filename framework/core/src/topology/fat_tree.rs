@@ -88,6 +88,10 @@ impl Topology for FatTree {
         &[]
     }
 
+    fn degree(&self) -> Option<u64> {
+        Some(1)
+    }
+
     fn diameter(&self) -> u64 {
         2 * self.digits.len() as u64
     }

@@ -55,6 +55,10 @@ impl Topology for FullyConnected {
         &[]
     }
 
+    fn degree(&self) -> Option<u64> {
+        Some(self.nodes() - 1)
+    }
+
     fn diameter(&self) -> u64 {
         u64::from(self.nodes() > 1)
     }

@@ -214,6 +214,12 @@ impl Topology for GridNet {
         &self.planes
     }
 
+    fn degree(&self) -> Option<u64> {
+        let more_than_one = self.dims.iter().filter(|n| **n > 1).count() as u64;
+        // In a mesh the nodes at an end have a link less, but where every node is at one.
+        if self.wraps() { Some(2 * more_than_one) } else { self.dims.iter().all(|n| *n <= 2).then_some(more_than_one) }
+    }
+
     fn diameter(&self) -> u64 {
         self.dims.iter().map(|n| if self.wraps() { n / 2 } else { n - 1 }).sum()
     }

@@ -60,6 +60,10 @@ impl Topology for Hypercube {
         &[]
     }
 
+    fn degree(&self) -> Option<u64> {
+        Some(self.dims.len() as u64)
+    }
+
     fn diameter(&self) -> u64 {
         self.dims.len() as u64
     }

@@ -11,11 +11,13 @@ mod fat_tree;
 mod fully_connected;
 mod grid;
 mod hypercube;
+mod rdn;
 
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
 pub use grid::{GridNet, Shape};
 pub use hypercube::Hypercube;
+pub use rdn::Rdn;
 
 /// A straight stretch of a route: links `first`, `first + stride`, .. (`len` of them). Runs never wrap around; a route that does
 /// is handed out as two.
@@ -129,6 +131,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn planes(&self) -> &[Plane];
     /// The most hops between two nodes by the shortest route.
     fn diameter(&self) -> u64;
+    /// Links out of each node, if all have as many.
+    fn degree(&self) -> Option<u64>;
     /// The best balanced cut known.
     fn bisection(&self) -> Option<Bisection>;
     /// Hands out the route as runs of links and returns the hops. `way` is `None` for the topology's own route.
@@ -192,6 +196,12 @@ static FAMILIES: &[Family] = &[
         syntax: "fat-tree:KxL",
         help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
         make: fat_tree::parse,
+    },
+    Family {
+        name: "rdn",
+        syntax: "rdn:K(BASE)",
+        help: "a recursive dual-net of K levels over a regular base, such as rdn:2(torus:5x5)",
+        make: rdn::parse,
     },
 ];
 

@@ -41,6 +41,12 @@ const SMALL: &[&str] = &[
     "fat-tree:2x3",
     "fat-tree:3x2",
     "fat-tree:4x2",
+    "rdn:1(ring:1)",
+    "rdn:1(ring:3)",
+    "rdn:1(hypercube:2)",
+    "rdn:1(torus:2x3)",
+    "rdn:2(ring:2)",
+    "rdn:1(rdn:1(ring:2))",
 ];
 
 fn topology(spec: &str) -> Arc<dyn Topology> {
@@ -150,6 +156,21 @@ fn links_of_a_plane_leave_the_nodes_in_order_and_runs_stay_on_a_line() {
                 assert_eq!(line(run.first), line(run.first + (run.len - 1) * run.stride), "{spec}: {run:?}");
             }
         }
+    }
+}
+
+#[test]
+fn nodes_have_as_many_links_as_the_degree_says() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        let mut out = vec![0; topology.nodes() as usize];
+        for (from, _) in (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)) {
+            if let Some(links) = out.get_mut(from as usize) {
+                *links += 1;
+            }
+        }
+        let regular = out.iter().all(|links| *links == out[0]);
+        assert_eq!(topology.degree(), regular.then_some(out[0]), "{spec}");
     }
 }
 
@@ -296,6 +317,49 @@ fn fat_trees_that_cannot_be_are_explained() {
     assert_eq!(route_error("fat-tree:2x2", 0, 3, &way), "fat-tree:2x2 has no dimensions to choose a direction in");
 }
 
+/// Theorem 1 of Li, Peng & Chu: size (2 n0)^(2^k) / 2, degree d0 + k, diameter 2^k D0 + 2^(k+1) - 2; and the sizes of their Table I.
+#[test]
+fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
+    let of = |spec: &str| {
+        let net = topology(spec);
+        (net.nodes(), net.degree(), net.diameter())
+    };
+    assert_eq!(of("rdn:1(torus:5x5)"), (1250, Some(5), 10));
+    assert_eq!(of("rdn:1(torus:3x3x3)"), (1458, Some(7), 8));
+    assert_eq!(of("rdn:2(torus:5x5)"), (3_125_000, Some(6), 22));
+    assert_eq!(of("rdn:2(torus:3x3x3)"), (4_251_528, Some(8), 18));
+    assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
+    assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
+    // their example: node (1, 1, 2) over a base of 3 nodes is number 14, and its cross-edge leads to (0, 2, 1)
+    let net = topology("rdn:1(ring:3)");
+    assert_eq!(nodes_passed(net.as_ref(), 14, 7, None), Ok(vec![14, 7]));
+    assert_eq!(topology("rdn:2(torus:5x5)").radices(), [2, 2, 5, 5, 5, 5, 2, 5, 5, 5, 5]);
+}
+
+#[test]
+fn dual_nets_that_cannot_be_are_shown_where_they_stand() {
+    let error = |spec: &str| {
+        let e = parse(spec).unwrap_err();
+        (e.text[e.at..(e.at + e.len).min(e.text.len())].to_owned(), e.message)
+    };
+    let s = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(error("rdn:2(torus:5x0)"), s("0", "dimension 2 is 0, expected a whole number from 1 on"));
+    assert_eq!(error("rdn:2(tours:5x5)"), s("tours", "unknown name `tours`"));
+    assert_eq!(error("rdn:0(ring:3)"), s("0", "expected a number of levels from 1 on, found `0`"));
+    assert_eq!(
+        error("rdn:3(torus:5x5)"),
+        s("3", "3 levels make more than 2147483648 nodes, which is the most a topology may have")
+    );
+    assert_eq!(
+        error("rdn:1(mesh:3x3)"),
+        s("mesh:3x3", "a base must be regular, and in `mesh:3x3` some nodes have more links than others")
+    );
+    assert_eq!(error("rdn:2"), s("2", "expected levels and a base, as in `rdn:1(hypercube:3)`, found `2`"));
+    assert_eq!(error("rdn:2(ring:3"), s("(", "the parenthesis is never closed"));
+    assert_eq!(error("rdn:2(ring:3)x"), s("x", "expected the closing parenthesis at the end"));
+    assert_eq!(error("rdn:1(rdn:1(mesh:3))").0, "mesh:3");
+}
+
 /// The 8 nodes of a binary tree: up as far as needed, down to the destination; a shift of the whole machine shares no link.
 #[test]
 fn a_fat_tree_goes_up_and_down_and_shifts_share_no_link() {
@@ -330,7 +394,13 @@ fn specs_print_in_one_form() {
 #[test]
 fn every_family_parses_what_its_syntax_says() {
     for family in families() {
-        let example = family.syntax.replace("AxBx..", "3x2").replace("KxL", "3x2").replace('N', "4").replace('D', "2");
+        let example = family
+            .syntax
+            .replace("AxBx..", "3x2")
+            .replace("KxL", "3x2")
+            .replace("K(BASE)", "1(ring:3)")
+            .replace('N', "4")
+            .replace('D', "2");
         assert_eq!(topology(&example).kind(), family.name);
     }
 }

@@ -1,0 +1,170 @@
+//! Recursive dual-nets over a regular base (Y. Li, S. Peng, W. Chu: *Recursive Dual-Net*).
+//!
+//! With n nodes in a cluster, node (t, c, x) is number `t n^2 + c n + x`: type 0 or 1, cluster c, node x of the cluster. A cluster is a copy of the base, or of the
+//! dual-net one level down; a cross-edge leads from (t, c, x) to (1 - t, x, c). So between two clusters of different type there is just one edge, and
+//! none between clusters of the same type.
+//!
+//! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the edge, across, within the cluster to the destination. To another
+//! cluster of the same type: across, within the cluster of the other type, across again, and within the cluster to the destination. No way is shorter.
+
+use super::{Bisection, Plane, RouteError, Run, Topology, Way};
+use crate::spec::{Spec, SpecError};
+use std::sync::Arc;
+
+/// One level over `base`.
+#[derive(Debug, Clone)]
+pub struct Rdn {
+    /// Levels, this one included.
+    level: u32,
+    /// What a cluster is.
+    base: Arc<dyn Topology>,
+    /// The spec within the parentheses.
+    innermost: String,
+    /// Nodes of a cluster.
+    n: u64,
+    /// The type, then the cluster's and the node's digits in the base.
+    digits: Vec<u64>,
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    const EXPECTED: &str = "levels and a base, as in `rdn:1(hypercube:3)`";
+    let arg = spec.only_word(EXPECTED)?;
+    let text = arg.value();
+    let (levels, inner) = text.split_once('(').ok_or_else(|| spec.bad_value(arg, EXPECTED))?;
+    let at = arg.value_at() + levels.len() + 1;
+    let Some(inner) = inner.strip_suffix(')') else {
+        return Err(spec.error(at + inner.len() - 1, 1, "expected the closing parenthesis at the end"));
+    };
+    let level = levels.parse::<u32>().ok().filter(|k| *k >= 1).ok_or_else(|| {
+        spec.error(
+            arg.value_at(),
+            levels.len().max(1),
+            &format!("expected a number of levels from 1 on, found `{levels}`"),
+        )
+    })?;
+    // What is wrong with the base is shown where it stands in the whole.
+    let mut net =
+        super::parse(inner).map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
+    if net.degree().is_none() {
+        return Err(spec.error(
+            at,
+            inner.len(),
+            &format!("a base must be regular, and in `{inner}` some nodes have more links than others"),
+        ));
+    }
+    for k in 1..=level {
+        net = Rdn::new(k, net, inner).map(Arc::new).ok_or_else(|| {
+            spec.error(
+                arg.value_at(),
+                levels.len(),
+                &format!("{k} levels make more than 2147483648 nodes, which is the most a topology may have"),
+            )
+        })?;
+    }
+    Ok(net)
+}
+
+impl Rdn {
+    /// The level-th dual-net, whose clusters are `base`; `None` if that is too large.
+    fn new(level: u32, base: Arc<dyn Topology>, innermost: &str) -> Option<Self> {
+        let n = base.nodes();
+        n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= 1 << 31)?;
+        let digits = [&[2], base.radices(), base.radices()].concat();
+        Some(Self { level, innermost: innermost.to_owned(), n, digits, base })
+    }
+
+    fn split(&self, node: u64) -> (u64, u64, u64) {
+        (node / (self.n * self.n), node / self.n % self.n, node % self.n)
+    }
+
+    fn join(&self, t: u64, c: u64, x: u64) -> u64 {
+        (t * self.n + c) * self.n + x
+    }
+
+    /// The links of cluster (t, c) begin here.
+    fn cluster_links(&self, t: u64, c: u64) -> u64 {
+        (t * self.n + c) * self.base.link_slots()
+    }
+
+    /// The cross-edge out of a node.
+    fn cross(&self, node: u64) -> Run {
+        Run { first: 2 * self.n * self.base.link_slots() + node, stride: 1, len: 1, plane: 0 }
+    }
+
+    fn within(&self, (t, c): (u64, u64), from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        let offset = self.cluster_links(t, c);
+        self.base.route(from, to, None, &mut |run| visit(Run { first: run.first + offset, plane: 0, ..run }))
+    }
+}
+
+impl Topology for Rdn {
+    fn spec(&self) -> String {
+        format!("rdn:{}({})", self.level, self.innermost)
+    }
+
+    fn kind(&self) -> &'static str {
+        "rdn"
+    }
+
+    fn nodes(&self) -> u64 {
+        2 * self.n * self.n
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.digits
+    }
+
+    fn link_slots(&self) -> u64 {
+        2 * self.n * self.base.link_slots() + self.nodes()
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &[]
+    }
+
+    /// Theorem 1: twice that of a cluster, and two crossings; of a single node, the one edge.
+    fn diameter(&self) -> u64 {
+        if self.n == 1 { 1 } else { 2 * self.base.diameter() + 2 }
+    }
+
+    fn degree(&self) -> Option<u64> {
+        self.base.degree().map(|d| d + 1)
+    }
+
+    /// The two types: every node has one edge to the other. Theorem 1 claims half of that, for a cut that it does not give.
+    fn bisection(&self) -> Option<Bisection> {
+        let side = self.n * self.n;
+        Some(Bisection { side, links: side, exact: false })
+    }
+
+    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if way.is_some_and(|w| !w.signs.is_empty() || !w.order.is_empty() || !w.path.is_empty()) {
+            return Err(RouteError::NoDimensions { topology: self.spec() });
+        }
+        let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
+        if t == u && c == d {
+            return self.within((t, c), x, y, visit);
+        }
+        if t != u {
+            let here = self.within((t, c), x, d, visit)?;
+            visit(self.cross(self.join(t, c, d)));
+            return Ok(here + 1 + self.within((u, d), c, y, visit)?);
+        }
+        visit(self.cross(from));
+        let there = self.within((1 - t, x), c, d, visit)?;
+        visit(self.cross(self.join(1 - t, x, d)));
+        Ok(there + 2 + self.within((t, d), x, y, visit)?)
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let slots = self.base.link_slots();
+        let inside = 2 * self.n * slots;
+        if link < inside {
+            let cluster = link / slots * self.n;
+            return self.base.link_ends(link % slots).map(|(a, b)| (cluster + a, cluster + b));
+        }
+        let node = link - inside;
+        let (t, c, x) = self.split(node);
+        (node < self.nodes()).then(|| (node, self.join(1 - t, x, c)))
+    }
+}
