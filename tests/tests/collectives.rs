@@ -96,3 +96,57 @@ fn store_and_forward_charges_each_hop() {
     assert_eq!((startup, transmission), (Some(100.0 * (1.0 + 2.0 + 1.0)), Some(10.0 * (1.0 + 2.0 + 1.0))));
     assert_eq!(contention, Some(0.0), "the longest way is as long as two messages on one link");
 }
+
+/// alpha + h delta + k L tau a round: Spencer, chapter 2.
+#[test]
+fn circuits_share_links_up_to_the_virtual_channels() {
+    let price = |topology: &str, algorithm: &str, machine: &str| {
+        let machine = format!("free:model=circuit,startup_us=100,hop_us=1,byte_us=0.5,{machine}");
+        let row = rows(&[
+            "--topology",
+            topology,
+            "--algorithm",
+            algorithm,
+            "--workload",
+            "uniform:10",
+            "--machine",
+            &machine,
+        ])
+        .remove(0);
+        (row.startup_us, row.propagation_us, row.transmission_us, row.contention_us, row.note)
+    };
+    // A shift by 1, 2 and 3 on a ring of 4: by 2 everyone goes plus over 2 links, and 2 circuits share each.
+    let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=2");
+    assert_eq!((startup, hops, alone, shared), (Some(300.0), Some(1.0 + 2.0 + 1.0), Some(15.0), Some(5.0)));
+    assert_eq!(note, "");
+    let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=1");
+    assert_eq!((startup, hops, alone, shared), (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(15.0), Some(5.0)));
+    assert_eq!(note, "priced in turns: up to 2 circuits at once on a link with virtual_channels=1");
+    let (.., note) = price("ring:4", "linear", "ports=2");
+    assert_eq!(
+        note,
+        "priced in turns: up to 3 messages at once at a node with ports=2, up to 3 circuits at once on a link with virtual_channels=1"
+    );
+}
+
+/// Where messages differ, each takes as long as its own length times the circuits on its busiest link.
+#[test]
+fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("m.csv");
+    // On a line of 3: 0 -> 2 and 1 -> 2 share the last link.
+    std::fs::write(&file, "0,0,10\n0,0,30\n0,0,0\n").unwrap();
+    let workload = format!("matrix:{}", file.display());
+    let row = rows(&[
+        "--topology",
+        "mesh:3",
+        "--algorithm",
+        "linear",
+        "--workload",
+        &workload,
+        "--machine",
+        "free:model=circuit,byte_us=1,ports=all,virtual_channels=9",
+    ])
+    .remove(0);
+    assert_eq!((row.transmission_us, row.contention_us), (Some(30.0), Some(2.0 * 30.0 - 30.0)));
+}

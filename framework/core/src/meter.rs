@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::links::LinkLoad;
 use crate::step::{StepFacts, Transfer};
 use crate::topology::{Topology, Way};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What one node does in the current step; stale unless `step` is the current one.
@@ -25,14 +26,16 @@ pub struct Meter {
     links: LinkLoad,
     ports: Vec<Port>,
     step: u64,
+    /// Whether anybody wants [`StepFacts::max_multiplexed_load`].
+    multiplexing: bool,
 }
 
 impl Meter {
-    /// A meter for steps on `topology`.
-    pub fn new(topology: Arc<dyn Topology>) -> Self {
+    /// A meter for steps on `topology`; how circuits share links is measured only if wanted, for it takes a look at every link of every route.
+    pub fn new(topology: Arc<dyn Topology>, multiplexing: bool) -> Self {
         let links = LinkLoad::new(topology.as_ref());
         let ports = vec![Port::default(); topology.nodes() as usize];
-        Self { topology, links, ports, step: 0 }
+        Self { topology, links, ports, step: 0, multiplexing }
     }
 
     /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages.
@@ -57,6 +60,13 @@ impl Meter {
             self.count_ports(t, &mut facts);
         }
         facts.max_link_messages = self.links.max();
+        if self.multiplexing {
+            facts.max_multiplexed_load = Some(match facts.max_link_messages {
+                0 | 1 => facts.max_load,
+                f if alike => f.saturating_mul(load),
+                _ => self.most_multiplexed(number, transfers, ways)?,
+            });
+        }
         facts.max_link_load = match facts.max_link_messages {
             0 | 1 => facts.max_load,
             f if alike => f.saturating_mul(load),
@@ -89,6 +99,27 @@ impl Meter {
         receiver.received += t.load;
         facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
         facts.max_node_load = facts.max_node_load.max(receiver.received);
+    }
+
+    /// The most, over all messages, of a message's load times the most messages on a link of its route.
+    fn most_multiplexed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u64, Fault> {
+        let mut messages: HashMap<u64, u64> = HashMap::new();
+        self.links.for_each_loaded(&mut |link, load| {
+            messages.insert(link, load);
+        });
+        let mut most = 0;
+        for t in transfers {
+            let mut shared = 1;
+            self.topology
+                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| {
+                    for i in 0..run.len {
+                        shared = shared.max(messages.get(&(run.first + i * run.stride)).copied().unwrap_or(0));
+                    }
+                })
+                .map_err(|source| bad_route(number, t, source))?;
+            most = most.max(t.load.saturating_mul(shared));
+        }
+        Ok(most)
     }
 
     /// The most load on one link: a second walk, needed only where links are shared by messages of different length.

@@ -5,6 +5,7 @@
 use crate::machine::{Machine, ModelKind};
 use crate::step::Listener;
 
+mod circuit;
 mod store_and_forward;
 mod synchronous;
 mod wormhole;
@@ -55,7 +56,10 @@ pub struct Scale {
 pub fn pricer(machine: &Machine, scale: Scale) -> Result<Box<dyn Pricer>, String> {
     match machine.model {
         ModelKind::Wormhole => Ok(wormhole::pricer(machine, scale)),
+        ModelKind::Circuit => Ok(circuit::pricer(machine, scale)),
         ModelKind::StoreAndForward => Ok(store_and_forward::pricer(machine, scale)),
-        other => Err(format!("no model `{other}`: this version prices with `wormhole` and `store-and-forward`")),
+        other @ ModelKind::Flat => {
+            Err(format!("no model `{other}`: this version prices with wormhole, circuit and store-and-forward"))
+        }
     }
 }

@@ -35,6 +35,8 @@ pub struct StepFacts {
     pub max_link_messages: u64,
     /// The most load on one directed link.
     pub max_link_load: u64,
+    /// The most, over all messages, of a message's load times the most messages on a link of its route; `None` unless a listener wants it.
+    pub max_multiplexed_load: Option<u64>,
     /// The most messages one node sends.
     pub max_sends: u64,
     /// The most messages one node receives.
@@ -124,6 +126,11 @@ pub trait Listener {
     /// Boxes were put on their way by one send. Called only where [`Listener::wants_sends`] says so.
     fn sent(&mut self, sent: &Sent<'_>) {
         let _ = sent;
+    }
+
+    /// Whether [`StepFacts::max_multiplexed_load`] should be measured.
+    fn wants_multiplexing(&self) -> bool {
+        false
     }
 
     /// Whether [`Listener::sent`] should be called.

@@ -57,9 +57,10 @@ impl<'a> Walk<'a> {
         let grid = Grid::new(task.topology.radices()).map_err(Fault::BadGrid)?;
         let nodes = task.topology.nodes();
         let watched = listeners.iter().any(|l| l.wants_sends());
+        let multiplexing = listeners.iter().any(|l| l.wants_multiplexing());
         Ok(Self {
             state: State::Open { placement: Placement::new(grid, nodes), parts: 1, laid_out: false },
-            meter: Meter::new(Arc::clone(&task.topology)),
+            meter: Meter::new(Arc::clone(&task.topology), multiplexing),
             task,
             listeners,
             watched,

@@ -5,14 +5,15 @@
 //! each other, and what the busiest link needs beyond the longest message is contention. A step that asks more messages of a node than it has ports is run in
 //! turns.
 
-use super::synchronous::{StepCost, Synchronous};
+use super::synchronous::{Model, StepCost, Synchronous};
 use super::{Pricer, Scale};
 use crate::machine::Machine;
 use crate::step::Step;
 
 pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
     // Hops are start-ups here, a message starts up at every node it passes: there is no propagation.
-    Box::new(Synchronous::new(machine, scale, StepCost::default(), price_of_step))
+    let none = StepCost::default();
+    Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
 }
 
 fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost {

@@ -14,30 +14,39 @@ pub(super) struct StepCost {
     pub contention: f64,
 }
 
-/// A model's price of a step: on this machine, with a unit of load of so many bytes, run in so many turns.
-pub(super) type PriceOfStep = fn(&Machine, &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost;
+/// A model of synchronous steps.
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    /// What no step at all costs: it says which parts the model has a meaning for.
+    pub none: StepCost,
+    /// The price of a step: on this machine, with a unit of load of so many bytes, run in so many turns.
+    pub price_of_step: fn(&Machine, &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost,
+    /// Whether circuits on a link are turned away beyond the machine's virtual channels.
+    pub circuits: bool,
+}
 
 pub(super) struct Synchronous {
     machine: Machine,
     scale: Scale,
-    price_of_step: PriceOfStep,
+    model: Model,
     steps: u64,
     total: StepCost,
     rearrangement: f64,
     most_at_once: u64,
+    most_circuits: u64,
 }
 
 impl Synchronous {
-    /// `none` is what no step at all costs: it says which parts the model has a meaning for.
-    pub(super) fn new(machine: &Machine, scale: Scale, none: StepCost, price_of_step: PriceOfStep) -> Self {
+    pub(super) fn new(machine: &Machine, scale: Scale, model: Model) -> Self {
         Self {
             machine: machine.clone(),
             scale,
-            price_of_step,
+            model,
             steps: 0,
-            total: none,
+            total: model.none,
             rearrangement: 0.0,
             most_at_once: 0,
+            most_circuits: 0,
         }
     }
 }
@@ -47,12 +56,21 @@ impl Listener for Synchronous {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
         let unit_bytes = self.scale.unit_bytes / step.parts as f64;
-        let cost = (self.price_of_step)(&self.machine, step, unit_bytes, self.machine.ports.turns(at_once));
+        let mut turns = self.machine.ports.turns(at_once);
+        if self.model.circuits {
+            self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
+            turns = turns.max(step.facts.max_link_messages.div_ceil(self.machine.virtual_channels));
+        }
+        let cost = (self.model.price_of_step)(&self.machine, step, unit_bytes, turns);
         self.steps += 1;
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;
         self.total.contention += cost.contention;
         self.total.propagation = self.total.propagation.zip(cost.propagation).map(|(sum, us)| sum + us);
+    }
+
+    fn wants_multiplexing(&self) -> bool {
+        self.model.circuits
     }
 
     fn rearranged(&mut self, most: u64, parts: u64) {
@@ -72,8 +90,15 @@ impl Pricer for Synchronous {
             contention: Some(self.total.contention),
         };
         let (ports, at_once) = (self.machine.ports, self.most_at_once);
-        let note = (ports.turns(at_once) > 1)
-            .then(|| format!("priced in turns: up to {at_once} messages at once at a node with ports={ports}"));
+        let (channels, circuits) = (self.machine.virtual_channels, self.most_circuits);
+        let mut reasons = Vec::new();
+        if ports.turns(at_once) > 1 {
+            reasons.push(format!("up to {at_once} messages at once at a node with ports={ports}"));
+        }
+        if circuits > channels {
+            reasons.push(format!("up to {circuits} circuits at once on a link with virtual_channels={channels}"));
+        }
+        let note = (!reasons.is_empty()).then(|| format!("priced in turns: {}", reasons.join(", ")));
         (parts, note)
     }
 }

@@ -9,14 +9,14 @@
 //! A step that asks more messages of a node than it has ports is run in turns: a start-up and the hops a turn, and the bytes of the busiest
 //! node one after another.
 
-use super::synchronous::{StepCost, Synchronous};
+use super::synchronous::{Model, StepCost, Synchronous};
 use super::{Pricer, Scale};
 use crate::machine::Machine;
 use crate::step::Step;
 
 pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
     let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
-    Box::new(Synchronous::new(machine, scale, none, price_of_step))
+    Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
 }
 
 fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost {

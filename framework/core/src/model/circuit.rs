@@ -1,0 +1,33 @@
+//! `circuit`: synchronous rounds of circuits, several of which a directed link carries at a time.
+//!
+//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2): a start-up; switching over the h links of the longest circuit; and propagation, the largest over
+//! circuits of L bytes that share some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau; what sharing adds to the longest
+//! message's own L tau is `contention_us`.
+//!
+//! A link carries `virtual_channels` (q) circuits at most. A round that asks for more, or for more messages of a node than it has ports, is run in turns: a start-up
+//! and the switching a turn. The propagation of all turns together is at least that of the most multiplexed circuit, and of the busiest node's bytes through its ports.
+
+use super::synchronous::{Model, StepCost, Synchronous};
+use super::{Pricer, Scale};
+use crate::machine::Machine;
+use crate::step::Step;
+
+pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
+    let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
+    Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: true }))
+}
+
+fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost {
+    let facts = &step.facts;
+    let longest = facts.max_load as f64 * unit_bytes;
+    let ports = machine.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
+    let through_ports = facts.max_node_load as f64 * unit_bytes / ports;
+    let alone = if turns > 1 { longest.max(through_ports) } else { longest };
+    let multiplexed = facts.max_multiplexed_load.unwrap_or(facts.max_load) as f64 * unit_bytes;
+    StepCost {
+        startup: turns as f64 * machine.startup_us,
+        transmission: alone * machine.byte_us,
+        propagation: Some((turns * facts.max_hops) as f64 * machine.hop_us),
+        contention: (multiplexed - alone).max(0.0) * machine.byte_us,
+    }
+}
