@@ -467,3 +467,27 @@ fn a_row_on_a_machine_of_ones_own_says_what_its_name_stands_for() {
         rows(&["--topology", "ring:4", "--algorithm", "gen", "--machine", "paragon:startup_us=220,barrier_us=0.5"]);
     assert_eq!(spelled_out[0].time_us, named[0].time_us);
 }
+
+#[test]
+fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
+    let args = [
+        "--topology",
+        "torus:46340x46340",
+        "--algorithm",
+        "suh-shin",
+        "--algorithm",
+        "linear",
+        "--workload",
+        "one-spike:max=2,rest=1",
+    ];
+    for row in rows(&args) {
+        assert_eq!(row.status, Status::Unsupported);
+        assert_eq!(row.reason, "2147395600 nodes are more than a case may have, 67108864");
+    }
+    let row = rows(&["--topology", "ring:1000000", "--algorithm", "bruck"]).remove(0);
+    assert_eq!(row.status, Status::Unsupported);
+    assert_eq!(
+        row.reason,
+        "its sets over 1000000 nodes in axes of [1000000] would take 465 GiB, at most 8 may: a grid of more, shorter axes takes less"
+    );
+}

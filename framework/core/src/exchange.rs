@@ -69,11 +69,11 @@ impl Exchange {
         let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), tells(Side::Destinations), parts);
         let nodes = placement.grid().nodes();
         /// Two boxes a node is what the least fragmented schedules need.
-        const MOST_BYTES: u64 = 64 << 30;
+        const MOST_BYTES: u64 = 8 << 30;
         let least = nodes.saturating_mul(layout.words() as u64 * 16);
         if least > MOST_BYTES {
-            return Err(Fault::BadGrid(format!(
-                "sets over {nodes} nodes in axes of {:?} would take {} GiB: use a grid of more, shorter axes",
+            return Err(Fault::TooLarge(format!(
+                "its sets over {nodes} nodes in axes of {:?} would take {} GiB, at most 8 may: a grid of more, shorter axes takes less",
                 placement.grid().radices(),
                 least >> 30
             )));

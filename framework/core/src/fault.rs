@@ -138,6 +138,9 @@ pub enum Fault {
     /// A grid or a placement that doesn't fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
+    /// No broken rule, but more memory than a case may take.
+    #[error("{0}")]
+    TooLarge(String),
     /// A call at the wrong time.
     #[error("{0}")]
     OutOfOrder(&'static str),

@@ -70,6 +70,15 @@ pub enum Outcome {
     TimedOut(String),
 }
 
+impl Outcome {
+    fn of(fault: Fault) -> Self {
+        match fault {
+            Fault::TooLarge(reason) => Self::Unsupported(reason),
+            broken => Self::Invalid(broken),
+        }
+    }
+}
+
 /// A plan that has ended.
 #[derive(Debug)]
 pub struct Planned {
@@ -125,14 +134,14 @@ fn run<'a>(
     }
     match Walk::new(task.clone(), listeners) {
         Ok(walk) => host.walk = Some(walk),
-        Err(fault) => return Outcome::Invalid(fault),
+        Err(fault) => return Outcome::of(fault),
     }
     if let Some(refusal) = host.call(algorithm.table.plan, raw, params, task) {
         return refusal;
     }
     match host.walk.take().map(Walk::finish) {
         Some(Ok(totals)) => Outcome::Verified(totals),
-        Some(Err(fault)) => Outcome::Invalid(fault),
+        Some(Err(fault)) => Outcome::of(fault),
         None => Outcome::Failed("the schedule was never begun".to_owned()),
     }
 }
@@ -194,7 +203,7 @@ impl Host<'_> {
             return Some(Outcome::TimedOut(format!("not done after {} s", limit.as_secs_f64())));
         }
         if let Some(fault) = self.fault.take() {
-            return Some(Outcome::Invalid(fault));
+            return Some(Outcome::of(fault));
         }
         let reason = self.reason.take();
         match code {

@@ -48,12 +48,11 @@ pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Reco
 fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Listener]) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let demand = match first.workload.demand(nodes, first.seed) {
+    let demand = match affordable(nodes).and_then(|()| first.workload.demand(nodes, first.seed)) {
         Ok(demand) => demand,
         Err(reason) => {
             let mut record = blank(first);
-            record.status = Status::Unsupported;
-            record.reason = reason;
+            refuse(&mut record, Status::Unsupported, &reason);
             return vec![(open[0], record)];
         }
     };
@@ -92,6 +91,12 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
         records.push((*index, record));
     }
     records
+}
+
+/// Every node takes some hundred bytes however little it does: beyond this a case would take the memory of the machine that runs it.
+fn affordable(nodes: u64) -> Result<(), String> {
+    const MOST: u64 = 1 << 26;
+    if nodes <= MOST { Ok(()) } else { Err(format!("{nodes} nodes are more than a case may have, {MOST}")) }
 }
 
 /// A row that says which case it is and nothing else.
