@@ -150,3 +150,66 @@ fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     .remove(0);
     assert_eq!((row.transmission_us, row.contention_us), (Some(30.0), Some(2.0 * 30.0 - 30.0)));
 }
+
+/// No row is below its lower bound, whatever the algorithm, collective, sizes, topology and model.
+#[test]
+fn no_schedule_beats_its_lower_bound() {
+    let topologies = [
+        "torus:4x6",
+        "mesh:5x3",
+        "ring:7",
+        "hypercube:4",
+        "fully-connected:9",
+        "fat-tree:2x3",
+        "rdn:1(ring:3)",
+        "torus:1x1",
+    ];
+    let algorithms = [
+        "suh-shin",
+        "gen",
+        "pex-gen-shift",
+        "linear",
+        "ring",
+        "bruck",
+        "hypercube-alltoall",
+        "hypercube-broadcast",
+        "hypercube-scatter",
+        "hypercube-allgather",
+    ];
+    let workloads = [
+        "uniform:100",
+        "irregular:dist=pareto,mean=100,cv=1",
+        "one-spike:max=1000,rest=1",
+        "broadcast/uniform:100",
+        "scatter/uniform:100",
+        "gather/uniform:100",
+        "allgather/uniform:100",
+    ];
+    let machines = [
+        "paragon",
+        "delta",
+        "paragon:ports=all",
+        "paragon:model=circuit,virtual_channels=2,ports=2",
+        "paragon:model=store-and-forward",
+    ];
+    let flags = |flag: &'static str, list: &[&'static str]| list.iter().flat_map(|v| [flag, *v]).collect::<Vec<_>>();
+    let args = [
+        flags("--topology", &topologies),
+        flags("--algorithm", &algorithms),
+        flags("--workload", &workloads),
+        flags("--machine", &machines),
+    ]
+    .concat();
+    let mut priced = 0;
+    for row in rows(&args) {
+        let case = format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);
+        if row.status == Status::Unsupported {
+            continue;
+        }
+        assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}: {}", row.reason);
+        let (time, bound) = (row.time_us.unwrap(), row.lower_bound_us.unwrap());
+        assert!(bound <= time + 1e-6, "{case}: {bound} us is to be the least, {time} us");
+        priced += 1;
+    }
+    assert!(priced > 700, "{priced} rows");
+}

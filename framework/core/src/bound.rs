@@ -5,22 +5,33 @@
 //!
 //! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps: `ceil(log_(k+1) n)` start-ups, and one
 //!   barrier less (Suh & Shin, 3.1.4, for one port).
-//! * **Transmission.** A node sends and receives its own blocks, through k ports at most; and what must cross a cut shares the cut's links. For the
+//! * **Transmission.** A node sends and receives what it must through k ports at most; and what must cross a cut shares the cut's links. For the
 //!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m` (bisection:
-//!   Suh & Shin, 3.1.4). A link that carries `free_contention` messages at full speed counts as that many.
-//! * **Propagation.** Some block goes between the two nodes farthest apart: the diameter, in hops.
+//!   Suh & Shin, 3.1.4). A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
+//! * **Propagation.** Some block goes between the two nodes farthest apart: the diameter, in hops. (With a root, node 0, too: every topology looks the same from
+//!   each of its nodes but the mesh, of which node 0 is a corner.) Under `store-and-forward` these hops are start-ups.
 
 use crate::machine::{Machine, ModelKind, Ports};
 use crate::topology::Topology;
 
-/// What must be moved.
+/// What must be moved, as far as bounds look at it. Sizes in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Demand {
-    /// The complete exchange of blocks of this size.
-    AllToAll {
-        /// Bytes of a block.
-        block_bytes: u64,
-    },
+pub struct Demand {
+    /// The most that one node must send, or must receive.
+    pub most_node_bytes: f64,
+    /// What must cross a cut.
+    pub across: Across,
+}
+
+/// What must cross a cut of the nodes, one way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Across {
+    /// A block of this size for every pair of nodes on different sides.
+    EachPair(f64),
+    /// A block of this size from every node, once: who has it can copy it.
+    EachNode(f64),
+    /// Not known.
+    Unknown,
 }
 
 /// Lower bounds on the parts of a completion time, in us.
@@ -45,27 +56,45 @@ impl Bound {
 
 /// The bound, where one is known for the machine's model.
 pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -> Option<Bound> {
-    if machine.model != ModelKind::Wormhole {
-        return None;
-    }
     let nodes = topology.nodes();
-    let Demand::AllToAll { block_bytes } = demand;
     if nodes == 1 {
         return Some(Bound::default());
     }
     let steps = fewest_steps(nodes, machine.ports) as f64;
-    let (n, m) = (nodes as f64, block_bytes as f64);
-    let through_ports = (n - 1.0) * m / machine.ports.at_most(nodes - 1) as f64;
-    let through_cut = topology
-        .bisection()
-        .map_or(0.0, |cut| cut.side as f64 * (n - cut.side as f64) * m / (cut.links as f64 * machine.free_contention));
-    let byte_us = machine.byte_us.min(machine.unpaired_byte_us());
-    Some(Bound {
-        startup_us: steps * machine.startup_us,
-        transmission_us: through_ports.max(through_cut) * byte_us,
-        propagation_us: topology.diameter() as f64 * machine.hop_us,
-        barrier_us: (steps - 1.0) * machine.barrier_us(nodes),
-    })
+    let n = nodes as f64;
+    let through_ports = demand.most_node_bytes / machine.ports.at_most(nodes - 1) as f64;
+    let free = if machine.model == ModelKind::Wormhole { machine.free_contention } else { 1.0 };
+    let through_cut = topology.bisection().map_or(0.0, |cut| {
+        let side = cut.side as f64;
+        let bytes = match demand.across {
+            Across::EachPair(m) => side * (n - side) * m,
+            Across::EachNode(m) => (n - side) * m,
+            Across::Unknown => 0.0,
+        };
+        bytes / (cut.links as f64 * free)
+    });
+    let diameter = topology.diameter() as f64;
+    let barrier_us = (steps - 1.0) * machine.barrier_us(nodes);
+    match machine.model {
+        ModelKind::Wormhole | ModelKind::Circuit => {
+            let unpaired =
+                if machine.model == ModelKind::Wormhole { machine.unpaired_byte_us() } else { machine.byte_us };
+            Some(Bound {
+                startup_us: steps * machine.startup_us,
+                transmission_us: through_ports.max(through_cut) * machine.byte_us.min(unpaired),
+                propagation_us: diameter * machine.hop_us,
+                barrier_us,
+            })
+        }
+        // A step of h hops takes h start-ups.
+        ModelKind::StoreAndForward => Some(Bound {
+            startup_us: steps.max(diameter) * machine.startup_us,
+            transmission_us: through_ports * machine.byte_us,
+            propagation_us: 0.0,
+            barrier_us,
+        }),
+        ModelKind::Flat => None,
+    }
 }
 
 /// The fewest steps in which a node's data can reach everyone.
@@ -87,7 +116,8 @@ mod tests {
     fn bound(topology: &str, machine: &str) -> Bound {
         let topology = parse(topology).unwrap();
         let machine = Machine::parse(machine).unwrap();
-        lower_bound(topology.as_ref(), &machine, Demand::AllToAll { block_bytes: 1 }).unwrap()
+        let demand = Demand { most_node_bytes: topology.nodes() as f64 - 1.0, across: Across::EachPair(1.0) };
+        lower_bound(topology.as_ref(), &machine, demand).unwrap()
     }
 
     #[test]
@@ -116,5 +146,21 @@ mod tests {
     fn odd_sides_are_cut_as_evenly_as_they_can_be() {
         // 2 of 5 nodes against 3, two links one way
         assert_eq!(bound("ring:5", "free:byte_us=1,ports=all").transmission_us, 3.0);
+    }
+
+    #[test]
+    fn a_block_that_may_be_copied_crosses_a_cut_once() {
+        let topology = parse("ring:8").unwrap();
+        let demand = Demand { most_node_bytes: 7.0, across: Across::EachNode(1.0) };
+        let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
+        assert_eq!(lower_bound(topology.as_ref(), &machine, demand).unwrap().transmission_us, 4.0 / 2.0);
+    }
+
+    #[test]
+    fn hops_are_startups_when_messages_are_stored() {
+        let b = bound("ring:9", "free:model=store-and-forward,startup_us=1,byte_us=1");
+        assert_eq!((b.startup_us, b.transmission_us, b.propagation_us), (4.0, 8.0, 0.0));
+        let b = bound("ring:40", "free:model=store-and-forward,startup_us=1");
+        assert_eq!(b.startup_us, 20.0, "the diameter");
     }
 }

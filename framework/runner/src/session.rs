@@ -3,7 +3,8 @@
 use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
-use swapmeet_core::bound::{Demand, lower_bound};
+use swapmeet_core::bound::{Across, Demand, lower_bound};
+use swapmeet_core::collective::{BlockSizes, Collective};
 use swapmeet_core::model::{Parts, Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Totals};
 use swapmeet_core::walk::Task;
@@ -87,7 +88,7 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
         }
         let mut record = blank(case);
         record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, &planned, pricer, unit(case));
+        fill(&mut record, case, &task, &planned, pricer, unit(case));
         records.push((*index, record));
     }
     records
@@ -119,7 +120,14 @@ fn blank(case: &Case) -> Record {
     }
 }
 
-fn fill(record: &mut Record, case: &Case, planned: &Planned, pricer: &Result<Box<dyn Pricer>, String>, unit: u64) {
+fn fill(
+    record: &mut Record,
+    case: &Case,
+    task: &Task,
+    planned: &Planned,
+    pricer: &Result<Box<dyn Pricer>, String>,
+    unit: u64,
+) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
@@ -139,10 +147,34 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned, pricer: &Result<Box
     let name = case.machine.name();
     let meaning = case.machine.stands_for().map(|spec| format!("{name} is {spec}"));
     record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    if case.workload.is_uniform() && case.workload.collective() == "alltoall" {
-        let demand = Demand::AllToAll { block_bytes: case.workload.block_bytes() };
-        record.lower_bound_us = lower_bound(case.topology.as_ref(), &case.machine, demand).map(|b| b.total_us());
+    record.lower_bound_us = must_move(task, case.workload.block_bytes())
+        .and_then(|demand| lower_bound(case.topology.as_ref(), &case.machine, demand))
+        .map(|bound| bound.total_us());
+}
+
+/// What a task must move at least, for its lower bound; `block_bytes` is the size of uniform blocks.
+fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
+    let (others, m) = (task.topology.nodes() as f64 - 1.0, block_bytes as f64);
+    if let Some(sizes) = &task.sizes {
+        let root = task.collective.root().is_some();
+        return (!root).then(|| Demand { most_node_bytes: most_sent(task, sizes.as_ref()), across: Across::Unknown });
     }
+    Some(match task.collective {
+        Collective::AllToAll => Demand { most_node_bytes: others * m, across: Across::EachPair(m) },
+        Collective::Scatter { .. } | Collective::Gather { .. } => {
+            Demand { most_node_bytes: others * m, across: Across::Unknown }
+        }
+        Collective::AllGather => Demand { most_node_bytes: others * m, across: Across::EachNode(m) },
+        Collective::Broadcast { .. } => Demand { most_node_bytes: m, across: Across::Unknown },
+        Collective::Permutation { .. } => return None,
+    })
+}
+
+/// The most that one node has for all others together.
+fn most_sent(task: &Task, sizes: &dyn BlockSizes) -> f64 {
+    let all: Vec<u64> = (0..task.topology.nodes()).collect();
+    let sent = |from: &u64| sizes.total(&[*from], &all) - sizes.bytes(*from, *from);
+    all.iter().map(sent).max().unwrap_or(0) as f64
 }
 
 fn refuse(record: &mut Record, status: Status, reason: &str) {

@@ -4,8 +4,8 @@
 //! circuits of L bytes that share some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau; what sharing adds to the longest
 //! message's own L tau is `contention_us`.
 //!
-//! A link carries `virtual_channels` (q) circuits at most. A round that asks for more, or for more messages of a node than it has ports, is run in turns: a start-up
-//! and the switching a turn. The propagation of all turns together is at least that of the most multiplexed circuit, and of the busiest node's bytes through its ports.
+//! A link carries `virtual_channels` (q) circuits at most. A round that asks for more, or for more messages of a node than it has ports, is run in turns: a start-up,
+//! the switching and a barrier a turn. The propagation of all turns together is at least that of the most multiplexed circuit, and of the busiest node's bytes through its ports.
 
 use super::synchronous::{Model, StepCost, Synchronous};
 use super::{Pricer, Scale};

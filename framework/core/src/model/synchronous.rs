@@ -29,7 +29,8 @@ pub(super) struct Synchronous {
     machine: Machine,
     scale: Scale,
     model: Model,
-    steps: u64,
+    /// Turns of all steps: a turn is a step of its own to the machine, with a barrier before the next.
+    turns: u64,
     total: StepCost,
     rearrangement: f64,
     most_at_once: u64,
@@ -42,7 +43,7 @@ impl Synchronous {
             machine: machine.clone(),
             scale,
             model,
-            steps: 0,
+            turns: 0,
             total: model.none,
             rearrangement: 0.0,
             most_at_once: 0,
@@ -62,7 +63,7 @@ impl Listener for Synchronous {
             turns = turns.max(step.facts.max_link_messages.div_ceil(self.machine.virtual_channels));
         }
         let cost = (self.model.price_of_step)(&self.machine, step, unit_bytes, turns);
-        self.steps += 1;
+        self.turns += turns;
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;
         self.total.contention += cost.contention;
@@ -80,7 +81,7 @@ impl Listener for Synchronous {
 
 impl Pricer for Synchronous {
     fn price(&self) -> (Parts, Option<String>) {
-        let barriers = self.steps.saturating_sub(1) as f64;
+        let barriers = self.turns.saturating_sub(1) as f64;
         let parts = Parts {
             startup: Some(self.total.startup),
             transmission: Some(self.total.transmission),

@@ -6,8 +6,8 @@
 //! have L bytes; for messages of different length `L f` becomes the bytes on the busiest link. In a step where a node sends to one
 //! node and receives from another, beta is `unpaired_byte_us` (their beta_sr).
 //!
-//! A step that asks more messages of a node than it has ports is run in turns: a start-up and the hops a turn, and the bytes of the busiest
-//! node one after another.
+//! A step that asks more messages of a node than it has ports is run in turns: a start-up, the hops and a barrier a turn, and the bytes of the
+//! busiest node one after another.
 
 use super::synchronous::{Model, StepCost, Synchronous};
 use super::{Pricer, Scale};
