@@ -1,17 +1,44 @@
 //! Rows back from CSV.
+//!
+//! A file may have been cut off anywhere: the run that wrote it was stopped, the disk was full. Then its last row is torn, and everything
+//! before it is whole. That is told apart from a file that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
 
 use crate::record::{Record, columns};
+use std::io;
+use std::path::Path;
 
 /// A result file that can't be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Not CSV, or not UTF-8.
-    #[error("{file}: {reason}")]
+    /// It can't be opened, or reading failed.
+    #[error("{file}: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Not UTF-8.
+    #[error("{file}:{line}: not UTF-8, expected the text that `swapmeet run --out` writes")]
+    NotUtf8 {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// Not CSV.
+    #[error("{file}: {source}")]
     NotCsv {
         /// The file.
         file: String,
         /// What the reader says.
-        reason: String,
+        source: csv::Error,
+    },
+    /// Nothing in it.
+    #[error("{file}: empty, expected a header and rows")]
+    Empty {
+        /// The file.
+        file: String,
     },
     /// The header lacks a column.
     #[error("{file}:1: the header has no column `{column}`, expected the columns that `swapmeet run --out` writes")]
@@ -20,6 +47,14 @@ pub enum ReadError {
         file: String,
         /// The first that is missing.
         column: &'static str,
+    },
+    /// The header has a column twice.
+    #[error("{file}:1: the header has column `{column}` twice, expected it once")]
+    ColumnTwice {
+        /// The file.
+        file: String,
+        /// The first that comes again.
+        column: String,
     },
     /// A field that makes no sense.
     #[error("{file}:{line}: column `{column}` is `{found}`, expected {expected}")]
@@ -47,43 +82,86 @@ pub enum ReadError {
         /// Columns in the header.
         expected: usize,
     },
-    /// The last row broke off: the run that wrote it was stopped.
+    /// The last row breaks off.
     #[error("{file}:{line}: the last row breaks off: the run that wrote it was stopped")]
     Torn {
         /// The file.
         file: String,
-        /// The line, from 1.
+        /// The line on which the row starts, from 1.
         line: u64,
+        /// How many bytes of the file come before it: these can be read, and written on from.
+        intact: usize,
     },
 }
 
-/// Reads the rows of a result file; `file` is its name, for errors. Columns that this version doesn't know are passed over.
-pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
-    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let not_csv = |e: csv::Error| ReadError::NotCsv { file: file.to_owned(), reason: e.to_string() };
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(content.as_bytes());
-    let header = reader.headers().map_err(not_csv)?.clone();
-    // Remarks came later than the rest: a file without them is whole.
-    if let Some(column) = columns().find(|c| *c != "note" && !header.iter().any(|h| h == *c)) {
-        return Err(ReadError::NoColumn { file: file.to_owned(), column });
+/// Reads the rows of a result file.
+pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
+    let file = path.display().to_string();
+    match std::fs::read(path) {
+        Ok(bytes) => read_bytes(file, &bytes),
+        Err(source) => Err(ReadError::Io { file, source }),
     }
-    let whole = content.ends_with('\n');
+}
+
+/// Reads the rows of result files, each with its name, as [`compare`](crate::compare) takes them.
+pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
+    let named = |path: &P| Ok((path.as_ref().display().to_string(), read_file(path.as_ref())?));
+    paths.iter().map(named).collect()
+}
+
+fn read_bytes(file: String, bytes: &[u8]) -> Result<Vec<Record>, ReadError> {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(content) => return read_records(&file, content),
+        Err(error) => error,
+    };
+    let (good, _) = bytes.split_at(error.valid_up_to());
+    if error.error_len().is_none() {
+        // Cut off within a character, and so within a row, be it at its very start.
+        read_records(&file, &String::from_utf8_lossy(good))?;
+        return Err(ReadError::Torn { file, line: 1 + line_ends(good), intact: good.len() });
+    }
+    Err(ReadError::NotUtf8 { file, line: 1 + line_ends(good) })
+}
+
+fn line_ends(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|b| **b == b'\n').count() as u64
+}
+
+/// Reads the rows of a result file's text; `file` is its name, for errors. Columns that this version doesn't know are passed over.
+pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
+    let named = || file.to_owned();
+    let text = content.strip_prefix('\u{feff}').unwrap_or(content);
+    let mark = content.len() - text.len();
+    if text.is_empty() {
+        return Err(ReadError::Empty { file: named() });
+    }
+    let not_csv = |source: csv::Error| ReadError::NotCsv { file: named(), source };
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(not_csv)?.clone();
+    if !text.contains('\n') {
+        // Not even the header's end.
+        return Err(ReadError::Torn { file: named(), line: 1, intact: 0 });
+    }
+    check(file, &header)?;
+
+    let mut lines = Lines { text, at: 0, line: 1 };
     let mut rows = reader.records().peekable();
     let mut records = Vec::new();
     while let Some(row) = rows.next() {
         let row = row.map_err(not_csv)?;
-        let line = row.position().map_or(0, csv::Position::line);
-        if rows.peek().is_none() && !whole {
-            return Err(ReadError::Torn { file: file.to_owned(), line });
+        let (start, line) = lines.start_of(&row);
+        let is_last = rows.peek().is_none();
+        if is_last && (row.len() < header.len() || is_cut_off(&text[start..])) {
+            return Err(ReadError::Torn { file: named(), line, intact: mark + start });
         }
         if row.len() != header.len() {
-            return Err(ReadError::BadRow { file: file.to_owned(), line, found: row.len(), expected: header.len() });
+            return Err(ReadError::BadRow { file: named(), line, found: row.len(), expected: header.len() });
         }
         let mut record = Record::default();
-        for (column, text) in header.iter().zip(&row) {
-            if let Some(Err(expected)) = record.set(column, text) {
-                let (column, found) = (column.to_owned(), text.to_owned());
-                return Err(ReadError::BadField { file: file.to_owned(), line, column, found, expected });
+        for (column, field) in header.iter().zip(&row) {
+            if let Some(Err(expected)) = record.set(column, field) {
+                let (column, found) = (column.to_owned(), field.to_owned());
+                return Err(ReadError::BadField { file: named(), line, column, found, expected });
             }
         }
         records.push(record);
@@ -91,14 +169,53 @@ pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError>
     Ok(records)
 }
 
+fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
+    // Remarks came later than the rest: a file without them is whole.
+    if let Some(column) = columns().find(|c| *c != "note" && !header.iter().any(|h| h == *c)) {
+        return Err(ReadError::NoColumn { file: file.to_owned(), column });
+    }
+    let twice = header.iter().enumerate().find(|(i, column)| header.iter().take(*i).any(|earlier| earlier == *column));
+    match twice {
+        Some((_, column)) => Err(ReadError::ColumnTwice { file: file.to_owned(), column: column.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Whether the text of a last row lacks its line end: either there is none, or it is within quotes that were never closed.
+fn is_cut_off(row: &str) -> bool {
+    !row.ends_with(['\n', '\r']) || row.matches('"').count() % 2 == 1
+}
+
+/// Counts lines up to rows, going forward. Our own because the reader places a row before the blank lines, or the second half of the line end, that it
+/// skips on its way there.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The byte at which a row starts, and its line.
+    fn start_of(&mut self, row: &csv::StringRecord) -> (usize, u64) {
+        let bytes = self.text.as_bytes();
+        let from = row.position().and_then(|p| usize::try_from(p.byte()).ok()).unwrap_or(0).min(bytes.len());
+        let skipped = bytes[from..].iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
+        let start = from + skipped;
+        self.line += line_ends(bytes.get(self.at..start).unwrap_or_default());
+        self.at = start;
+        (start, self.line)
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::output::{CsvSink, Sink};
+    use crate::output::CsvSink;
     use crate::record::{Status, Verified};
+    use crate::sink::Sink;
     use proptest::prelude::*;
 
-    fn written(records: &[Record]) -> String {
+    pub(crate) fn written(records: &[Record]) -> String {
         let mut out = Vec::new();
         let mut sink = CsvSink::new(&mut out);
         for record in records {
@@ -109,52 +226,141 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    fn any_record() -> impl Strategy<Value = Record> {
-        let text = || "[a-z,\"\n\r ;ü]{0,12}";
-        (text(), text(), any::<(u64, u32, Option<u64>)>(), prop::option::of(0.0..1e9_f64)).prop_map(
-            |(algorithm, reason, (seed, repetition, steps), time)| Record {
-                algorithm,
-                reason,
-                seed,
-                repetition,
-                steps,
-                time_us: time.map(|t| (t * 1e6).round() / 1e6),
-                status: Status::Invalid,
-                verified: Verified::Amounts,
-                ..Record::default()
-            },
-        )
+    fn read(text: &str) -> Vec<Record> {
+        read_records("rows.csv", text).unwrap()
+    }
+
+    fn said(text: &str) -> String {
+        read_records("rows.csv", text).unwrap_err().to_string()
+    }
+
+    /// Any text: much of what CSV has to quote, and anything else.
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof!["[a-z,\"\n\r ;ü\u{feff}]{0,12}", any::<String>()]
+    }
+
+    fn any_figure() -> impl Strategy<Value = Option<f64>> {
+        prop::option::of(prop_oneof![
+            0.0..1e5_f64,
+            0.0..3e9_f64,
+            prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO
+        ])
+    }
+
+    prop_compose! {
+        fn any_record()(
+            texts in prop::array::uniform6(any_text()),
+            (seed, repetition, nodes, steps, messages) in any::<(u64, u32, u64, Option<u64>, Option<u64>)>(),
+            figures in prop::array::uniform4(any_figure()),
+            status in prop::sample::select(Status::ALL),
+            verified in prop::sample::select(Verified::ALL),
+        ) -> Record {
+            let [experiment, algorithm, workload, machine, reason, note] = texts;
+            let [time_us, startup_us, lower_bound_us, wall_ms] = figures;
+            Record {
+                experiment, algorithm, workload, machine, reason, note, seed, repetition, nodes, steps, messages, status, verified,
+                time_us, startup_us, lower_bound_us, wall_ms, ..Record::default()
+            }
+        }
     }
 
     proptest! {
         #[test]
         fn what_is_written_is_read_back(records in prop::collection::vec(any_record(), 0..4)) {
-            prop_assert_eq!(read_records("rows.csv", &written(&records)).unwrap(), records);
+            let text = written(&records);
+            let back = read(&text);
+            prop_assert_eq!(&back, &records.iter().map(Record::as_written).collect::<Vec<_>>());
+            prop_assert_eq!(written(&back), text, "nothing changes the second time");
+        }
+
+        /// Cut off anywhere, a file is torn, and what comes before the tear is all the rows that were finished.
+        #[test]
+        fn a_file_cut_off_anywhere_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
+            let whole = written(&records);
+            let header = whole.find('\n').unwrap() + 1;
+            let bytes = &whole.as_bytes()[..header + at.index(whole.len() - header)];
+            let ends: Vec<usize> = (0..=records.len()).map(|n| written(&records[..n]).len()).collect();
+            let finished = match read_bytes("rows.csv".to_owned(), bytes) {
+                Ok(rows) => {
+                    prop_assert!(ends.contains(&bytes.len()), "a torn row went unnoticed");
+                    rows
+                }
+                Err(ReadError::Torn { intact, .. }) => read_bytes("rows.csv".to_owned(), &bytes[..intact]).unwrap(),
+                Err(error) => return Err(TestCaseError::fail(error.to_string())),
+            };
+            let whole_rows = ends.iter().filter(|end| **end <= bytes.len()).count() - 1;
+            prop_assert_eq!(finished, records[..whole_rows].iter().map(Record::as_written).collect::<Vec<_>>());
         }
     }
 
     #[test]
     fn a_broken_file_is_named_with_line_and_column() {
         let good = written(&[Record::default(), Record::default()]);
-        let error = |text: &str| read_records("rows.csv", text).unwrap_err().to_string();
         assert_eq!(
-            error(&good.replacen("error", "fine", 1)),
+            said(&good.replacen("error", "fine", 1)),
             "rows.csv:2: column `status` is `fine`, expected one of ok, unsupported, invalid, crashed, timeout, error"
         );
         assert_eq!(
-            error(&good.replace(",steps,", ",paces,")),
+            said(&good.replace(",steps,", ",paces,")),
             "rows.csv:1: the header has no column `steps`, expected the columns that `swapmeet run --out` writes"
         );
         assert_eq!(
-            error(good.trim_end_matches(['\n', ','])),
-            "rows.csv:3: the last row breaks off: the run that wrote it was stopped"
+            said(&good.replace("wall_ms,note", "wall_ms,note,steps")),
+            "rows.csv:1: the header has column `steps` twice, expected it once"
         );
-        assert_eq!(error(&format!("{good}one,two\n")), "rows.csv:4: 2 fields, expected 38");
+        assert_eq!(said(&good.replacen(",error,", ",error,,", 1)), "rows.csv:2: 39 fields, expected 38");
+        assert_eq!(said(&good.replacen(",error,", "", 1)), "rows.csv:2: 36 fields, expected 38");
+        assert_eq!(said(""), "rows.csv: empty, expected a header and rows");
+        let latin = good.replacen("error", "\u{1}", 1).into_bytes();
+        let latin: Vec<u8> = latin.into_iter().map(|b| if b == 1 { 0xe9 } else { b }).collect();
+        assert_eq!(
+            read_bytes("rows.csv".to_owned(), &latin).unwrap_err().to_string(),
+            "rows.csv:2: not UTF-8, expected the text that `swapmeet run --out` writes"
+        );
+        assert!(read_file(Path::new("nowhere.csv")).unwrap_err().to_string().starts_with("nowhere.csv: "));
     }
 
     #[test]
-    fn columns_of_a_later_version_are_passed_over() {
-        let text = written(&[Record::default()]).replace("note\n", "note,colour\n").replace(",\n", ",,green\n");
-        assert_eq!(read_records("rows.csv", &text), Ok(vec![Record::default()]));
+    fn a_torn_last_row_is_told_from_a_wrong_one() {
+        let note = |note: &str| Record { note: note.to_owned(), ..Record::default() };
+        let good = written(&[Record::default(), note("in turns:\n3 sends")]);
+        let torn = |text: &str| match read_records("rows.csv", text) {
+            Err(ReadError::Torn { line, intact, .. }) => (line, intact == written(&[Record::default()]).len()),
+            other => panic!("{other:?}"),
+        };
+        // without a line end; within quotes, after a line end of the text; too few fields, whatever they end in
+        assert_eq!(torn(good.trim_end_matches('\n')), (3, true));
+        assert_eq!(torn(good.trim_end_matches("3 sends\"\n")), (3, true));
+        assert_eq!(torn(&(written(&[Record::default()]) + "one,two\n")), (3, true));
+        assert_eq!(
+            said("experiment,algor"),
+            "rows.csv:1: the last row breaks off: the run that wrote it was stopped",
+            "not even the header is whole"
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_through_texts_of_several_and_other_line_ends() {
+        let records = [Record { reason: "two\nlines".to_owned(), ..Record::default() }, Record::default()];
+        let bad = written(&records).replace(",none,", ",some,").replacen(",some,", ",none,", 1);
+        let expected = "column `verified` is `some`, expected one of blocks, amounts, none";
+        assert_eq!(said(&bad), format!("rows.csv:4: {expected}"));
+        let bad = written(&[Record::default(), Record::default()])
+            .replace(",none,", ",some,")
+            .replacen(",some,", ",none,", 1);
+        assert_eq!(said(&bad.replace('\n', "\r\n")), format!("rows.csv:3: {expected}"));
+        assert_eq!(said(&bad.replace('\n', "\n\n")), format!("rows.csv:5: {expected}"));
+    }
+
+    #[test]
+    fn files_from_elsewhere_are_read() {
+        let rows = vec![Record::default(), Record { note: "x".to_owned(), ..Record::default() }];
+        let text = written(&rows);
+        assert_eq!(read(&text.replace('\n', "\r\n")), rows, "line ends of another system");
+        assert_eq!(read(&format!("\u{feff}{text}")), rows, "a byte-order mark");
+        let later = text.replace("note\n", "note,colour\n").replace(",\n", ",,green\n").replace(",x\n", ",x,red\n");
+        assert_eq!(read(&later), rows, "columns of a later version");
+        let earlier = text.replace(",note\n", "\n").replace(",\n", "\n").replace(",x\n", "\n");
+        assert_eq!(read(&earlier), [Record::default(), Record::default()], "before there were notes");
     }
 }

@@ -1,26 +1,8 @@
-//! Where rows go.
+//! Rows as CSV.
 
 use crate::record::{Record, columns};
+use crate::sink::{Sink, SinkError};
 use std::io::{self, Write};
-
-/// Someone who takes rows; the run doesn't know who listens.
-pub trait Sink {
-    /// Takes a row.
-    fn record(&mut self, record: &Record) -> Result<(), SinkError>;
-
-    /// No more rows will come.
-    fn finish(&mut self) -> Result<(), SinkError> {
-        Ok(())
-    }
-}
-
-/// A row that could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum SinkError {
-    /// The output failed: no space, a closed pipe.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
 
 impl From<csv::Error> for SinkError {
     fn from(error: csv::Error) -> Self {
@@ -32,6 +14,9 @@ impl From<csv::Error> for SinkError {
 }
 
 /// Rows as CSV (RFC 4180, UTF-8): one header, then each row written and flushed as it comes.
+///
+/// Lines end in a line feed alone, which every reader of CSV takes and which keeps `cut`, `awk` and `diff` from seeing a carriage return
+/// in the last column.
 pub struct CsvSink<W: Write> {
     writer: csv::Writer<W>,
     headed: bool,
@@ -41,6 +26,11 @@ impl<W: Write> CsvSink<W> {
     /// Writes to `out`; the header comes with the first row, or at the end if there is none.
     pub fn new(out: W) -> Self {
         Self { writer: csv::WriterBuilder::new().from_writer(out), headed: false }
+    }
+
+    /// Writes more rows to a file that has a header.
+    pub fn appending(out: W) -> Self {
+        Self { headed: true, ..Self::new(out) }
     }
 
     fn head(&mut self) -> Result<(), SinkError> {
@@ -53,6 +43,10 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn record(&mut self, record: &Record) -> Result<(), SinkError> {
+        // A file with `NaN` in it could not be read again, for the sake of one row.
+        if let Some(error) = record.unwritable() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error).into());
+        }
         self.head()?;
         self.writer.write_record(record.fields())?;
         Ok(self.writer.flush()?)
@@ -61,5 +55,82 @@ impl<W: Write> Sink for CsvSink<W> {
     fn finish(&mut self) -> Result<(), SinkError> {
         self.head()?;
         Ok(self.writer.flush()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::tests::written;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// What a reader would see at any moment.
+    #[derive(Clone, Default)]
+    struct Page(Rc<RefCell<Vec<u8>>>);
+
+    impl Page {
+        fn lines(&self) -> usize {
+            self.0.borrow().iter().filter(|b| **b == b'\n').count()
+        }
+    }
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_row_is_there_as_soon_as_it_comes_under_one_header() {
+        let page = Page::default();
+        let mut sink = CsvSink::new(page.clone());
+        let mut seen = vec![page.lines()];
+        for _ in 0..3 {
+            sink.record(&Record::default()).unwrap();
+            seen.push(page.lines());
+        }
+        sink.finish().unwrap();
+        seen.push(page.lines());
+        assert_eq!(seen, [0, 2, 3, 4, 4]);
+    }
+
+    #[test]
+    fn no_rows_are_a_header_and_more_rows_have_none() {
+        let header = columns().collect::<Vec<_>>().join(",") + "\n";
+        assert_eq!(written(&[]), header);
+        let mut more = Vec::new();
+        CsvSink::appending(&mut more).record(&Record::default()).unwrap();
+        assert_eq!(header + &String::from_utf8(more).unwrap(), written(&[Record::default()]));
+    }
+
+    #[test]
+    fn quotes_commas_and_line_ends_are_quoted() {
+        let record = Record { reason: "a \"b\",\nc".to_owned(), ..Record::default() };
+        let text = written(&[record]);
+        assert!(text.contains(",error,\"a \"\"b\"\",\nc\",none,"), "{text}");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error_not_a_gap() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads"))
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let SinkError::Io(error) = CsvSink::new(Full).record(&Record::default()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+
+        let record = Record { plan_ms: Some(f64::NEG_INFINITY), ..Record::default() };
+        let error = CsvSink::new(Vec::new()).record(&record).unwrap_err();
+        assert_eq!(error.to_string(), "column `plan_ms` is -inf, expected a finite number");
     }
 }

@@ -1,122 +1,38 @@
-//! One row. A single table of columns gives the header, the fields' texts and how they are read, so that writer and reader can't drift apart.
+//! One row. A single table of columns gives the header, the fields' texts, how they are read, and JSON, so that none of them can drift apart.
 
-use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
+use crate::field::{Field, words};
+use crate::parts::NotFinite;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// How a case ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// It ran and was verified.
-    Ok,
-    /// The algorithm can't run there.
-    Unsupported,
-    /// The schedule broke a rule.
-    Invalid,
-    /// The plugin took its process with it.
-    Crashed,
-    /// It took longer than it may.
-    Timeout,
-    /// The plugin, or something else, failed.
-    #[default]
-    Error,
-}
-
-/// What was proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verified {
-    /// Every block was followed to its destination.
-    Blocks,
-    /// Bytes for each destination were conserved.
-    Amounts,
-    /// Nothing.
-    #[default]
-    None,
-}
-
-macro_rules! words {
-    ($type:ident: $($variant:ident = $word:literal),+ $(,)?) => {
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $(Self::$variant => $word),+ })
-            }
-        }
-        impl Field for $type {
-            fn write(&self) -> String {
-                self.to_string()
-            }
-            fn read(text: &str) -> Result<Self, String> {
-                match text {
-                    $($word => Ok(Self::$variant),)+
-                    _ => Err(format!("one of {}", [$($word),+].join(", "))),
-                }
-            }
-        }
-    };
-}
-
-words!(Status: Ok = "ok", Unsupported = "unsupported", Invalid = "invalid", Crashed = "crashed", Timeout = "timeout", Error = "error");
-words!(Verified: Blocks = "blocks", Amounts = "amounts", None = "none");
-
-/// How a field of a row is written and read.
-trait Field: Sized {
-    fn write(&self) -> String;
-    /// `Err` says what was expected.
-    fn read(text: &str) -> Result<Self, String>;
-}
-
-impl Field for String {
-    fn write(&self) -> String {
-        self.clone()
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        Ok(text.to_owned())
+words! {
+    /// How a case ended.
+    Status {
+        /// It ran and was verified.
+        Ok = "ok",
+        /// The algorithm can't run there.
+        Unsupported = "unsupported",
+        /// The schedule broke a rule.
+        Invalid = "invalid",
+        /// The plugin took its process with it.
+        Crashed = "crashed",
+        /// It took longer than it may.
+        Timeout = "timeout",
+        /// The plugin, or something else, failed.
+        #[default]
+        Error = "error",
     }
 }
 
-fn whole<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "a whole number".to_owned())
-}
-
-impl Field for u64 {
-    fn write(&self) -> String {
-        self.to_string()
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        whole(text)
-    }
-}
-
-impl Field for u32 {
-    fn write(&self) -> String {
-        self.to_string()
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        whole(text)
-    }
-}
-
-impl Field for f64 {
-    /// To a millionth: sums of products in a different order differ beyond that, and no figure here means anything there.
-    fn write(&self) -> String {
-        let text = format!("{self:.6}");
-        let text = text.trim_end_matches('0').trim_end_matches('.');
-        if text == "-0" { "0".to_owned() } else { text.to_owned() }
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse::<Self>().ok().filter(|x| x.is_finite()).ok_or_else(|| "a number".to_owned())
-    }
-}
-
-/// A figure that a model may have no meaning for: empty then, never 0.
-impl<T: Field> Field for Option<T> {
-    fn write(&self) -> String {
-        self.as_ref().map(T::write).unwrap_or_default()
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Ok(None) } else { T::read(text).map(Some).map_err(|e| format!("{e}, or nothing")) }
+words! {
+    /// What was proved.
+    Verified {
+        /// Every block was followed to its destination.
+        Blocks = "blocks",
+        /// Bytes for each destination were conserved.
+        Amounts = "amounts",
+        /// Nothing.
+        #[default]
+        None = "none",
     }
 }
 
@@ -125,12 +41,15 @@ struct Column {
     name: &'static str,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
+    is_writable: fn(&Record) -> bool,
 }
 
 macro_rules! record {
     ($($(#[$doc:meta])+ $name:ident: $type:ty),+ $(,)?) => {
         /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms` in milliseconds), sizes in bytes.
-        #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+        ///
+        /// The default is an `error` without a reason and without figures: a row that failed is its case, a status and a reason on top of it.
+        #[derive(Debug, Clone, PartialEq, Default)]
         pub struct Record {
             $($(#[$doc])+ pub $name: $type,)+
         }
@@ -139,7 +58,24 @@ macro_rules! record {
             name: stringify!($name),
             write: |r| r.$name.write(),
             read: |r, text| <$type as Field>::read(text).map(|value| r.$name = value),
+            is_writable: |r| r.$name.is_writable(),
         }),+];
+
+        impl Record {
+            /// The row that reading gives back once this one is written: figures rounded to a millionth.
+            pub fn as_written(&self) -> Self {
+                Self { $($name: self.$name.as_written(),)+ }
+            }
+        }
+
+        /// The same names and the same figures as in CSV; a figure without meaning is `null`.
+        impl Serialize for Record {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut row = serializer.serialize_struct("Record", COLUMNS.len())?;
+                $(row.serialize_field(stringify!($name), &self.$name.as_written())?;)+
+                row.end()
+            }
+        }
     };
 }
 
@@ -237,6 +173,12 @@ impl Record {
     pub(crate) fn set(&mut self, column: &str, text: &str) -> Option<Result<(), String>> {
         COLUMNS.iter().find(|c| c.name == column).map(|c| (c.read)(self, text))
     }
+
+    /// The first column that could not be read again.
+    pub(crate) fn unwritable(&self) -> Option<NotFinite> {
+        let column = COLUMNS.iter().find(|c| !(c.is_writable)(self))?;
+        Some(NotFinite { column: column.name, value: (column.write)(self).parse().unwrap_or(f64::NAN) })
+    }
 }
 
 #[cfg(test)]
@@ -250,22 +192,34 @@ mod tests {
         max_sends, max_receives, peak_node_bytes, rearrangements, plan_ms, wall_ms";
 
     #[test]
-    fn columns_are_those_promised_in_that_order() {
-        let promised: Vec<&str> = PROMISED.split(", ").collect();
-        assert_eq!(columns().take(promised.len()).collect::<Vec<_>>(), promised);
+    fn columns_are_those_promised_in_that_order_and_a_note() {
+        assert_eq!(columns().collect::<Vec<_>>().join(", "), format!("{PROMISED}, note"));
     }
 
     #[test]
     fn a_figure_without_meaning_is_empty_and_a_zero_is_a_zero() {
-        let record = Record { startup_us: Some(0.0), ..Record::default() };
+        let record = Record { startup_us: Some(0.0), steps: Some(0), ..Record::default() };
         let field = |name| record.fields().nth(columns().position(|c| c == name).unwrap()).unwrap();
-        assert_eq!((field("startup_us"), field("transmission_us")), ("0".to_owned(), String::new()));
+        assert_eq!(["startup_us", "transmission_us", "steps", "messages"].map(field), ["0", "", "0", ""]);
     }
 
     #[test]
-    fn times_are_written_to_a_millionth_without_noise() {
-        assert_eq!((0.1 + 0.2).write(), "0.3");
-        assert_eq!(1.5e9.write(), "1500000000");
-        assert_eq!((-1e-9).write(), "0");
+    fn words_are_the_same_wherever_they_are_written() {
+        let words: Vec<&str> = Status::ALL.iter().map(|s| s.word()).collect();
+        assert_eq!(words, ["ok", "unsupported", "invalid", "crashed", "timeout", "error"]);
+        assert!(Status::ALL.iter().all(|s| Status::read(s.word()) == Ok(*s)));
+        assert!(Verified::ALL.iter().all(|v| Verified::read(v.word()) == Ok(*v)));
+    }
+
+    #[test]
+    fn json_has_the_names_and_figures_of_the_csv() {
+        let record = Record { status: Status::Ok, time_us: Some(0.1 + 0.2), steps: Some(3), ..Record::default() };
+        let json = serde_json::to_string(&record).unwrap();
+        assert!(
+            json.contains(r#""status":"ok","reason":"","verified":"none","time_us":0.3,"startup_us":null"#),
+            "{json}"
+        );
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert!(columns().all(|c| json.get(c).is_some()));
     }
 }

@@ -1,0 +1,194 @@
+//! One group: a line an algorithm, each against the baseline.
+
+use super::merge::machine_is;
+use super::{Group, Line};
+use crate::record::{Record, Status, Verified};
+use crate::stats::{Ratio, Summary, mann_whitney_p, ratio, welch_p};
+use std::collections::BTreeMap;
+
+/// The rows of one algorithm, from one version of one plugin.
+struct Sample<'a> {
+    label: String,
+    rows: Vec<&'a Record>,
+    times: Vec<f64>,
+    time: Option<Summary>,
+}
+
+impl Sample<'_> {
+    fn mean(&self) -> f64 {
+        self.time.as_ref().map_or(f64::INFINITY, |t| t.mean)
+    }
+}
+
+fn origin(r: &Record) -> (&str, &str, &str) {
+    (&r.algorithm, &r.plugin, &r.plugin_version)
+}
+
+fn samples<'a>(rows: &[&'a Record]) -> Vec<Sample<'a>> {
+    let mut parted: Vec<Vec<&Record>> = Vec::new();
+    for row in rows {
+        match parted.iter_mut().find(|known| origin(known[0]) == origin(row)) {
+            Some(known) => known.push(row),
+            None => parted.push(vec![row]),
+        }
+    }
+    let label = |r: &Record| {
+        // Two versions of one algorithm are two algorithms: whoever changes one wants to know what came of it.
+        let alone = parted.iter().filter(|other| other[0].algorithm == r.algorithm).count() == 1;
+        if alone { r.algorithm.clone() } else { format!("{} ({} {})", r.algorithm, r.plugin, r.plugin_version) }
+    };
+    let labels: Vec<String> = parted.iter().map(|rows| label(rows[0])).collect();
+    let sample = |(label, rows): (String, Vec<&'a Record>)| {
+        let times: Vec<f64> = rows.iter().filter(|r| r.status == Status::Ok).filter_map(|r| r.time_us).collect();
+        Sample { label, time: Summary::of(&times), rows, times }
+    };
+    labels.into_iter().zip(parted).map(sample).collect()
+}
+
+/// The sample that the others are compared with, or why there is none. A name is a line's own, or that of an algorithm, which then is the first of it.
+fn find_baseline<'s, 'a>(samples: &'s [Sample<'a>], name: Option<&str>) -> Result<&'s Sample<'a>, String> {
+    let Some(name) = name else {
+        let timed = samples.iter().filter(|s| s.time.is_some());
+        let fastest = timed.min_by(|a, b| a.mean().total_cmp(&b.mean()));
+        return fastest.ok_or_else(|| "no algorithm has a time here".to_owned());
+    };
+    let of_that_name = || samples.iter().filter(|s| s.label == name || s.rows[0].algorithm == name);
+    match (of_that_name().find(|s| s.time.is_some()), of_that_name().next()) {
+        (Some(sample), _) => Ok(sample),
+        (None, Some(sample)) => Err(format!("the baseline `{name}` has no time here: {}", status(sample))),
+        (None, None) => Err(format!("the baseline `{name}` has no row here")),
+    }
+}
+
+fn status(sample: &Sample<'_>) -> Status {
+    sample.rows.iter().map(|r| r.status).find(|s| *s != Status::Ok).unwrap_or(Status::Ok)
+}
+
+/// Makes a group of its rows, of which there is one at least.
+pub(super) fn group(rows: &[&Record], baseline: Option<&str>) -> Group {
+    let samples = samples(rows);
+    let (baseline, no_baseline) = match find_baseline(&samples, baseline) {
+        Ok(sample) => (Some(sample), String::new()),
+        Err(reason) => (None, reason),
+    };
+    let mut ranked: Vec<&Sample<'_>> = samples.iter().collect();
+    ranked.sort_by(|a, b| a.mean().total_cmp(&b.mean()));
+    let of = |text: fn(&Record) -> &str| rows.first().map(|r| text(r).to_owned()).unwrap_or_default();
+    Group {
+        topology: of(|r| &r.topology),
+        collective: of(|r| &r.collective),
+        workload: of(|r| &r.workload),
+        machine: of(|r| &r.machine),
+        machine_is: of(machine_is),
+        model: of(|r| &r.model),
+        baseline: baseline.map(|b| b.label.clone()),
+        no_baseline,
+        lines: ranked.into_iter().map(|sample| line(sample, baseline)).collect(),
+    }
+}
+
+fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
+    let mut counts = BTreeMap::new();
+    let mut reasons: Vec<&str> = Vec::new();
+    for row in &sample.rows {
+        *counts.entry(row.status).or_insert(0) += 1;
+        if row.status != Status::Ok && !row.reason.is_empty() && !reasons.contains(&row.reason.as_str()) {
+            reasons.push(&row.reason);
+        }
+    }
+    // The weakest proof speaks for all.
+    let proofs = sample.rows.iter().filter(|r| r.status == Status::Ok).map(|r| r.verified);
+    let is_baseline = baseline.is_some_and(|b| b.label == sample.label);
+    let other = baseline.filter(|_| !is_baseline);
+    let both = sample.time.as_ref().zip(other.and_then(|b| b.time.as_ref()));
+    let to_itself = || sample.time.as_ref().filter(|t| is_baseline && t.mean > 0.0);
+    Line {
+        algorithm: sample.label.clone(),
+        status: status(sample),
+        rows: counts,
+        reason: reasons.join("; "),
+        verified: proofs.max().unwrap_or(Verified::None),
+        time: sample.time.clone(),
+        ratio: match both {
+            Some((own, base)) => ratio(own, base),
+            None => to_itself().map(|_| Ratio { value: 1.0, interval: None }),
+        },
+        welch_p: both.and_then(|(own, base)| welch_p(own, base)),
+        mann_whitney_p: other.and_then(|b| mann_whitney_p(&sample.times, &b.times)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compare::tests::{failed, files, row};
+    use crate::compare::{Group, compare};
+    use crate::record::{Record, Status, Verified};
+
+    fn one_group(records: Vec<Record>, baseline: Option<&str>) -> Group {
+        let mut groups = compare(&files(records), baseline).unwrap().groups;
+        assert_eq!(groups.len(), 1);
+        groups.remove(0)
+    }
+
+    #[test]
+    fn rows_that_failed_are_shown_and_have_no_ratio() {
+        let rows = vec![failed("odd", 0, Status::Unsupported, "too odd"), row("fast", 0, 10.0)];
+        let group = one_group(rows, Some("odd"));
+        assert_eq!(group.baseline, None);
+        assert_eq!(group.no_baseline, "the baseline `odd` has no time here: unsupported");
+        let odd = &group.lines[1];
+        assert_eq!((odd.status, odd.reason.as_str(), odd.time.as_ref()), (Status::Unsupported, "too odd", None));
+        assert!(group.lines.iter().all(|l| l.ratio.is_none()));
+    }
+
+    #[test]
+    fn a_group_in_which_the_baseline_has_no_row_says_so() {
+        let elsewhere = Record { topology: "ring:5".to_owned(), ..row("slow", 0, 30.0) };
+        let groups = compare(&files(vec![elsewhere, row("fast", 0, 10.0)]), Some("slow")).unwrap().groups;
+        assert_eq!((groups[0].baseline.as_deref(), groups[0].no_baseline.as_str()), (Some("slow"), ""));
+        assert_eq!(
+            (groups[1].baseline.as_deref(), groups[1].no_baseline.as_str()),
+            (None, "the baseline `slow` has no row here")
+        );
+        let nothing = one_group(vec![failed("a", 0, Status::Crashed, "signal 11")], None);
+        assert_eq!(nothing.no_baseline, "no algorithm has a time here");
+    }
+
+    #[test]
+    fn some_failed_repetitions_leave_a_sample_of_the_others() {
+        let weaker = Record { verified: Verified::Amounts, ..row("a", 1, 12.0) };
+        let rows = vec![
+            row("a", 0, 10.0),
+            weaker,
+            failed("a", 2, Status::Timeout, "60 s"),
+            failed("a", 3, Status::Timeout, "60 s"),
+            failed("a", 4, Status::Crashed, "signal 11"),
+        ];
+        let line = &one_group(rows, None).lines[0];
+        assert_eq!(
+            (line.status, line.reason.as_str(), line.verified),
+            (Status::Timeout, "60 s; signal 11", Verified::Amounts)
+        );
+        assert_eq!(line.rows.values().copied().collect::<Vec<_>>(), [2, 1, 2]);
+        assert_eq!(line.time.as_ref().map(|t| (t.n, t.mean)), Some((2, 11.0)));
+    }
+
+    #[test]
+    fn a_case_of_one_node_takes_no_time_and_has_no_ratio() {
+        let group = one_group(vec![row("a", 0, 0.0), row("b", 0, 0.0)], None);
+        assert!(group.lines.iter().all(|l| l.ratio.is_none() && l.time.is_some()));
+    }
+
+    #[test]
+    fn two_versions_of_an_algorithm_are_compared_with_each_other() {
+        let newer = Record { plugin_version: "0.2.0".to_owned(), ..row("pex", 0, 8.0) };
+        let group = one_group(vec![row("pex", 0, 10.0), newer, row("gen", 0, 5.0)], None);
+        let labels: Vec<&str> = group.lines.iter().map(|l| l.algorithm.as_str()).collect();
+        assert_eq!(labels, ["gen", "pex (classic 0.2.0)", "pex (classic 0.1.0)"]);
+        let newer = Record { plugin_version: "0.2.0".to_owned(), ..row("pex", 0, 8.0) };
+        for (name, is) in [("pex", "pex (classic 0.1.0)"), ("pex (classic 0.2.0)", "pex (classic 0.2.0)")] {
+            let group = one_group(vec![row("pex", 0, 10.0), newer.clone()], Some(name));
+            assert_eq!(group.baseline.as_deref(), Some(is), "of one name, the first to come");
+        }
+    }
+}

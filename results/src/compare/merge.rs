@@ -1,0 +1,146 @@
+//! Rows of several files brought together: each case and repetition once.
+
+use super::CompareError;
+use crate::record::{Record, Status};
+use std::collections::HashMap;
+
+/// Rows by group, and what was noticed.
+pub(super) struct Merged<'a> {
+    /// The rows of each group, in the order in which they came.
+    pub groups: Vec<Vec<&'a Record>>,
+    /// What was noticed.
+    pub notes: Vec<String>,
+}
+
+/// What all rows of a group have in common.
+fn key(r: &Record) -> [&str; 6] {
+    [&r.topology, &r.collective, &r.workload, &r.machine, machine_is(r), &r.model]
+}
+
+/// What an experiment's own machine stands for: its row says so in the note, as `NAME is SPEC`. Two experiments may mean different things by one
+/// name.
+pub(super) fn machine_is(r: &Record) -> &str {
+    let name = r.machine.split(':').next().unwrap_or_default();
+    r.note.split("; ").find_map(|note| note.strip_prefix(name)?.strip_prefix(" is ")).unwrap_or_default()
+}
+
+/// A row and where it is from.
+struct Found<'a> {
+    record: &'a Record,
+    file: &'a str,
+    row: usize,
+}
+
+impl Found<'_> {
+    fn place(&self) -> String {
+        format!("{} (row {})", self.file, self.row)
+    }
+}
+
+/// What must be the same in two rows of one case and repetition: everything but the time it took to make them, and the experiment's name.
+fn figures(r: &Record) -> Record {
+    Record { plan_ms: None, wall_ms: None, experiment: String::new(), ..r.as_written() }
+}
+
+/// Whether the same case may well end otherwise the next time: with more patience, on another day.
+fn may_change(r: &Record) -> bool {
+    matches!(r.status, Status::Timeout | Status::Crashed | Status::Error)
+}
+
+/// Groups the rows of files. A row that is there twice counts once. A case that failed by circumstance and was run again counts as both. Anything
+/// else that says two things of one case is an error.
+pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, CompareError> {
+    let mut merged = Merged { groups: Vec::new(), notes: Vec::new() };
+    let mut places: HashMap<[&str; 6], usize> = HashMap::new();
+    let mut known: HashMap<_, Vec<Found<'_>>> = HashMap::new();
+    for (file, records) in files {
+        let (mut twice, mut again) = (0, 0);
+        for (number, record) in records.iter().enumerate() {
+            let found = Found { record, file, row: number + 1 };
+            let place = *places.entry(key(record)).or_insert_with(|| {
+                merged.groups.push(Vec::new());
+                merged.groups.len() - 1
+            });
+            let origin = (record.algorithm.as_str(), record.plugin.as_str(), record.plugin_version.as_str());
+            let same_case = known.entry((place, origin, record.repetition, record.seed)).or_default();
+            if same_case.iter().any(|other| figures(other.record) == figures(record)) {
+                twice += 1;
+                continue;
+            }
+            if !may_change(record)
+                && let Some(other) = same_case.iter().find(|other| !may_change(other.record))
+            {
+                return Err(contradiction(other, &found));
+            }
+            again += usize::from(!same_case.is_empty());
+            same_case.push(found);
+            merged.groups[place].push(record);
+        }
+        let rows =
+            |n: usize, one: &str, many: &str| if n == 1 { format!("1 row {one}") } else { format!("{n} rows {many}") };
+        if twice > 0 {
+            let text = rows(twice, "that was there before is counted once", "that were there before are counted once");
+            merged.notes.push(format!("{file}: {text}"));
+        }
+        if again > 0 {
+            let text =
+                rows(again, "is of a case run again after it failed", "are of cases run again after they failed");
+            merged.notes.push(format!("{file}: {text}; both outcomes are shown"));
+        }
+    }
+    Ok(merged)
+}
+
+fn contradiction(first: &Found<'_>, second: &Found<'_>) -> CompareError {
+    let r = second.record;
+    CompareError::Contradiction {
+        case: format!("{} on {}, {}, {}, repetition {}", r.algorithm, r.topology, r.workload, r.machine, r.repetition),
+        first: first.place(),
+        second: second.place(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::tests::{failed, row};
+    use crate::compare::{Comparison, compare};
+
+    fn two(first: Vec<Record>, second: Vec<Record>) -> Result<Comparison, CompareError> {
+        compare(&[("a.csv".to_owned(), first), ("b.csv".to_owned(), second)], None)
+    }
+
+    #[test]
+    fn the_same_row_counts_once_and_another_repetition_is_one_more() {
+        let again = Record { wall_ms: Some(3.0), experiment: "other".to_owned(), ..row("fast", 0, 10.0) };
+        let compared = two(vec![row("fast", 0, 10.0)], vec![again, row("fast", 1, 12.0)]).unwrap();
+        assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
+        assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 2);
+        let other_seed = Record { seed: 7, ..row("fast", 0, 12.0) };
+        let compared = two(vec![row("fast", 0, 10.0)], vec![other_seed]).unwrap();
+        assert_eq!((compared.groups[0].lines[0].time.as_ref().unwrap().n, compared.notes.len()), (2, 0));
+    }
+
+    #[test]
+    fn different_figures_of_one_repetition_are_an_error_that_names_both_places() {
+        let error = two(vec![row("slow", 0, 9.0), row("fast", 0, 10.0)], vec![row("fast", 0, 11.0)]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "fast on torus:4x4, uniform:64, paragon, repetition 0 has different figures in a.csv (row 2) and in b.csv (row 1): \
+             they are not of one experiment"
+        );
+    }
+
+    #[test]
+    fn a_case_that_was_run_again_after_a_timeout_is_both() {
+        let late = failed("fast", 0, Status::Timeout, "60 s");
+        let compared = two(vec![late, row("fast", 1, 12.0)], vec![row("fast", 0, 10.0)]).unwrap();
+        assert_eq!(compared.notes, ["b.csv: 1 row is of a case run again after it failed; both outcomes are shown"]);
+        let line = &compared.groups[0].lines[0];
+        assert_eq!(line.time.as_ref().unwrap().n, 2);
+        assert_eq!(
+            line.rows.iter().map(|(s, n)| (*s, *n)).collect::<Vec<_>>(),
+            [(Status::Ok, 2), (Status::Timeout, 1)]
+        );
+    }
+}

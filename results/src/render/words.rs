@@ -1,0 +1,173 @@
+//! Who ran how much faster than whom, and how sure that is. No winner without the uncertainty of it.
+
+use super::{in_a_line, p_value};
+use crate::compare::{Group, Line};
+use crate::stats::{Interval, Ratio};
+
+/// A sentence for each algorithm against the baseline.
+pub fn in_words(group: &Group) -> String {
+    let Some(name) = &group.baseline else {
+        return format!("Nothing to compare with: {}.", in_a_line(&group.no_baseline));
+    };
+    let timed = || group.lines.iter().filter(|l| l.time.is_some());
+    let Some(baseline) = timed().find(|l| l.algorithm == *name) else {
+        return String::new();
+    };
+    let others: Vec<String> = timed().filter(|l| l.algorithm != *name).map(|l| against(l, baseline)).collect();
+    if others.is_empty() {
+        format!("Only `{}` has a time here: nothing to compare with.", in_a_line(name))
+    } else {
+        others.join("\n")
+    }
+}
+
+fn against(line: &Line, baseline: &Line) -> String {
+    let Some(ratio) = &line.ratio else {
+        return format!("{} and {}: a time is 0, so that there is no ratio.", named(line), named(baseline));
+    };
+    match ratio.interval {
+        None => {
+            format!("{} ({}: no uncertainty can be given).", times(line, baseline, ratio, ""), single(line, baseline))
+        }
+        Some(i) if i.is_point() => format!("{} ({}).", times(line, baseline, ratio, ""), same(line, baseline)),
+        Some(i) => with_spread(line, baseline, ratio, i),
+    }
+}
+
+fn with_spread(line: &Line, baseline: &Line, ratio: &Ratio, interval: Interval) -> String {
+    let tests = format!("p by Welch's t {}, by Mann-Whitney {}", p_value(line.welch_p), p_value(line.mann_whitney_p));
+    if interval.contains(1.0) {
+        return format!(
+            "{} and {} do not differ by more than their spread (95 %: {} to {} times as long; {tests}).",
+            named(line),
+            named(baseline),
+            factor(interval.low),
+            factor(interval.high)
+        );
+    }
+    let Interval { low, high } = interval;
+    let (low, high) = if ratio.value < 1.0 { (1.0 / high, 1.0 / low) } else { (low, high) };
+    let value = ratio.value.max(1.0 / ratio.value);
+    // The interval is a little longer above than below: the longer half, so that what is claimed is not more than it says.
+    let spread = format!(" ± {:.2}", (high - value).max(value - low));
+    format!("{} (95 %: {} to {}; {tests}).", times(line, baseline, ratio, &spread), factor(low), factor(high))
+}
+
+/// The faster one comes first, whichever is the baseline: "slower" is read in more than one way.
+fn times(line: &Line, baseline: &Line, ratio: &Ratio, spread: &str) -> String {
+    let (line, baseline) = (named(line), named(baseline));
+    if ratio.value == 1.0 {
+        return format!("{line} and {baseline} took the same time");
+    }
+    let (fast, slow, value) =
+        if ratio.value < 1.0 { (line, baseline, 1.0 / ratio.value) } else { (baseline, line, ratio.value) };
+    format!("{fast} ran {}{spread} times faster than {slow}", factor(value))
+}
+
+fn named(line: &Line) -> String {
+    format!("`{}`", in_a_line(&line.algorithm))
+}
+
+/// Two digits, and more where two would say that nothing differs.
+fn factor(value: f64) -> String {
+    let digits = |digits: usize| format!("{value:.digits$}");
+    (2..=6).map(digits).find(|text| value == 1.0 || text.parse() != Ok(1.0)).unwrap_or_else(|| digits(6))
+}
+
+fn runs(line: &Line) -> usize {
+    line.time.as_ref().map_or(0, |t| t.n)
+}
+
+fn single(line: &Line, baseline: &Line) -> String {
+    match (runs(line), runs(baseline)) {
+        (1, 1) => "one run each".to_owned(),
+        (1, _) => format!("a single run of {}", named(line)),
+        _ => format!("a single run of {}", named(baseline)),
+    }
+}
+
+fn same(line: &Line, baseline: &Line) -> String {
+    match (runs(line), runs(baseline)) {
+        (n, m) if n == m => format!("the same in all {n} repetitions"),
+        (n, m) => format!("the same in all {n} and {m} repetitions"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::compare::tests::{failed, files, row};
+    use crate::record::{Record, Status};
+
+    fn said(records: Vec<Record>, baseline: Option<&str>) -> String {
+        in_words(&compare(&files(records), baseline).unwrap().groups[0])
+    }
+
+    fn runs_of(name: &'static str, times: &'static [f64]) -> impl Iterator<Item = Record> {
+        (0..).zip(times).map(move |(r, t)| row(name, r, *t))
+    }
+
+    #[test]
+    fn a_winner_has_an_interval_and_p() {
+        let rows =
+            || runs_of("fast", &[10.0, 10.4, 9.8]).chain(runs_of("slow", &[20.5, 21.0, 20.0])).collect::<Vec<_>>();
+        let sentence = "`fast` ran 2.04 ± 0.13 times faster than `slow` (95 %: 1.91 to 2.17; p by Welch's t < 0.001, by Mann-Whitney 0.100).";
+        assert_eq!(said(rows(), None), sentence);
+        assert_eq!(said(rows(), Some("slow")), sentence, "the same seen from either side");
+    }
+
+    #[test]
+    fn without_a_difference_there_is_no_winner() {
+        assert_eq!(
+            said(runs_of("a", &[10.0, 10.4, 9.8]).chain(runs_of("b", &[10.1, 10.3, 9.9])).collect(), None),
+            "`b` and `a` do not differ by more than their spread (95 %: 0.94 to 1.07 times as long; p by Welch's t 0.883, by Mann-Whitney 1.000)."
+        );
+    }
+
+    #[test]
+    fn single_rows_give_ratios_only_and_say_so() {
+        assert_eq!(
+            said(vec![row("slow", 0, 25.0), row("fast", 0, 10.0)], None),
+            "`fast` ran 2.50 times faster than `slow` (one run each: no uncertainty can be given)."
+        );
+        assert_eq!(
+            said(runs_of("fast", &[10.0, 11.0]).chain([row("slow", 0, 42.0)]).collect(), None),
+            "`fast` ran 4.00 times faster than `slow` (a single run of `slow`: no uncertainty can be given)."
+        );
+    }
+
+    #[test]
+    fn repetitions_without_spread_are_said_to_be() {
+        assert_eq!(
+            said(runs_of("slow", &[25.0; 4]).chain(runs_of("fast", &[10.0; 4])).collect(), None),
+            "`fast` ran 2.50 times faster than `slow` (the same in all 4 repetitions)."
+        );
+        assert_eq!(
+            said(runs_of("slow", &[10.0; 4]).chain(runs_of("fast", &[10.0; 3])).collect(), None),
+            "`fast` and `slow` took the same time (the same in all 3 and 4 repetitions)."
+        );
+    }
+
+    #[test]
+    fn small_differences_are_not_rounded_away() {
+        assert_eq!(
+            said(vec![row("a", 0, 10_000.0), row("b", 0, 10_001.0)], None),
+            "`a` ran 1.0001 times faster than `b` (one run each: no uncertainty can be given)."
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_said_to_be() {
+        assert_eq!(
+            said(vec![row("a", 0, 0.0), row("b", 0, 5.0)], None),
+            "`b` and `a`: a time is 0, so that there is no ratio."
+        );
+        let broken = || failed("odd", 0, Status::Invalid, "block 3 of 5");
+        assert_eq!(said(vec![row("a", 0, 5.0), broken()], None), "Only `a` has a time here: nothing to compare with.");
+        assert_eq!(
+            said(vec![row("a", 0, 5.0), broken()], Some("odd")),
+            "Nothing to compare with: the baseline `odd` has no time here: invalid."
+        );
+    }
+}
