@@ -4,17 +4,11 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::Failure;
 use std::io::Write;
 use std::process::ExitCode;
-use swapmeet_results::{as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_records};
+use swapmeet_results::{as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_files};
 
 /// Compares the algorithms in result files.
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
-    let mut files = Vec::new();
-    for path in &args.files {
-        let name = path.display().to_string();
-        let content = std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("{name}: {e}")))?;
-        let records = read_records(&name, &content).map_err(|e| Failure::Usage(e.to_string()))?;
-        files.push((name, records));
-    }
+    let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let comparison = compare_rows(&files, args.baseline.as_deref()).map_err(|e| Failure::Usage(e.to_string()))?;
     let text = match args.format {
         CompareFormat::Table => as_table(&comparison),

@@ -27,16 +27,6 @@ pub struct Parts {
     pub contention: Option<f64>,
 }
 
-impl Parts {
-    /// The completion time: the sum of the parts.
-    pub fn total(&self) -> f64 {
-        [self.startup, self.transmission, self.propagation, self.rearrangement, self.barrier, self.contention]
-            .into_iter()
-            .flatten()
-            .sum()
-    }
-}
-
 /// Prices a schedule as it goes by.
 pub trait Pricer: Listener + Send {
     /// The price of all that went by, and a remark where the machine had to run the schedule otherwise than written.

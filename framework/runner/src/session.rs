@@ -5,7 +5,7 @@ use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
 use swapmeet_core::bound::{Across, Demand, lower_bound};
 use swapmeet_core::collective::{BlockSizes, Collective};
-use swapmeet_core::model::{Parts, Pricer, Scale, pricer};
+use swapmeet_core::model::{Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Totals};
 use swapmeet_core::walk::Task;
 use swapmeet_results::{Record, Sink, SinkError, Status, Verified};
@@ -139,10 +139,20 @@ fn fill(
         Ok(pricer) => pricer,
         Err(reason) => return refuse(record, Status::Unsupported, reason),
     };
+    let (parts, note) = pricer.price();
+    let written = record.set_parts(&swapmeet_results::Parts {
+        startup: parts.startup,
+        transmission: parts.transmission,
+        propagation: parts.propagation,
+        rearrangement: parts.rearrangement,
+        barrier: parts.barrier,
+        contention: parts.contention,
+    });
+    if let Err(error) = written {
+        return refuse(record, Status::Error, &error.to_string());
+    }
     record.status = Status::Ok;
     record.verified = Verified::Blocks;
-    let (parts, note) = pricer.price();
-    set_parts(record, &parts);
     set_totals(record, totals, unit);
     let name = case.machine.name();
     let meaning = case.machine.stands_for().map(|spec| format!("{name} is {spec}"));
@@ -180,16 +190,6 @@ fn most_sent(task: &Task, sizes: &dyn BlockSizes) -> f64 {
 fn refuse(record: &mut Record, status: Status, reason: &str) {
     record.status = status;
     record.reason = reason.to_owned();
-}
-
-fn set_parts(record: &mut Record, parts: &Parts) {
-    record.time_us = Some(parts.total());
-    record.startup_us = parts.startup;
-    record.transmission_us = parts.transmission;
-    record.propagation_us = parts.propagation;
-    record.rearrangement_us = parts.rearrangement;
-    record.barrier_us = parts.barrier;
-    record.contention_us = parts.contention;
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
