@@ -38,10 +38,18 @@ mod tests {
     #[test]
     fn table_1_the_pairs_of_pex_on_8_processors() {
         let pairs = |i| (0..8).map(|me| (me, pex_partner(me, i))).filter(|(a, b)| a < b).collect::<Vec<_>>();
-        assert_eq!(pairs(1), [(0, 1), (2, 3), (4, 5), (6, 7)]);
-        assert_eq!(pairs(3), [(0, 3), (1, 2), (4, 7), (5, 6)]);
-        assert_eq!(pairs(6), [(0, 6), (1, 7), (2, 4), (3, 5)]);
-        assert_eq!(pairs(7), [(0, 7), (1, 6), (2, 5), (3, 4)]);
+        let table_1 = [
+            [(0, 1), (2, 3), (4, 5), (6, 7)],
+            [(0, 2), (1, 3), (4, 6), (5, 7)],
+            [(0, 3), (1, 2), (4, 7), (5, 6)],
+            [(0, 4), (1, 5), (2, 6), (3, 7)],
+            [(0, 5), (1, 4), (2, 7), (3, 6)],
+            [(0, 6), (1, 7), (2, 4), (3, 5)],
+            [(0, 7), (1, 6), (2, 5), (3, 4)],
+        ];
+        for (i, row) in (1..).zip(table_1) {
+            assert_eq!(pairs(i), row, "step {i}");
+        }
     }
 
     #[test]
@@ -63,6 +71,22 @@ mod tests {
                             .all(|j| partner(me, j, p).is_none_or(|other| partner(other, j, p) == Some(me)))
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn fig_5_everyone_sends_to_everyone_once_and_receives_from_one_in_each_step() {
+        for p in 1..70_u64 {
+            for j in 1..p {
+                let mut receivers: Vec<u64> = (0..p).map(|me| gen_destination(me, j, p)).collect();
+                receivers.sort_unstable();
+                assert_eq!(receivers, (0..p).collect::<Vec<_>>());
+            }
+            for me in 0..p {
+                let mut met: Vec<u64> = (1..p).map(|j| gen_destination(me, j, p)).collect();
+                met.sort_unstable();
+                assert_eq!(met, (0..p).filter(|other| *other != me).collect::<Vec<_>>());
             }
         }
     }

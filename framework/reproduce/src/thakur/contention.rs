@@ -22,3 +22,65 @@ pub fn gen_exact(i: u64, c: u64, p: u64) -> u64 {
     let wrapped = if a > 0 { (b + 1).min(r - b - 1) } else { 0 };
     a.min(c - a).max(b.min(r - b)).max(wrapped)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// f(i) by walking every message of a step over every link: first along its row, then along its column. In a mesh two neighbours are joined by two
+    /// links, so a link is its two ends.
+    fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
+        let mut links: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+        for from in 0..r * c {
+            let (mut at, end) = (from, to(from, i));
+            while at != end {
+                let next = match ((at % c).cmp(&(end % c)), (at / c).cmp(&(end / c))) {
+                    (std::cmp::Ordering::Less, _) => at + 1,
+                    (std::cmp::Ordering::Greater, _) => at - 1,
+                    (_, std::cmp::Ordering::Less) => at + c,
+                    _ => at - c,
+                };
+                *links.entry((at, next)).or_default() += 1;
+                at = next;
+            }
+        }
+        links.into_values().max().unwrap_or(0)
+    }
+
+    #[test]
+    fn the_corrected_formula_for_pex_holds_in_every_step_of_every_small_power_of_two_mesh() {
+        for (r, c) in [(1, 8), (8, 1), (2, 4), (4, 2), (4, 4), (4, 8), (8, 8), (16, 8), (8, 16)] {
+            for i in 1..r * c {
+                assert_eq!(pex_exact(i, c), walked(r, c, i, |me, i| me ^ i), "{r}x{c}, step {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_corrected_formula_for_gen_holds_in_every_step_of_every_small_mesh() {
+        for (r, c) in (1..10).flat_map(|r| (1..10).map(move |c| (r, c))) {
+            let p = r * c;
+            for i in 1..p {
+                assert_eq!(gen_exact(i, c, p), walked(r, c, i, |me, i| (me + i) % p), "{r}x{c}, step {i}");
+            }
+        }
+    }
+
+    /// In how many steps a printed formula is wrong, as an independent walk counted them.
+    #[test]
+    fn the_printed_formulas_are_wrong_in_so_many_steps() {
+        let pex = |r: u64, c: u64| (1..r * c).filter(|i| pex_as_printed(*i, c) != pex_exact(*i, c)).count();
+        assert_eq!((pex(4, 4), pex(8, 8), pex(16, 32)), (7, 46, 461));
+        let shifts =
+            |r: u64, c: u64| (1..r * c).filter(|i| gen_as_printed(*i, c, r * c) != gen_exact(*i, c, r * c)).count();
+        assert_eq!((shifts(4, 4), shifts(4, 5), shifts(6, 8), shifts(8, 8), shifts(16, 32)), (2, 4, 20, 30, 406));
+    }
+
+    #[test]
+    fn the_printed_formula_for_gen_is_never_too_low() {
+        for (r, c) in [(4, 4), (4, 5), (6, 8), (8, 8), (16, 9), (16, 14), (16, 30), (16, 32)] {
+            assert!((1..r * c).all(|i| gen_as_printed(i, c, r * c) >= gen_exact(i, c, r * c)), "{r}x{c}");
+        }
+    }
+}
