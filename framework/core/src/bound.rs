@@ -1,7 +1,8 @@
 //! Lower bounds: what no schedule can beat.
 //!
 //! For a machine whose model adds up start-ups, transmission, propagation and barriers of synchronous steps, each part has a bound of
-//! its own that holds for every schedule, so their sum is a bound on the completion time.
+//! its own that holds for every schedule, so their sum is a bound on the completion time: for `wormhole` and `circuit`, where a step's longest message and its
+//! longest route are charged apart. There is none yet for `flat`.
 //!
 //! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps: `ceil(log_(k+1) n)` start-ups, and one
 //!   barrier less (Suh & Shin, 3.1.4, for one port).
@@ -9,7 +10,10 @@
 //!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m` (bisection:
 //!   Suh & Shin, 3.1.4). A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
 //! * **Propagation.** Some block goes between the two nodes farthest apart: the diameter, in hops. (With a root, node 0, too: every topology looks the same from
-//!   each of its nodes but the mesh, of which node 0 is a corner.) Under `store-and-forward` these hops are start-ups.
+//!   each of its nodes but the mesh, of which node 0 is a corner.)
+//!
+//! Under `store-and-forward` hops are start-ups of the message that takes longest, which need not be the message that goes farthest. There the bound is the larger
+//! of two: start-ups and transmission as above, or the diameter in start-ups.
 
 use crate::machine::{Machine, ModelKind, Ports};
 use crate::topology::Topology;
@@ -86,13 +90,18 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
                 barrier_us,
             })
         }
-        // A step of h hops takes h start-ups.
-        ModelKind::StoreAndForward => Some(Bound {
-            startup_us: steps.max(diameter) * machine.startup_us,
-            transmission_us: through_ports * machine.byte_us,
-            propagation_us: 0.0,
-            barrier_us,
-        }),
+        // A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
+        // the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
+        ModelKind::StoreAndForward => {
+            let by_steps = Bound {
+                startup_us: steps * machine.startup_us,
+                transmission_us: through_ports * machine.byte_us,
+                propagation_us: 0.0,
+                barrier_us,
+            };
+            let by_hops = Bound { startup_us: diameter * machine.startup_us, transmission_us: 0.0, ..by_steps };
+            Some(if by_hops.total_us() > by_steps.total_us() { by_hops } else { by_steps })
+        }
         ModelKind::Flat => None,
     }
 }
@@ -111,7 +120,13 @@ fn fewest_steps(nodes: u64, ports: Ports) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boxes::{Axis, NodeSet};
+    use crate::collective::{BlockSizes, Collective};
+    use crate::exchange::Rule;
+    use crate::model::{Scale, pricer};
     use crate::topology::parse;
+    use crate::walk::{Task, Walk};
+    use std::sync::Arc;
 
     fn bound(topology: &str, machine: &str) -> Bound {
         let topology = parse(topology).unwrap();
@@ -162,5 +177,70 @@ mod tests {
         assert_eq!((b.startup_us, b.transmission_us, b.propagation_us), (4.0, 8.0, 0.0));
         let b = bound("ring:40", "free:model=store-and-forward,startup_us=1");
         assert_eq!(b.startup_us, 20.0, "the diameter");
+    }
+
+    /// Blocks of a scatter from node 0: much for node 11, a little for node 1, nothing (but blocks) for the rest.
+    #[derive(Debug)]
+    struct TwoBlocks;
+
+    impl BlockSizes for TwoBlocks {
+        fn bytes(&self, origin: u64, destination: u64) -> u64 {
+            match (origin, destination) {
+                (0, 11) => 5,
+                (0, 1) => 1,
+                _ => 0,
+            }
+        }
+
+        fn largest(&self) -> u64 {
+            5
+        }
+    }
+
+    /// What goes far and what is long need not be one message: while empty blocks travel 6 hops, the root gets rid of its bytes.
+    #[test]
+    fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
+        let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
+        let topology = parse("ring:12").unwrap();
+        let task = Task {
+            topology: Arc::clone(&topology),
+            collective: Collective::Scatter { root: 0 },
+            sizes: Some(Arc::new(TwoBlocks)),
+        };
+        let mut pricer = pricer(&machine, Scale { nodes: 12, unit_bytes: 1.0 }).unwrap();
+        let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
+        // (from, to, first and last destination of what is sent)
+        let steps: [&[(u64, u64, u32, u32)]; 5] = [
+            &[(0, 1, 2, 10)],
+            &[(0, 11, 11, 11), (1, 7, 5, 10)],
+            &[(0, 1, 1, 1), (1, 3, 3, 4), (7, 9, 9, 10)],
+            &[(1, 2, 2, 2), (3, 4, 4, 4), (9, 10, 10, 10), (7, 6, 5, 6)],
+            &[(7, 8, 8, 8), (6, 5, 5, 5)],
+        ];
+        for sends in steps {
+            walk.step().unwrap();
+            for &(from, to, first, last) in sends {
+                let destinations = [Axis::Range { first, stride: 1, count: last + 1 - first }];
+                let rule = Rule {
+                    from,
+                    to,
+                    origins: NodeSet::All,
+                    destinations: NodeSet::Axes(&destinations),
+                    parts: Axis::All,
+                    strict: true,
+                    copy: false,
+                    local: false,
+                };
+                walk.send(&rule, None).unwrap();
+            }
+        }
+        walk.finish().unwrap();
+        let (parts, note) = pricer.price();
+        let time: f64 =
+            [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
+        assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
+        let demand = Demand { most_node_bytes: 6.0, across: Across::Unknown };
+        let bound = lower_bound(topology.as_ref(), &machine, demand).unwrap();
+        assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
     }
 }

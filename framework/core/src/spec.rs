@@ -112,7 +112,8 @@ impl Spec {
         }
         for (at, piece) in split_outside_parentheses(text, start).map_err(|(at, m)| spec.error(at, 1, m))? {
             if piece.is_empty() {
-                return Err(spec.error(at, 1, "an argument is missing"));
+                // After a comma at the very end there is nothing to point at but the comma.
+                return Err(spec.error(at.min(text.len() - 1), 1, "an argument is missing"));
             }
             // An equals sign within parentheses belongs to a nested spec.
             let depth_0 = piece.find('(').unwrap_or(piece.len());

@@ -23,7 +23,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     if number.is_empty() {
         return Err(expected());
     }
-    let too_large = || format!("a size below {} bytes", u64::MAX);
+    let too_large = || format!("a size of at most {} bytes", u64::MAX);
     number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(too_large)
 }
 

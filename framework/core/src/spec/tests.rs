@@ -31,6 +31,12 @@ fn broken_specs_say_what_is_missing() {
 }
 
 #[test]
+fn a_missing_argument_is_shown_at_its_comma() {
+    let place = |text| Spec::parse("thing", text).map_err(|e| (e.at, e.len)).unwrap_err();
+    assert_eq!([place("a:1,"), place("a:1,,2"), place("a:,2")], [(3, 1), (4, 1), (2, 1)]);
+}
+
+#[test]
 fn near_matches_are_slips_not_guesses() {
     let known = ["torus", "mesh", "ring", "hypercube", "fully-connected"];
     assert_eq!(near_matches("tours", known), ["torus"]);
@@ -50,7 +56,7 @@ fn sizes_have_binary_units() {
     assert_eq!(expected("4KB"), "a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB");
     assert_eq!(expected("-1"), "a size such as 64, 64B, 4KiB or 1MiB");
     assert_eq!(expected(""), "a size such as 64, 64B, 4KiB or 1MiB");
-    assert_eq!(expected("99999999999GiB"), "a size below 18446744073709551615 bytes");
+    assert_eq!(expected("99999999999GiB"), "a size of at most 18446744073709551615 bytes");
 }
 
 #[test]
@@ -70,6 +76,13 @@ proptest! {
     #[test]
     fn sizes_print_what_they_parse(bytes in prop_oneof![any::<u64>(), (0_u64..4096).prop_map(|k| k << 20)]) {
         prop_assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));
+    }
+
+    #[test]
+    fn errors_point_into_the_text(text in prop_oneof!["[a(),=:é]{1,8}", "a:[a(),=é]{1,8}"]) {
+        if let Err(e) = Spec::parse("thing", &text) {
+            prop_assert!(e.len > 0 && text.get(e.at..e.at + e.len).is_some(), "{} + {} in `{}`", e.at, e.len, text);
+        }
     }
 
     #[test]
