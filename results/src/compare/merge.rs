@@ -37,9 +37,10 @@ impl Found<'_> {
     }
 }
 
-/// What must be the same in two rows of one case and repetition: everything but the time it took to make them, and the experiment's name.
+/// What must be the same in two rows of one case and repetition: everything but the time it took to make them, the experiment's name, and the
+/// remark, which files of earlier versions lack.
 fn figures(r: &Record) -> Record {
-    Record { plan_ms: None, wall_ms: None, experiment: String::new(), ..r.as_written() }
+    Record { plan_ms: None, wall_ms: None, experiment: String::new(), note: String::new(), ..r.as_written() }
 }
 
 /// Whether the same case may well end otherwise the next time: with more patience, on another day.
@@ -119,6 +120,16 @@ mod tests {
         let other_seed = Record { seed: 7, ..row("fast", 0, 12.0) };
         let compared = two(vec![row("fast", 0, 10.0)], vec![other_seed]).unwrap();
         assert_eq!((compared.groups[0].lines[0].time.as_ref().unwrap().n, compared.notes.len()), (2, 0));
+    }
+
+    #[test]
+    fn a_remark_makes_no_other_row_but_another_machine_of_that_name_does() {
+        let noted = |note: &str| Record { note: note.to_owned(), ..row("fast", 0, 10.0) };
+        let compared = two(vec![row("fast", 0, 10.0)], vec![noted("priced in turns: one port")]).unwrap();
+        assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
+        assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 1);
+        let compared = two(vec![row("fast", 0, 10.0)], vec![noted("paragon is delta")]).unwrap();
+        assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
     }
 
     #[test]

@@ -29,12 +29,14 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
-    // Beyond this the normal approximation is good to a thousandth.
-    const MOST_PAIRS: usize = 400;
-    if ties || a.len() * b.len() > MOST_PAIRS {
+    // In steps of the count: two samples of a hundred take as many. There the normal approximation is off by less than a thousandth; with a small
+    // sample opposite a large one it stays off by up to three hundredths, but 2 are counted out against a quarter of a million.
+    const MOST_STEPS: usize = 1_000_000;
+    let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
+    if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
         return Some(asymptotic);
     }
-    Some(exact_p(u, a.len(), b.len()))
+    Some(exact_p(u, fewer, more))
 }
 
 /// Exact two-sided p of Mann and Whitney's U without ties: twice the share of the ways to deal the ranks in which U is at least as far out.
@@ -54,8 +56,9 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    let far = u.max(most as f64 - u).ceil() as usize;
-    let tail: f64 = ways[far.min(most)..].iter().sum();
+    // The two tails are alike, but the upper one comes out as the difference of large numbers, in which its own small ones are lost.
+    let near = u.min(most as f64 - u).floor() as usize;
+    let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
 }
 
@@ -90,10 +93,27 @@ mod tests {
     fn small_samples_are_counted_out() {
         // all of three above all of three: 2 of the 20 ways to deal the ranks
         assert_near(mann_whitney_p(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap(), 0.1);
-        // scipy, 20 and 20 interleaved: at the largest size that is counted out
+        // scipy, 20 and 20 interleaved
         let a: Vec<f64> = (0..20).map(f64::from).collect();
         let b: Vec<f64> = a.iter().map(|v| v + 3.5).collect();
         assert_near(mann_whitney_p(&a, &b).unwrap(), 0.085_914_019_985_7);
+    }
+
+    /// Counted in whole numbers of any length, and the same with scipy; the normal approximation is off by 0.004, 0.00002, 0.03 and a great deal.
+    #[test]
+    fn a_hundred_are_counted_out_and_so_are_a_few_against_many() {
+        let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();
+        let cases = [
+            ((21, 0.0), (20, 2.4), 0.318_932_436_774_1),
+            ((100, 0.0), (100, 16.5), 0.000_192_287_413_842_75),
+            ((2, 150.5), (201, 0.0), 0.248_744_086_231_3),
+            ((100, 0.0), (100, 99.5), 2.208_760_693_199_5e-59),
+        ];
+        for (a, b, p) in cases {
+            let (a, b) = (row(a.0, a.1), row(b.0, b.1));
+            assert_near(mann_whitney_p(&a, &b).unwrap() / p, 1.0);
+            assert_near(mann_whitney_p(&b, &a).unwrap() / p, 1.0);
+        }
     }
 
     #[test]
