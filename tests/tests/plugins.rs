@@ -125,7 +125,37 @@ fn files_that_are_no_plugins_say_what_they_are() {
 }
 
 /// What a schedule does wrong on `ring:4`, its row's status, and its reason.
-const WRONG_SCHEDULES: [(&str, &str, Status, &str); 27] = [
+const WRONG_SCHEDULES: [(&str, &str, Status, &str); 32] = [
+    (
+        "layout_after_place",
+        "const uint64_t n = 4; host->place(host->ctx, 0, 0, 1); return lay_out(host, &n, 1);",
+        Status::Invalid,
+        "the schedule sets its grid after it has placed a node",
+    ),
+    (
+        "null_radices",
+        "return lay_out(host, 0, 2);",
+        Status::Invalid,
+        "the schedule's grid: it has null for the radices of 2 axes",
+    ),
+    (
+        "send_without_size",
+        "SwmSend s = everything(0, 1); s.size = 0; host->step(host->ctx); return host->send(host->ctx, &s);",
+        Status::Invalid,
+        "the plugin's send has a `size` below 104: set it to sizeof(SwmSend)",
+    ),
+    (
+        "unknown_flags",
+        "SwmSend s = everything(0, 1); s.flags = 64; host->step(host->ctx); return host->send(host->ctx, &s);",
+        Status::Invalid,
+        "the plugin's send has flags that this swapmeet does not know",
+    ),
+    (
+        "phase_not_utf8",
+        "return host->phase(host->ctx, text(\"\\xff\"));",
+        Status::Invalid,
+        "the schedule names a phase with text that is not UTF-8, or too long",
+    ),
     (
         "unknown_receiver",
         "SwmSend s = everything(0, 9); host->step(host->ctx); return host->send(host->ctx, &s);",
@@ -220,7 +250,7 @@ const WRONG_SCHEDULES: [(&str, &str, Status, &str); 27] = [
         "null_axes",
         "SwmSend s = everything(0, 1); s.origins.kind = SWM_AXES; s.origins.axis_count = 1; host->step(host->ctx); return host->send(host->ctx, &s);",
         Status::Invalid,
-        "step 1: in the send from 0 to 1, the set of origins has no axes, or over 64",
+        "step 1: in the send from 0 to 1, the set of origins has null for its axes",
     ),
     (
         "axis_outside",

@@ -111,6 +111,7 @@ pub fn plan<'a>(
         limit: limit.map(|limit| (Instant::now() + limit, limit)),
         late: false,
         calls: 0,
+        placed: false,
     };
     let outcome = run(algorithm, params, task, &mut host, listeners);
     Planned { outcome, asked: host.asked, log: host.log }
@@ -161,6 +162,8 @@ struct Host<'a> {
     limit: Option<(Instant, Duration)>,
     late: bool,
     calls: u32,
+    /// Whether the schedule has placed a node: a grid set after that would drop the placement.
+    placed: bool,
 }
 
 impl Host<'_> {
@@ -254,6 +257,9 @@ impl Host<'_> {
         let step = self.walk.as_ref().map_or(0, Walk::step_number);
         let bad =
             |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
+        if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL) != 0 {
+            return Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"));
+        }
         let rule = Rule {
             from: send.from,
             to: send.to,
@@ -272,7 +278,7 @@ impl Host<'_> {
             return walk.send(&rule, None);
         }
         // SAFETY: the plugin promises that the route can be read during the call.
-        unsafe { read_way(send.route, &mut self.way) }.map_err(bad("route's nodes"))?;
+        unsafe { read_way(send.route, &mut self.way) }.map_err(Fault::OutOfOrder)?;
         walk.send(&rule, Some(&self.way))
     }
 }

@@ -141,7 +141,7 @@ impl Plugin {
             return Err(bad("its entry returns no table".to_owned()));
         }
         // SAFETY: every version's table begins with this head.
-        let head = unsafe { table.cast::<SwmHead>().read() };
+        let head = unsafe { table.cast::<SwmHead>().read_unaligned() };
         if head.magic != SWM_MAGIC {
             return Err(bad(format!("its table begins with {:#018x}, expected {SWM_MAGIC:#018x}", head.magic)));
         }
@@ -156,7 +156,7 @@ impl Plugin {
             )));
         }
         // SAFETY: the table is at least as large as the struct, as just checked.
-        let table = unsafe { table.read() };
+        let table = unsafe { table.read_unaligned() };
         // SAFETY: a table's texts live as long as the plugin.
         let text = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")));
         let name = text(table.name, "name")?;
@@ -171,13 +171,17 @@ impl Plugin {
                 table.algorithm_count
             )));
         }
-        let mut algorithms = Vec::new();
+        let mut algorithms: Vec<Arc<Algorithm>> = Vec::new();
         for i in 0..table.algorithm_count as usize {
             // SAFETY: the table promises `algorithm_count` pointers.
-            let raw = unsafe { *table.algorithms.add(i) };
+            let raw = unsafe { table.algorithms.add(i).read_unaligned() };
             // SAFETY: the table promises that each points to an algorithm's table.
             let algorithm = unsafe { Algorithm::read(raw, &name, &version) };
-            algorithms.push(Arc::new(algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?));
+            let algorithm = algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?;
+            if let Some(first) = algorithms.iter().position(|a| a.name == algorithm.name) {
+                return Err(bad(format!("algorithms {first} and {i} are both named `{}`", algorithm.name)));
+            }
+            algorithms.push(Arc::new(algorithm));
         }
         Ok(Self {
             path: path.to_owned(),
@@ -200,12 +204,12 @@ impl Algorithm {
             return Err("no table".to_owned());
         }
         // SAFETY: the size is the first field of every version of the struct.
-        let size = unsafe { raw.cast::<u32>().read() } as usize;
+        let size = unsafe { raw.cast::<u32>().read_unaligned() } as usize;
         if size < size_of::<SwmAlgorithm>() {
             return Err(format!("its table has {size} bytes, expected at least {}", size_of::<SwmAlgorithm>()));
         }
         // SAFETY: the table is at least as large as the struct.
-        let table = unsafe { raw.read() };
+        let table = unsafe { raw.read_unaligned() };
         // SAFETY: a table's texts live as long as the plugin.
         let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
         let name = read(table.name, "name")?;
@@ -224,7 +228,7 @@ impl Algorithm {
         let mut params = Vec::new();
         for i in 0..table.param_count as usize {
             // SAFETY: the table promises `param_count` entries.
-            let p: SwmParamInfo = unsafe { *table.params.add(i) };
+            let p: SwmParamInfo = unsafe { table.params.add(i).read_unaligned() };
             params.push(Param {
                 key: read(p.key, "parameter's key")?,
                 default: read(p.default_value, "parameter's default")?,

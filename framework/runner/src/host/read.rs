@@ -9,7 +9,7 @@ use swapmeet_core::topology::Way;
 pub(super) const MOST_AXES: u32 = 64;
 
 /// # Safety
-/// Pointers in `set` must be null or valid for the counts beside them.
+/// Pointers in `set` must be null or readable for the counts beside them.
 pub(super) unsafe fn node_set<'a, 'b: 'a>(
     set: &SwmSet,
     axes: &'a mut SmallVec<[Axis<'b>; 8]>,
@@ -17,11 +17,12 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
     match set.kind {
         SWM_ALL => Ok(NodeSet::All),
         SWM_NODE => Ok(NodeSet::One(set.node)),
-        SWM_AXES if set.axes.is_null() || set.axis_count > MOST_AXES => Err("has no axes, or over 64"),
+        SWM_AXES if set.axis_count > MOST_AXES => Err("has over 64 axes"),
+        SWM_AXES if set.axes.is_null() => Err("has null for its axes"),
         SWM_AXES => {
             for i in 0..set.axis_count as usize {
                 // SAFETY: the caller promises `axis_count` axes.
-                axes.push(unsafe { axis(&*set.axes.add(i)) }?);
+                axes.push(unsafe { axis(&set.axes.add(i).read_unaligned()) }?);
             }
             Ok(NodeSet::Axes(axes))
         }
@@ -32,59 +33,75 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
 /// # Safety
 /// As [`node_set`].
 pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
+    /// Twice what the largest grid has.
     const MOST_WORDS: u32 = 1 << 17;
     match raw.kind {
         SWM_ALL => Ok(Axis::All),
         SWM_RANGE => Ok(Axis::Range { first: raw.first, stride: raw.stride, count: raw.count }),
-        SWM_BITS if raw.words.is_null() || raw.count > MOST_WORDS => Err("has an axis of no bits, or far too many"),
-        // SAFETY: the caller promises `count` words.
+        SWM_BITS if raw.count > MOST_WORDS => Err("has an axis with over 131072 words of bits"),
+        SWM_BITS if raw.words.is_null() => Err("has an axis with null for its bits"),
+        SWM_BITS if !raw.words.is_aligned() => Err("has an axis whose bits are at an address that is no multiple of 8"),
+        // SAFETY: the caller promises `count` words, and the address suits them.
         SWM_BITS => Ok(Axis::Bits(unsafe { std::slice::from_raw_parts(raw.words, raw.count as usize) })),
         _ => Err("has an axis of an unknown kind"),
     }
 }
 
 /// # Safety
-/// `route` must point to a route whose pointers are null or valid for the counts beside them.
+/// `route` must point to a route whose pointers are null or readable for the counts beside them.
 pub(super) unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(), &'static str> {
     /// The longest path a message may name.
     const LONGEST: u64 = 1 << 24;
     // SAFETY: the caller promises a route.
-    let raw = unsafe { read_sized(route) };
-    if raw.dim_count > MOST_AXES || raw.path_len > LONGEST {
-        return Err("are far too many");
+    let Some(raw) = (unsafe { read_sized(route, ROUTE_1_0) }) else {
+        return Err("the plugin's route has a `size` below 40: set it to sizeof(SwmRoute)");
+    };
+    if raw.dim_count > MOST_AXES {
+        return Err("the plugin's route has over 64 dimensions");
+    }
+    if raw.path_len > LONGEST {
+        return Err("the plugin's route has a path of over 16777216 nodes");
     }
     way.signs.clear();
     way.order.clear();
     way.path.clear();
-    // SAFETY: the caller promises `dim_count` signs and directions and `path_len` nodes.
+    // SAFETY: the caller promises `dim_count` signs and dimensions and `path_len` nodes.
     unsafe {
-        way.signs.extend_from_slice(slice(raw.signs, raw.dim_count as usize));
-        way.order.extend_from_slice(slice(raw.order, raw.dim_count as usize));
-        way.path.extend_from_slice(slice(raw.path, raw.path_len as usize));
+        way.signs.extend(values(raw.signs, raw.dim_count as usize));
+        way.order.extend(values(raw.order, raw.dim_count as usize));
+        way.path.extend(values(raw.path, raw.path_len as usize));
     }
     Ok(())
 }
 
+/// `len` values at any address, aligned or not; none for null.
+///
 /// # Safety
-/// `ptr` must be null or point to `len` values.
-pub(super) unsafe fn slice<'a, T>(ptr: *const T, len: usize) -> &'a [T] {
-    // SAFETY: the caller promises what is needed.
-    if ptr.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(ptr, len) } }
+/// `ptr` must be null or point to `len` readable values, until the last is taken.
+pub(super) unsafe fn values<T: Copy>(ptr: *const T, len: usize) -> impl ExactSizeIterator<Item = T> {
+    let len = if ptr.is_null() { 0 } else { len };
+    // SAFETY: the caller promises `len` values.
+    (0..len).map(move |i| unsafe { ptr.add(i).read_unaligned() })
 }
 
-/// Reads a struct that begins with its size: what the plugin's version lacks is zero.
+/// Sizes in version 1.0 of the boundary, below which no plugin's struct can be: one that is smaller was never filled in.
+pub(super) const LAYOUT_1_0: usize = 24;
+pub(super) const ROUTE_1_0: usize = 40;
+pub(super) const SEND_1_0: usize = 104;
+
+/// Reads a struct that begins with its size: what the plugin's version lacks is zero. `None` if the size is below `oldest`.
 ///
 /// # Safety
 /// `ptr` must point to a struct that begins with its size in bytes, and zero must be a valid value of every field of `T`.
-pub(super) unsafe fn read_sized<T: Copy>(ptr: *const T) -> T {
+pub(super) unsafe fn read_sized<T: Copy>(ptr: *const T, oldest: usize) -> Option<T> {
     // SAFETY: the caller promises both.
     unsafe {
-        let size = ptr.cast::<u32>().read() as usize;
-        if size >= size_of::<T>() {
-            return ptr.read();
+        let size = ptr.cast::<u32>().read_unaligned() as usize;
+        if size < oldest {
+            return None;
         }
         let mut local = std::mem::MaybeUninit::<T>::zeroed();
-        std::ptr::copy_nonoverlapping(ptr.cast::<u8>(), local.as_mut_ptr().cast::<u8>(), size);
-        local.assume_init()
+        std::ptr::copy_nonoverlapping(ptr.cast::<u8>(), local.as_mut_ptr().cast::<u8>(), size.min(size_of::<T>()));
+        Some(local.assume_init())
     }
 }

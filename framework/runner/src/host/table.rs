@@ -1,8 +1,9 @@
 //! The table of functions that a plugin is handed.
 
 use super::Host;
-use super::read::{MOST_AXES, read_sized, slice};
+use super::read::{LAYOUT_1_0, MOST_AXES, SEND_1_0, read_sized, values};
 use crate::plugin::text;
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{SWM_STOPPED, SwmHost, SwmLayout, SwmSend, SwmStr};
@@ -110,15 +111,23 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                 if layout.is_null() {
                     return Err(Fault::BadGrid("the plugin gives none".to_owned()));
                 }
-                let raw = read_sized(layout);
+                if host.placed {
+                    return Err(Fault::OutOfOrder("the schedule sets its grid after it has placed a node"));
+                }
+                let Some(raw) = read_sized(layout, LAYOUT_1_0) else {
+                    return Err(Fault::BadGrid("its `size` is below 24: set it to sizeof(SwmLayout)".to_owned()));
+                };
                 if raw.axis_count > MOST_AXES {
                     return Err(Fault::BadGrid(format!(
                         "it has {} axes, expected at most {MOST_AXES}",
                         raw.axis_count
                     )));
                 }
-                let radices = slice(raw.radices, raw.axis_count as usize);
-                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(radices, raw.parts))
+                if raw.radices.is_null() && raw.axis_count > 0 {
+                    return Err(Fault::BadGrid(format!("it has null for the radices of {} axes", raw.axis_count)));
+                }
+                let radices: SmallVec<[u64; 8]> = values(raw.radices, raw.axis_count as usize).collect();
+                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(&radices, raw.parts))
             })
         })
     }
@@ -126,15 +135,22 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
 
 unsafe extern "C" fn place(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32 {
     // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.place(logical, real, owner != 0))) }
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.placed = true;
+            host.walk(|walk| walk.place(logical, real, owner != 0))
+        })
+    }
 }
 
 unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
-            let name = text(name).unwrap_or_else(|why| format!("a phase whose name {why}"));
-            host.walk(|walk| walk.phase(&name))
+            host.walk(|walk| {
+                let bad = |_| Fault::OutOfOrder("the schedule names a phase with text that is not UTF-8, or too long");
+                walk.phase(&text(name).map_err(bad)?)
+            })
         })
     }
 }
@@ -152,7 +168,12 @@ unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
                 if send.is_null() {
                     return Err(Fault::OutOfOrder("the plugin sends null"));
                 }
-                host.send(&read_sized(send))
+                let Some(send) = read_sized(send, SEND_1_0) else {
+                    return Err(Fault::OutOfOrder(
+                        "the plugin's send has a `size` below 104: set it to sizeof(SwmSend)",
+                    ));
+                };
+                host.send(&send)
             })
         })
     }
