@@ -50,6 +50,69 @@ static SwmSend block(uint64_t origin, uint64_t destination, uint64_t from, uint6
     return send;
 }
 
+/* The send, in a first step of its own that is over when this returns. */
+static int32_t one_step(const SwmHost *host, const SwmSend *send)
+{
+    if (host->step(host->ctx) != SWM_OK || host->send(host->ctx, send) != SWM_OK)
+        return SWM_STOPPED;
+    return host->step(host->ctx);
+}
+
+static SwmAxis range(uint32_t first, uint32_t stride, uint32_t count)
+{
+    SwmAxis axis;
+    memset(&axis, 0, sizeof axis);
+    axis.kind = SWM_RANGE;
+    axis.first = first;
+    axis.stride = stride;
+    axis.count = count;
+    return axis;
+}
+
+static SwmAxis bits(const void *words, uint32_t count)
+{
+    SwmAxis axis;
+    memset(&axis, 0, sizeof axis);
+    axis.kind = SWM_BITS;
+    axis.count = count;
+    axis.words = (const uint64_t *)words;
+    return axis;
+}
+
+/* From 0 to 1, the blocks with destinations in the product of `count` axes. */
+static int32_t send_to_set(const SwmHost *host, const SwmAxis *axes, uint32_t count)
+{
+    SwmSend send = everything(0, 1);
+    send.destinations.kind = SWM_AXES;
+    send.destinations.axis_count = count;
+    send.destinations.axes = axes;
+    return one_step(host, &send);
+}
+
+static SwmRoute no_route(void)
+{
+    SwmRoute route;
+    memset(&route, 0, sizeof route);
+    route.size = sizeof route;
+    return route;
+}
+
+/* From 0 to 2, which on a ring of four are no neighbours, by that route. */
+static int32_t send_by(const SwmHost *host, const SwmRoute *route)
+{
+    SwmSend send = everything(0, 2);
+    send.route = route;
+    return one_step(host, &send);
+}
+
+static int32_t send_by_path(const SwmHost *host, const uint64_t *path, uint64_t nodes)
+{
+    SwmRoute route = no_route();
+    route.path = path;
+    route.path_len = nodes;
+    return send_by(host, &route);
+}
+
 static int32_t lay_out(const SwmHost *host, const uint64_t *radices, uint32_t axes)
 {
     SwmLayout layout;

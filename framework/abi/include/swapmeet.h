@@ -27,10 +27,10 @@
 // All went well.
 #define SWM_OK 0
 
-// The algorithm can't run on this problem; the reason was given with [`SwmHost::fail`].
+// The algorithm can't run on this problem; the reason was given with `SwmHost.fail`.
 #define SWM_UNSUPPORTED 1
 
-// The plugin failed; the reason was given with [`SwmHost::fail`].
+// The plugin failed; the reason was given with `SwmHost.fail`.
 #define SWM_ERROR 2
 
 // The host refused a call (the schedule broke a rule, or the case was stopped); the plugin should return this at once.
@@ -57,40 +57,40 @@
 // A set of every coordinate, or of every node.
 #define SWM_ALL 0
 
-// [`SwmAxis`]: `first`, `first + stride`, .. (`count` of them), each modulo the axis's radix.
+// `SwmAxis`: `first`, `first + stride`, .. (`count` of them), each modulo the axis's radix.
 #define SWM_RANGE 1
 
-// [`SwmAxis`]: the coordinates whose bits are set in `words`.
+// `SwmAxis`: the coordinates whose bits are set in `words`.
 #define SWM_BITS 2
 
-// [`SwmSet`]: the single node `node`.
+// `SwmSet`: the single node `node`.
 #define SWM_NODE 1
 
-// [`SwmSet`]: the product of `axes`.
+// `SwmSet`: the product of `axes`.
 #define SWM_AXES 2
 
-// [`SwmSend::flags`]: every block selected must be held; without it the selection is a rule over whatever is held.
+// `SwmSend.flags`: every block selected must be held; without it the selection is a rule over whatever is held.
 #define SWM_STRICT 1
 
-// [`SwmSend::flags`]: the sender keeps what it sends (broadcast, allgather).
+// `SwmSend.flags`: the sender keeps what it sends (broadcast, allgather).
 #define SWM_COPY 2
 
-// [`SwmSend::flags`]: `from` may equal `to`; such a send is a local copy and costs nothing.
+// `SwmSend.flags`: `from` may equal `to`; such a send is a local copy and costs nothing.
 #define SWM_LOCAL 4
 
-// Levels for [`SwmHost::log`].
+// Levels for `SwmHost.log`.
 #define SWM_LOG_WARN 1
 
-// Levels for [`SwmHost::log`].
+// Levels for `SwmHost.log`.
 #define SWM_LOG_INFO 2
 
 // The first 24 bytes of a plugin's table: frozen for ever, read before anything else.
 typedef struct SwmHead {
-    // [`SWM_MAGIC`].
+    // `SWM_MAGIC`.
     uint64_t magic;
-    // [`SWM_ABI_MAJOR`] of the header the plugin was built with.
+    // `SWM_ABI_MAJOR` of the header the plugin was built with.
     uint32_t abi_major;
-    // [`SWM_ABI_MINOR`] of the header the plugin was built with.
+    // `SWM_ABI_MINOR` of the header the plugin was built with.
     uint32_t abi_minor;
     // Size of the whole table.
     uint32_t size;
@@ -140,11 +140,11 @@ typedef struct SwmParam {
     struct SwmStr value;
 } SwmParam;
 
-// What is to be done, but for what a plugin has to ask for ([`SwmHost::block_bytes`] and its neighbours).
+// What is to be done, but for what a plugin has to ask for (`SwmHost.block_bytes` and its neighbours).
 typedef struct SwmProblem {
     // Size of this struct.
     uint32_t size;
-    // [`SWM_ALLTOALL`], ..
+    // `SWM_ALLTOALL`, ..
     uint32_t collective;
     // What connects the nodes.
     const struct SwmTopology *topology;
@@ -174,7 +174,7 @@ typedef struct SwmLayout {
 
 // A subset of the coordinates of one axis of the grid.
 typedef struct SwmAxis {
-    // [`SWM_ALL`], [`SWM_RANGE`] or [`SWM_BITS`].
+    // `SWM_ALL`, `SWM_RANGE` or `SWM_BITS`.
     uint32_t kind;
     // First coordinate of a range; below the axis's radix.
     uint32_t first;
@@ -188,11 +188,11 @@ typedef struct SwmAxis {
 
 // A set of nodes of the schedule's grid.
 typedef struct SwmSet {
-    // [`SWM_ALL`], [`SWM_NODE`] or [`SWM_AXES`].
+    // `SWM_ALL`, `SWM_NODE` or `SWM_AXES`.
     uint32_t kind;
-    // As many as the grid has, when `kind` is [`SWM_AXES`].
+    // As many as the grid has, when `kind` is `SWM_AXES`.
     uint32_t axis_count;
-    // The one node, when `kind` is [`SWM_NODE`].
+    // The one node, when `kind` is `SWM_NODE`.
     uint64_t node;
     // One subset an axis.
     const struct SwmAxis *axes;
@@ -218,7 +218,7 @@ typedef struct SwmRoute {
 typedef struct SwmSend {
     // Size of this struct.
     uint32_t size;
-    // [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`].
+    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`.
     uint32_t flags;
     // Sender, a node of the schedule's grid.
     uint64_t from;
@@ -234,7 +234,7 @@ typedef struct SwmSend {
     const struct SwmRoute *route;
 } SwmSend;
 
-// What a plugin may ask of the host. Each function takes `ctx` first; those that return `i32` return [`SWM_OK`] or [`SWM_STOPPED`].
+// What a plugin may ask of the host. Each function takes `ctx` first; those that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
 //
 // Sizes and machine parameters are asked for rather than given: a schedule whose making did not ask for the block size is
 // the same for every block size, and the host then prices many cases from one run of it.
@@ -245,15 +245,15 @@ typedef struct SwmHost {
     uint32_t reserved;
     // The host's own; handed back in every call.
     void *ctx;
-    // Says why the plugin is about to return [`SWM_UNSUPPORTED`] or [`SWM_ERROR`].
+    // Says why the plugin is about to return `SWM_UNSUPPORTED` or `SWM_ERROR`.
     void (*fail)(void *ctx, struct SwmStr reason);
-    // A line for the log; `level` is [`SWM_LOG_WARN`] or [`SWM_LOG_INFO`].
+    // A line for the log; `level` is `SWM_LOG_WARN` or `SWM_LOG_INFO`.
     void (*log)(void *ctx, uint32_t level, struct SwmStr line);
     // Bytes of each block when sizes are uniform, else the largest block.
     uint64_t (*block_bytes)(void *ctx);
     // Bytes of the block from node `from` to node `to` of the machine.
     uint64_t (*pair_bytes)(void *ctx, uint64_t from, uint64_t to);
-    // Messages a node may send, and receive, at a time; `u64::MAX` for all links at once.
+    // Messages a node may send, and receive, at a time; `UINT64_MAX` for all links at once.
     uint64_t (*ports)(void *ctx);
     // Circuits a directed link carries at a time.
     uint64_t (*virtual_channels)(void *ctx);
@@ -313,13 +313,13 @@ typedef struct SwmPlugin {
     struct SwmStr version;
     // Its licence, an SPDX expression.
     struct SwmStr licence;
-    // Pointers, so that [`SwmAlgorithm`] can grow.
+    // Pointers, so that `SwmAlgorithm` can grow.
     const struct SwmAlgorithm *const *algorithms;
     // Length of `algorithms`.
     uint64_t algorithm_count;
 } SwmPlugin;
 
-// The type of [`ENTRY_SYMBOL`]. The table must stay for the life of the process.
+// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process.
 typedef const struct SwmPlugin *(*SwmEntry)(void);
 
 #endif  /* SWAPMEET_H */

@@ -346,7 +346,7 @@ pub struct SwmPlugin {
     pub algorithm_count: u64,
 }
 
-/// The type of [`ENTRY_SYMBOL`]. The table must stay for the life of the process.
+/// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process.
 pub type SwmEntry = unsafe extern "C" fn() -> *const SwmPlugin;
 
 impl SwmStr {

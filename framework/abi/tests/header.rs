@@ -10,11 +10,15 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// What cbindgen makes of the definitions, with the links of Rust's documentation as plain names for readers of C.
 fn generated() -> String {
     let config = cbindgen::Config::from_file(folder().join("cbindgen.toml")).unwrap();
     let mut text = Vec::new();
     cbindgen::generate_with_config(folder(), config).unwrap().write(&mut text);
-    String::from_utf8(text).unwrap()
+    let text = String::from_utf8(text).unwrap();
+    [("[`", "`"), ("`]", "`"), ("u64::MAX", "UINT64_MAX"), ("`i32`", "`int32_t`"), ("::", ".")]
+        .iter()
+        .fold(text, |text, (rust, c)| text.replace(rust, c))
 }
 
 #[test]

@@ -222,8 +222,11 @@ impl Algorithm {
             return Err(format!("`{name}` does no collective"));
         }
         const MOST_PARAMS: u64 = 64;
-        if table.param_count > MOST_PARAMS || (table.param_count > 0 && table.params.is_null()) {
+        if table.param_count > MOST_PARAMS {
             return Err(format!("`{name}` claims {} parameters, expected at most {MOST_PARAMS}", table.param_count));
+        }
+        if table.param_count > 0 && table.params.is_null() {
+            return Err(format!("`{name}` has null for its {} parameters", table.param_count));
         }
         let mut params = Vec::new();
         for i in 0..table.param_count as usize {

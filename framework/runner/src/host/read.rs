@@ -100,8 +100,11 @@ pub(super) unsafe fn read_sized<T: Copy>(ptr: *const T, oldest: usize) -> Option
         if size < oldest {
             return None;
         }
+        if size >= size_of::<T>() {
+            return Some(ptr.read_unaligned());
+        }
         let mut local = std::mem::MaybeUninit::<T>::zeroed();
-        std::ptr::copy_nonoverlapping(ptr.cast::<u8>(), local.as_mut_ptr().cast::<u8>(), size.min(size_of::<T>()));
+        std::ptr::copy_nonoverlapping(ptr.cast::<u8>(), local.as_mut_ptr().cast::<u8>(), size);
         Some(local.assume_init())
     }
 }

@@ -148,7 +148,9 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.walk(|walk| {
-                let bad = |_| Fault::OutOfOrder("the schedule names a phase with text that is not UTF-8, or too long");
+                let bad = |_| {
+                    Fault::OutOfOrder("the schedule names a phase with text that is not UTF-8, or over a mebibyte long")
+                };
                 walk.phase(&text(name).map_err(bad)?)
             })
         })

@@ -1,0 +1,156 @@
+//! Files that are no plugins, and tables that are wrong.
+
+use crate::{rows_of, run_alone};
+use predicates::prelude::*;
+use std::path::Path;
+use swapmeet_results::Status;
+use swapmeet_tests::{compile_c, swapmeet};
+use tempfile::tempdir;
+
+/// What is wrong with a table, and what is said of the file (`FILE`).
+const WRONG_TABLES: [(&str, &str, &str); 17] = [
+    (
+        "other_major",
+        "plugin.head.abi_major = 7; plugin.head.abi_minor = 3;",
+        "FILE: built for plugin ABI 7.3, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
+    ),
+    (
+        // nothing but the head may be believed of another major version
+        "other_major_shorter",
+        "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
+        "FILE: built for plugin ABI 0.0, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
+    ),
+    (
+        "magic",
+        "plugin.head.magic = 42;",
+        "FILE: not a swapmeet plugin: its table begins with 0x000000000000002a, expected 0x5445454d50415753",
+    ),
+    ("null", "return 0;", "FILE: not a swapmeet plugin: its entry returns no table"),
+    ("small", "plugin.head.size = 40;", "FILE: not a swapmeet plugin: its table has 40 bytes, expected at least 88"),
+    ("empty", "plugin.algorithm_count = 0;", "FILE: not a swapmeet plugin: it has no algorithms"),
+    ("null_algorithms", "plugin.algorithms = 0;", "FILE: not a swapmeet plugin: it has no algorithms"),
+    (
+        "many",
+        "plugin.algorithm_count = 1000000;",
+        "FILE: not a swapmeet plugin: it claims 1000000 algorithms, expected at most 1024",
+    ),
+    ("null_algorithm", "algorithms[0] = 0;", "FILE: not a swapmeet plugin: algorithm 0: no table"),
+    (
+        "small_algorithm",
+        "wrong.size = 0;",
+        "FILE: not a swapmeet plugin: algorithm 0: its table has 0 bytes, expected at least 120",
+    ),
+    (
+        "name",
+        "wrong.name = text(\"Wrong Name\");",
+        "FILE: not a swapmeet plugin: algorithm 0: its name is `Wrong Name`, expected lower-case letters, digits and hyphens",
+    ),
+    (
+        "twice",
+        "static const SwmAlgorithm *two[2]; two[0] = two[1] = &wrong; plugin.algorithms = two; plugin.algorithm_count = 2;",
+        "FILE: not a swapmeet plugin: algorithms 0 and 1 are both named `wrong`",
+    ),
+    ("utf8", "plugin.version = text(\"\\xff\");", "FILE: not a swapmeet plugin: its version is not UTF-8"),
+    ("no_plan", "wrong.plan = 0;", "FILE: not a swapmeet plugin: algorithm 0: `wrong` has no `plan` function"),
+    ("idle", "wrong.collectives = 0;", "FILE: not a swapmeet plugin: algorithm 0: `wrong` does no collective"),
+    (
+        "many_params",
+        "wrong.param_count = 65;",
+        "FILE: not a swapmeet plugin: algorithm 0: `wrong` claims 65 parameters, expected at most 64",
+    ),
+    (
+        "null_params",
+        "wrong.param_count = 2;",
+        "FILE: not a swapmeet plugin: algorithm 0: `wrong` has null for its 2 parameters",
+    ),
+];
+
+#[test]
+fn a_wrong_table_is_an_error_when_named_and_passed_over_in_a_scan() {
+    for (name, spoil, message) in WRONG_TABLES {
+        let dir = tempdir().unwrap();
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("TABLE", spoil)]) else { return };
+        let message = message.replace("FILE", file.to_str().unwrap());
+        let (code, said) = refused(&file);
+        assert_eq!((code, said), (Some(2), format!("error: {message}")), "{name}");
+        assert_eq!(passed_over(dir.path()), [format!("passed over {message}")], "{name}");
+    }
+}
+
+/// Whatever the later version appended, its table is larger and nothing else.
+#[test]
+fn a_later_minor_version_is_welcome() {
+    let dir = tempdir().unwrap();
+    let spoil = "plugin.head.abi_minor = 9; plugin.head.size = 4096; wrong.size = 4096;";
+    let macros = [("TABLE", spoil), ("PLAN", "return shift(problem, host);")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "minor", &macros) else { return };
+    assert_eq!(run_alone(&file).1.status, Status::Ok);
+}
+
+#[test]
+fn files_that_are_no_plugins_say_what_they_are() {
+    let dir = tempdir().unwrap();
+    let text = dir.path().join("notes.so");
+    std::fs::write(&text, "not a library").unwrap();
+    let missing = dir.path().join("missing.so");
+    for file in [&text, &missing] {
+        let (code, said) = refused(file);
+        // what follows is the system's
+        let ours = format!("error: {}: not a library that can be loaded: ", file.display());
+        assert!(code == Some(2) && said.starts_with(&ours) && said.len() > ours.len(), "{code:?} {said}");
+    }
+    let log = passed_over(dir.path());
+    assert_eq!(log.len(), 1);
+    assert!(log[0].starts_with(&format!("passed over {}: not a library that can be loaded: ", text.display())));
+
+    let empty = dir.path().join("empty.c");
+    std::fs::write(&empty, "int nothing;\n").unwrap();
+    let Some(file) = compile_c(empty.to_str().unwrap(), dir.path(), "empty", &[]) else { return };
+    let message = format!("{}: not a swapmeet plugin: it has no symbol `swapmeet_plugin`", file.display());
+    assert_eq!(refused(&file), (Some(2), format!("error: {message}")));
+    assert!(passed_over(dir.path()).contains(&format!("passed over {message}")));
+}
+
+#[test]
+fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library() {
+    let dir = tempdir().unwrap();
+    std::fs::write(dir.path().join("README.md"), "not a library").unwrap();
+    assert_eq!(passed_over(dir.path()), [] as [&str; 0]);
+}
+
+/// The user's own come before the bundled ones, in the order in which they are named.
+#[test]
+fn of_two_algorithms_of_one_name_the_first_found_runs() {
+    let dir = tempdir().unwrap();
+    let plugin = |plugin: &str, algorithm: &str| {
+        let spoil = format!("plugin.name = text(\"{plugin}\"); wrong.name = text(\"{algorithm}\");");
+        let macros = [("TABLE", spoil.as_str()), ("PLAN", "return shift(problem, host);")];
+        compile_c("tests/plugins/wrong.c", dir.path(), plugin, &macros)
+    };
+    let (Some(mine), Some(theirs)) = (plugin("mine", "gen"), plugin("theirs", "gen")) else { return };
+    let (code, rows) = rows_of(&mine, "ring:4", "gen");
+    assert_eq!((code, rows[0].plugin.as_str()), (0, "mine"));
+
+    let (mine, theirs) = (mine.to_str().unwrap(), theirs.to_str().unwrap());
+    swapmeet(&["list", "plugins", "--plugin-dir", theirs, "--plugin-dir", mine]).assert().success().stderr(
+        predicate::str::contains(format!(
+            "`gen` of {mine} is hidden by that of plugin `theirs`, which was found first"
+        ))
+        .and(predicate::str::contains("swapmeet_plugin_thakur")),
+    );
+}
+
+/// Exit status and message of a run with a file that the user named.
+fn refused(file: &Path) -> (Option<i32>, String) {
+    let args = ["run", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:4", "--algorithm", "wrong"];
+    let output = swapmeet(&args).output().unwrap();
+    assert!(output.stdout.is_empty());
+    (output.status.code(), String::from_utf8(output.stderr).unwrap().trim_end().to_owned())
+}
+
+/// What `list plugins` says of a folder.
+fn passed_over(folder: &Path) -> Vec<String> {
+    let output = swapmeet(&["list", "plugins", "--plugin-dir", folder.to_str().unwrap()]).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stderr).unwrap().lines().map(str::to_owned).collect()
+}
