@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
+use swapmeet_core::machine::Machine;
 use swapmeet_tests::{project, rows, swapmeet};
 
 fn fixture() -> Value {
@@ -83,14 +84,93 @@ fn the_rows_time_is_the_papers_formula() {
     }
 }
 
+/// The committed report; that it is what the program writes is tested with the command line.
+fn report() -> Vec<String> {
+    std::fs::read_to_string(project("results/reproduced/thakur.csv")).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// A text as a field of the report.
+fn field(text: &str) -> String {
+    if text.contains(',') { format!("\"{text}\"") } else { text.to_owned() }
+}
+
+#[track_caller]
+fn assert_reported(report: &[String], start: &str) {
+    assert!(report.iter().any(|line| line.starts_with(start)), "no line starts with {start}");
+}
+
 #[test]
-fn the_fits_behind_the_preset_agree() {
-    let csv = std::fs::read_to_string(project("results/reproduced/thakur.csv")).unwrap();
-    let fixture = fixture();
+fn the_report_has_the_papers_seconds() {
+    let (fixture, report) = (fixture(), report());
+    let sizes = ["256", "1KiB", "4KiB", "8KiB", "16KiB"];
+    for (table, meshes) in fixture["tables"].as_object().unwrap() {
+        for (mesh, seconds) in meshes.as_object().unwrap() {
+            for (size, seconds) in sizes.iter().zip(seconds.as_array().unwrap()) {
+                let seconds = seconds.as_f64().unwrap();
+                let printed = if seconds < 10.0 { format!("{seconds:.3}") } else { format!("{seconds:.2}") };
+                assert_reported(&report, &format!("{table},{mesh},uniform:{size},{printed},"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_report_counts_contention_as_the_independent_walk() {
+    let (fixture, report) = (fixture(), report());
+    for (name, expected) in fixture["profiles"].as_object().unwrap() {
+        let (mesh, algorithm) = name.split_once(' ').unwrap();
+        let row = format!("Contention,{} {mesh}", algorithm.to_lowercase());
+        let (sum, least) = (&expected["sum_f"], &expected["sum_f_lower_bound"]);
+        assert_reported(&report, &format!("{row},least possible sum of f,,{least},"));
+        let Some(printed) = expected.get("printed") else {
+            assert_reported(&report, &format!("{row},sum of f,,{sum},"));
+            continue;
+        };
+        assert_reported(&report, &format!("{row},sum of f,{},{sum},", printed["sum"]));
+        let steps = expected["steps"].as_u64().unwrap();
+        let right = steps - printed["wrong"].as_u64().unwrap();
+        assert_reported(&report, &format!("{row},steps in which f is as printed,{steps},{right},differs,"));
+        assert_reported(&report, &format!("{row},steps in which f is as corrected,,{steps},"));
+        if let Some(max) = printed.get("max") {
+            assert_reported(&report, &format!("{row},largest f,{max},{},", expected["max_f"]));
+        }
+    }
+}
+
+#[test]
+fn the_fits_agree() {
+    let (fixture, report) = (fixture(), report());
     for (row, fit) in fixture["fits"].as_object().unwrap() {
-        for (column, key, digits) in [("alpha, us", "alpha_us", 1), ("beta, us a byte", "beta_us_per_byte", 4)] {
-            let expected = format!("Fit,\"{row}\",\"{column}\",,{:.digits$},", fit[key].as_f64().unwrap());
-            assert!(csv.contains(&expected), "{expected}");
+        let figure = |key: &str| fit[key].as_f64().unwrap();
+        let (row, alpha, beta) = (field(row), figure("alpha_us"), figure("beta_us_per_byte"));
+        assert_reported(&report, &format!("Fit,{row},\"alpha, us\",,{alpha:.1},"));
+        assert_reported(&report, &format!("Fit,{row},\"beta, us a byte\",,{beta:.4},"));
+        assert_reported(&report, &format!("Fit,{row},mean error,,{:.1} %,", 100.0 * figure("mean_error")));
+    }
+}
+
+/// `delta` is the fits, rounded.
+#[test]
+fn the_preset_is_what_the_fits_give() {
+    let fixture = fixture();
+    let delta = Machine::parse("delta").unwrap();
+    let figure = |fit: &str, key: &str| fixture["fits"][fit][key].as_f64().unwrap();
+    assert!((delta.startup_us - figure("PEX, Table 2", "alpha_us")).abs() < 0.05);
+    assert!((delta.byte_us - figure("PEX, Table 2", "beta_us_per_byte")).abs() < 0.000_05);
+    assert!((delta.unpaired_byte_us() - figure("GEN, Tables 5 and 6", "beta_us_per_byte")).abs() < 0.000_5);
+}
+
+#[test]
+fn the_findings_are_counted_alike() {
+    let (fixture, report) = (fixture(), report());
+    for (claim, counts) in fixture["findings"].as_object().unwrap() {
+        let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
+        // where GEN has no part, every machine with the same alpha and beta says the same
+        let column = if counts.get("model, f as printed").is_some() { "at the same cost a byte" } else { "on `delta`" };
+        assert_reported(&report, &format!("Findings,{claim},{column},{},{},", text("tables"), text("model")));
+        if counts.get("model, f as printed").is_some() {
+            let printed = text("model, f as printed");
+            assert_reported(&report, &format!("Findings,{claim},and f as printed,{},{printed},", text("tables")));
         }
     }
 }

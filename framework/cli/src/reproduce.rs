@@ -50,3 +50,30 @@ fn write(report: &Report, folder: &std::path::Path) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(name: &str) -> (String, Option<String>) {
+        match find(name) {
+            Err(Failure::Input(error)) => (error.message, error.help),
+            found => panic!("{found:?}"),
+        }
+    }
+
+    #[test]
+    fn every_paper_is_found_by_its_name() {
+        for paper in papers() {
+            assert_eq!(find(paper.name).unwrap().title, paper.title);
+        }
+    }
+
+    #[test]
+    fn an_unknown_paper_is_refused_with_its_near_matches() {
+        let (message, help) = refusal("thakkur");
+        assert_eq!(message, "unknown paper `thakkur`");
+        assert_eq!(help.as_deref(), Some("did you mean `thakur`?"));
+        assert_eq!(refusal("knuth").1.as_deref(), Some("papers are suh-shin, thakur"));
+    }
+}

@@ -28,6 +28,15 @@ pub enum ReproduceError {
     },
 }
 
+/// What one walk of a schedule gives.
+#[derive(Debug)]
+pub struct Run {
+    /// A row for each workload and machine; the machines vary faster.
+    pub rows: Vec<Record>,
+    /// The facts of every step; loads are blocks.
+    pub steps: Vec<StepFacts>,
+}
+
 /// Runs cases.
 pub struct Bench<'a> {
     registry: &'a Registry,
@@ -39,15 +48,17 @@ impl<'a> Bench<'a> {
         Self { registry }
     }
 
-    /// One algorithm on one topology, for each workload and machine (the machines vary faster), from one walk of the schedule.
-    pub fn rows(
+    /// One algorithm on one topology, for each workload and machine, from one walk of the schedule.
+    pub fn run(
         &self,
         topology: &str,
         algorithm: &str,
         workloads: &[String],
         machines: &[String],
-    ) -> Result<Vec<Record>, ReproduceError> {
-        self.watched(topology, algorithm, workloads, machines, &mut Facts::default())
+    ) -> Result<Run, ReproduceError> {
+        let mut facts = Facts::default();
+        let rows = self.watched(topology, algorithm, workloads, machines, &mut facts)?;
+        Ok(Run { rows, steps: facts.0 })
     }
 
     /// One row.
@@ -58,15 +69,20 @@ impl<'a> Bench<'a> {
         workload: &str,
         machine: &str,
     ) -> Result<Record, ReproduceError> {
-        let rows = self.rows(topology, algorithm, &[workload.to_owned()], &[machine.to_owned()])?;
-        Ok(rows.into_iter().next().unwrap_or_default())
+        let run = self.run(topology, algorithm, &[workload.to_owned()], &[machine.to_owned()])?;
+        Ok(run.rows.into_iter().next().unwrap_or_default())
     }
 
     /// The facts of every step; loads are blocks.
     pub fn steps(&self, topology: &str, algorithm: &str) -> Result<Vec<StepFacts>, ReproduceError> {
         let mut facts = Facts::default();
-        self.watched(topology, algorithm, &["uniform:1".to_owned()], &["free".to_owned()], &mut facts)?;
+        self.watch(topology, algorithm, &mut facts)?;
         Ok(facts.0)
+    }
+
+    /// Shows every step of a schedule to `watcher`.
+    pub fn watch(&self, topology: &str, algorithm: &str, watcher: &mut dyn Listener) -> Result<(), ReproduceError> {
+        self.watched(topology, algorithm, &["uniform:1".to_owned()], &["free".to_owned()], watcher).map(|_| ())
     }
 
     fn watched(
@@ -105,6 +121,10 @@ struct Facts(Vec<StepFacts>);
 
 impl Listener for Facts {
     fn step(&mut self, step: &Step<'_>) {
+        // A plan that asks for sizes or ports is walked once for each answer: the last walk counts.
+        if step.number == 1 {
+            self.0.clear();
+        }
         self.0.push(step.facts);
     }
 }

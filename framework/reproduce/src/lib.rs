@@ -8,7 +8,7 @@ mod report;
 mod suh_shin;
 mod thakur;
 
-pub use bench::{Bench, ReproduceError};
+pub use bench::{Bench, ReproduceError, Run};
 pub use report::{Cell, Report, Table, Verdict};
 
 /// A paper that can be re-run.

@@ -16,9 +16,10 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict on a measured figure: off by how much.
-    pub fn of(paper: f64, ours: f64) -> Self {
-        if paper == ours { Self::Exact } else { Self::Within(100.0 * (ours / paper - 1.0)) }
+    /// The verdict on a measured figure that the paper prints with so many decimals: the same to these, or off by how much.
+    pub fn measured(paper: f64, ours: f64, decimals: usize) -> Self {
+        let printed = |x: f64| format!("{x:.decimals$}");
+        if printed(paper) == printed(ours) { Self::Exact } else { Self::Within(100.0 * (ours / paper - 1.0)) }
     }
 
     /// The verdict on a figure that must be met.
@@ -96,11 +97,15 @@ impl Table {
     }
 
     fn summary(&self) -> String {
+        // as printed: what reads 10.0 is counted as 10
+        fn near(percent: f64) -> bool {
+            (percent * 10.0).round().abs() <= 100.0
+        }
         let count = |wanted: fn(Verdict) -> bool| self.cells.iter().filter(|c| wanted(c.verdict)).count();
         let mut parts = Vec::new();
         let agree = count(|v| v == Verdict::Exact);
-        let within = count(|v| matches!(v, Verdict::Within(p) if p.abs() <= 10.0));
-        let off = count(|v| matches!(v, Verdict::Within(p) if p.abs() > 10.0));
+        let within = count(|v| matches!(v, Verdict::Within(p) if near(p)));
+        let off = count(|v| matches!(v, Verdict::Within(p) if !near(p)));
         let differ = count(|v| v == Verdict::Differs);
         let none = count(|v| v == Verdict::NotGiven);
         for (n, what) in [
@@ -178,8 +183,8 @@ mod tests {
     fn report() -> Report {
         let mut table = Table::new("Table 1", "Steps.");
         table.add(("4x4", "steps"), 4, 4, Verdict::exactly(&4, &4), "");
-        table.add(("4x4", "time"), 0.5, 0.45, Verdict::of(0.5, 0.45), "");
-        table.add(("8x8", "time"), 1.0, 2.0, Verdict::of(1.0, 2.0), "");
+        table.add(("4x4", "time"), 0.5, 0.45, Verdict::measured(0.5, 0.45, 2), "");
+        table.add(("8x8", "time"), 1.0, 2.0, Verdict::measured(1.0, 2.0, 1), "");
         table.add(("8x8", "a|b"), "yes", "no", Verdict::holds(false), "because");
         Report { paper: "demo", title: "A. Author, Demo, 2026", tables: vec![table] }
     }
@@ -206,6 +211,36 @@ mod tests {
         | 8x8 | time | 1 | 2 | +100.0 % |  |
         |  | a\|b | yes | no | differs | because |
         "#);
+    }
+
+    #[test]
+    fn a_measured_figure_agrees_to_the_digits_that_the_paper_prints() {
+        assert_eq!(Verdict::measured(0.004, 0.003_51, 3), Verdict::Exact);
+        assert_eq!(Verdict::measured(0.004, 0.004_49, 3), Verdict::Exact);
+        assert_eq!(Verdict::measured(0.004, 0.003_4, 3).text(), "-15.0 %");
+        assert_eq!(Verdict::measured(13.61, 13.613, 2), Verdict::Exact);
+        assert_eq!(Verdict::measured(13.61, 13.62, 2).text(), "+0.1 %");
+    }
+
+    #[test]
+    fn what_must_be_met_agrees_or_differs() {
+        assert_eq!(Verdict::exactly(&15, &15), Verdict::Exact);
+        assert_eq!(Verdict::exactly(&15, &16), Verdict::Differs);
+        assert_eq!((Verdict::holds(true), Verdict::holds(false)), (Verdict::Exact, Verdict::Differs));
+    }
+
+    #[test]
+    fn ten_per_cent_is_the_line_between_within_and_further_off() {
+        let summary = |off: &[f64]| {
+            let mut table = Table::new("Table 1", "");
+            for percent in off {
+                table.add(("", ""), 1, 1, Verdict::Within(*percent), "");
+            }
+            table.summary()
+        };
+        assert_eq!(summary(&[10.0, -10.049, 0.1]), "3 within 10 %");
+        assert_eq!(summary(&[10.051, -10.1, -2.0]), "1 within 10 %, 2 further off");
+        assert_eq!(summary(&[]), "");
     }
 
     #[test]

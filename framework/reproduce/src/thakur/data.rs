@@ -1,4 +1,4 @@
-//! Tables 2 to 6: seconds for a complete exchange on the Intel Touchstone Delta. Figures of Thakur, Choudhary & Fox (1993).
+//! Table 1: pairs. Tables 2 to 6: seconds for a complete exchange on the Intel Touchstone Delta. Figures of Thakur, Choudhary & Fox (1993).
 
 /// One of the paper's tables.
 pub struct Measured {
@@ -12,6 +12,22 @@ pub struct Measured {
 
 /// The message sizes of all tables, in bytes.
 pub const SIZES: [u64; 5] = [256, 1024, 4096, 8192, 16384];
+
+/// With how many decimals the paper prints a time: four figures at most, and three decimals.
+pub fn decimals(seconds: f64) -> usize {
+    if seconds < 10.0 { 3 } else { 2 }
+}
+
+/// Table 1: the exchanges of PEX on 8 processors, step by step.
+pub const TABLE_1: [[(u32, u32); 4]; 7] = [
+    [(0, 1), (2, 3), (4, 5), (6, 7)],
+    [(0, 2), (1, 3), (4, 6), (5, 7)],
+    [(0, 3), (1, 2), (4, 7), (5, 6)],
+    [(0, 4), (1, 5), (2, 6), (3, 7)],
+    [(0, 5), (1, 4), (2, 7), (3, 6)],
+    [(0, 6), (1, 7), (2, 4), (3, 5)],
+    [(0, 7), (1, 6), (2, 5), (3, 4)],
+];
 
 /// All measured tables.
 pub const TABLES: [Measured; 5] = [

@@ -1,23 +1,120 @@
-//! Least squares for T = steps alpha + L beta S, with S the sum over steps of max(1, f / 2), weighted by 1/t: unweighted, the one cell of 13.6 s would
-//! decide alone and make alpha negative.
+//! Least squares for T = steps alpha + L beta S, with S the sum over steps of max(1, f / 2).
+//!
+//! Weighted by 1/t: unweighted, the one cell of 13.6 s would decide alone and make alpha negative, which the table shows too.
 
-/// One measured time: steps, L S in bytes, seconds.
-pub type Sample = (f64, f64, f64);
+use super::contention::gen_as_printed;
+use super::data::{Measured, SIZES, TABLES};
+use super::{Profiles, Seconds, Timed, rows_and_columns};
+use crate::report::{Table, Verdict};
+use swapmeet_core::step::StepFacts;
 
-/// (alpha in us, beta in us a byte).
-pub fn alpha_beta(samples: &[Sample]) -> (f64, f64) {
-    // normal equations of rows (steps / t, bytes / t) against 1
-    let (mut ss, mut sb, mut bb, mut s1, mut b1) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (steps, bytes, seconds) in samples {
-        let (s, b) = (steps / seconds, bytes / seconds);
+/// One measured time.
+struct Sample {
+    steps: f64,
+    /// L S.
+    bytes: f64,
+    seconds: f64,
+}
+
+/// How much a sample counts, by its seconds.
+type Weight = fn(f64) -> f64;
+
+struct Fit {
+    alpha_us: f64,
+    beta_us: f64,
+    /// Mean over the samples of |fitted / measured - 1|.
+    mean_error: f64,
+}
+
+fn fitted(samples: &[Sample], weight: Weight) -> Fit {
+    // normal equations of rows (steps, bytes) against seconds
+    let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for sample in samples {
+        let w = weight(sample.seconds);
+        let (s, b, t) = (sample.steps * w, sample.bytes * w, sample.seconds * w);
         ss += s * s;
         sb += s * b;
         bb += b * b;
-        s1 += s;
-        b1 += b;
+        st += s * t;
+        bt += b * t;
     }
     let determinant = ss * bb - sb * sb;
-    ((s1 * bb - b1 * sb) / determinant * 1e6, (b1 * ss - s1 * sb) / determinant * 1e6)
+    let (alpha, beta) = ((st * bb - bt * sb) / determinant, (bt * ss - st * sb) / determinant);
+    let errors = samples.iter().map(|s| ((s.steps * alpha + s.bytes * beta) / s.seconds - 1.0).abs());
+    Fit { alpha_us: alpha * 1e6, beta_us: beta * 1e6, mean_error: errors.sum::<f64>() / samples.len() as f64 }
+}
+
+/// Sum over steps of max(1, f / 2): how many times a message's bytes are paid for where a link carries two at full speed.
+fn half(f: impl Iterator<Item = u64>) -> f64 {
+    f.map(|f| (f as f64 / 2.0).max(1.0)).sum()
+}
+
+/// S, from the links of a run.
+fn measured_half(_: &str, steps: &[StepFacts]) -> f64 {
+    half(steps.iter().map(|s| s.max_link_messages))
+}
+
+/// S of GEN, from the formula of section 3.4.
+pub fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
+    let (r, c) = rows_and_columns(mesh);
+    half((1..r * c).map(|i| gen_as_printed(i, c, r * c)))
+}
+
+/// The fits behind the preset `delta`, and how far runs are from the measured times.
+pub fn table(cells: &[Timed], profiles: &Profiles) -> Table {
+    let mut table = Table::new(
+        "Fit",
+        "Least squares of T = steps alpha + L beta sum max(1, f / 2), with f measured on the links of the runs, weighted by 1/t unless said otherwise. The paper \
+         gives no figures; the preset `delta` has alpha and beta from Table 2 and GEN's beta as `unpaired_byte_us`. Then how far runs are from the measured times, over \
+         the cells of each table: on `delta`; with the same cost a byte for all; and so, with GEN's f as printed.",
+    );
+    let samples = |ids: &[&str], half: fn(&str, &[StepFacts]) -> f64| -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for Measured { algorithm, meshes, .. } in TABLES.iter().filter(|t| ids.contains(&t.id)) {
+            for (mesh, seconds) in meshes {
+                let Some(steps) = profiles.get(&(*algorithm, (*mesh).to_owned())) else { continue };
+                for (bytes, seconds) in SIZES.into_iter().zip(seconds) {
+                    let bytes = bytes as f64 * half(mesh, steps);
+                    samples.push(Sample { steps: steps.len() as f64, bytes, seconds: *seconds });
+                }
+            }
+        }
+        samples
+    };
+    let relative: Weight = |seconds| 1.0 / seconds;
+    let plain: Weight = |_| 1.0;
+    for (row, samples, weight, why) in [
+        ("PEX, Table 2", samples(&["Table 2"], measured_half), relative, ""),
+        (
+            "PEX, Table 2, unweighted",
+            samples(&["Table 2"], measured_half),
+            plain,
+            "no machine starts a message in less than no time: the largest times decide alone",
+        ),
+        ("GEN, Tables 5 and 6", samples(&["Table 5", "Table 6"], measured_half), relative, ""),
+        ("GEN, Tables 5 and 6, f as printed", samples(&["Table 5", "Table 6"], printed_half), relative, ""),
+    ] {
+        let fit = fitted(&samples, weight);
+        let why = if fit.alpha_us < 0.0 { why } else { "" };
+        table.add((row, "alpha, us"), "", format!("{:.1}", fit.alpha_us), Verdict::NotGiven, why);
+        table.add((row, "beta, us a byte"), "", format!("{:.4}", fit.beta_us), Verdict::NotGiven, "");
+        table.add((row, "mean error"), "", format!("{:.1} %", 100.0 * fit.mean_error), Verdict::NotGiven, "");
+    }
+    for measured in &TABLES {
+        let of_gen = measured.algorithm == "gen";
+        let columns: [(&str, bool, Seconds); 3] = [
+            ("mean error on `delta`", true, |c| c.ours),
+            ("mean error at the same cost a byte", of_gen, |c| c.alone),
+            ("mean error with f as printed", of_gen, |c| c.printed),
+        ];
+        for (column, _, time) in columns.into_iter().filter(|(_, wanted, _)| *wanted) {
+            let errors: Vec<f64> =
+                cells.iter().filter(|c| c.table == measured.id).map(|c| (time(c) / c.paper - 1.0).abs()).collect();
+            let mean = 100.0 * errors.iter().sum::<f64>() / errors.len() as f64;
+            table.add((measured.id, column), "", format!("{mean:.1} %"), Verdict::NotGiven, "");
+        }
+    }
+    table
 }
 
 #[cfg(test)]
@@ -25,11 +122,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_made_from_two_figures_give_them_back() {
+    fn times_made_from_two_figures_give_them_back_however_weighted() {
         let samples: Vec<Sample> = (1..6)
-            .map(|i| (f64::from(i), f64::from(i * i), (f64::from(i) * 100.0 + f64::from(i * i) * 0.25) / 1e6))
+            .map(|i| (f64::from(i), f64::from(i * i)))
+            .map(|(steps, bytes)| Sample { steps, bytes, seconds: (steps * 100.0 + bytes * 0.25) / 1e6 })
             .collect();
-        let (alpha, beta) = alpha_beta(&samples);
-        assert!((alpha - 100.0).abs() < 1e-6 && (beta - 0.25).abs() < 1e-9, "{alpha} {beta}");
+        for weight in [(|_| 1.0) as Weight, |seconds| 1.0 / seconds] {
+            let fit = fitted(&samples, weight);
+            assert!((fit.alpha_us - 100.0).abs() < 1e-6 && (fit.beta_us - 0.25).abs() < 1e-9);
+            assert!(fit.mean_error < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_link_carries_two_messages_at_no_cost() {
+        assert_eq!(half([1, 2, 3, 4].into_iter()), 1.0 + 1.0 + 1.5 + 2.0);
+    }
+
+    #[test]
+    fn the_printed_formula_makes_gen_dearer() {
+        // what an independent computation gave
+        assert_eq!(["4x4", "8x8", "4x5", "6x8"].map(|mesh| printed_half(mesh, &[])), [16.0, 117.0, 21.0, 76.5]);
     }
 }

@@ -1,0 +1,90 @@
+//! What the links of the runs carry, beside the paper's formulas: f(i) is the most messages on one directed link in step i.
+
+use super::data::TABLES;
+use super::{Profiles, contention, rows_and_columns};
+use crate::report::{Table, Verdict};
+use swapmeet_core::step::StepFacts;
+
+/// f(i), as a function of the step.
+type Formula = Box<dyn Fn(u64) -> u64>;
+
+struct Formulas {
+    printed: Formula,
+    corrected: Formula,
+    /// What is wrong with the printed one.
+    why: &'static str,
+}
+
+fn formulas(algorithm: &str, c: u64, p: u64) -> Option<Formulas> {
+    match algorithm {
+        "pex" => Some(Formulas {
+            printed: Box::new(move |i| contention::pex_as_printed(i, c)),
+            corrected: Box::new(move |i| contention::pex_exact(i, c)),
+            why: "the logarithm is to be rounded down; up contradicts the limit max(r, c) / 2 given beside it",
+        }),
+        "gen" => Some(Formulas {
+            printed: Box::new(move |i| contention::gen_as_printed(i, c, p)),
+            corrected: Box::new(move |i| contention::gen_exact(i, c, p)),
+            why: "row and column contention are added, though no link carries both",
+        }),
+        _ => None,
+    }
+}
+
+fn f(steps: &[StepFacts]) -> impl Iterator<Item = u64> {
+    steps.iter().map(|s| s.max_link_messages)
+}
+
+/// The formulas for f(i), and what follows from them, against the links of every step.
+pub fn table(profiles: &Profiles) -> Table {
+    let mut table = Table::new(
+        "Contention",
+        "f(i), the most messages on one directed link in step i: in how many steps the printed formulas (3.1, 3.4) give what the links of the run carry, in \
+         how many a corrected formula does; the sum over steps, beside what the printed formula adds up to and the least that any schedule by minimal XY \
+         routes can have; and the largest f, beside the paper's limit (PEX, 3.1 to 3.3) or the largest of its formula (GEN).",
+    );
+    for measured in &TABLES {
+        for (mesh, _) in &measured.meshes {
+            if let Some(steps) = profiles.get(&(measured.algorithm, (*mesh).to_owned())) {
+                add(&mut table, measured.algorithm, mesh, steps);
+            }
+        }
+    }
+    table
+}
+
+fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
+    let (r, c) = rows_and_columns(mesh);
+    let (name, of, sum) = (format!("{algorithm} {mesh}"), steps.len(), f(steps).sum::<u64>());
+    let most = f(steps).max().unwrap_or(0);
+    let formulas = formulas(algorithm, c, r * c);
+    if let Some(Formulas { printed, corrected, why }) = &formulas {
+        let count =
+            |holds: &dyn Fn(u64, u64) -> bool| (1..).zip(f(steps)).filter(|(i, carried)| holds(*i, *carried)).count();
+        let agrees = count(&|i, carried| printed(i) == carried);
+        let (high, low) = (count(&|i, carried| printed(i) > carried), count(&|i, carried| printed(i) < carried));
+        let why =
+            if agrees == of { String::new() } else { format!("too high in {high} steps, too low in {low}: {why}") };
+        table.add((&name, "steps in which f is as printed"), of, agrees, Verdict::exactly(&of, &agrees), &why);
+        let right = count(&|i, carried| corrected(i) == carried);
+        table.add((&name, "steps in which f is as corrected"), "", right, Verdict::NotGiven, "");
+        let adds_up: u64 = (1..).take(of).map(printed).sum();
+        table.add((&name, "sum of f"), adds_up, sum, Verdict::exactly(&adds_up, &sum), "");
+    } else {
+        table.add((&name, "sum of f"), "", sum, Verdict::NotGiven, "");
+    }
+    let least = (r * (c / 2) * c.div_ceil(2)).max(c * (r / 2) * r.div_ceil(2));
+    table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
+    if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
+        let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
+        table.add((&name, "largest f"), claimed, most, Verdict::exactly(&claimed, &most), "");
+    } else {
+        let limit = r.max(c) as f64 / 2.0;
+        let verdict = Verdict::holds(most as f64 <= limit);
+        let why = match verdict {
+            Verdict::Differs => "the limit max(r, c) / 2 does not hold where a side is no power of two",
+            _ => "",
+        };
+        table.add((&name, "largest f"), format!("<= {limit}"), most, verdict, why);
+    }
+}

@@ -1,0 +1,103 @@
+//! Who exchanges with whom: Table 1, and how many steps an algorithm takes.
+
+use super::data::{TABLE_1, TABLES};
+use super::{Profiles, rows_and_columns};
+use crate::bench::{Bench, ReproduceError};
+use crate::report::{Table, Verdict};
+use swapmeet_core::step::{Listener, Step};
+
+/// (from, to) of every message, step by step, in order.
+#[derive(Debug, Default)]
+pub struct Pairs(Vec<Vec<(u32, u32)>>);
+
+impl Listener for Pairs {
+    fn step(&mut self, step: &Step<'_>) {
+        if step.number == 1 {
+            self.0.clear();
+        }
+        let mut pairs: Vec<(u32, u32)> = step.transfers.iter().map(|t| (t.from, t.to)).collect();
+        pairs.sort_unstable();
+        self.0.push(pairs);
+    }
+}
+
+impl Pairs {
+    /// Of a run.
+    pub fn of(bench: &Bench<'_>, topology: &str, algorithm: &str) -> Result<Self, ReproduceError> {
+        let mut pairs = Self::default();
+        bench.watch(topology, algorithm, &mut pairs)?;
+        Ok(pairs)
+    }
+
+    /// Steps in which anything was sent.
+    pub fn steps(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Steps in which everyone who sends receives from the same node.
+    pub fn mutual_steps(&self) -> usize {
+        let mutual = |pairs: &[(u32, u32)]| pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok());
+        self.0.iter().filter(|pairs| mutual(pairs)).count()
+    }
+}
+
+/// Exchanges as the paper writes them, a message without an answer as `a > b`.
+fn exchanges(pairs: &[(u32, u32)]) -> String {
+    let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
+    let named: Vec<String> = pairs
+        .iter()
+        .filter(|pair| pair.0 < pair.1 || !answered(pair))
+        .map(|pair| format!("{} {} {}", pair.0, if answered(pair) { "-" } else { ">" }, pair.1))
+        .collect();
+    named.join(", ")
+}
+
+/// Table 1, from a run.
+pub fn table_1(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table =
+        Table::new("Table 1", "Who exchanges with whom under `pex` on 8 processors; ours is a run on `mesh:2x4`.");
+    let run = Pairs::of(bench, "mesh:2x4", "pex")?;
+    for (i, row) in TABLE_1.iter().enumerate() {
+        let both_ways: Vec<(u32, u32)> = row.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
+        let mut paper = both_ways;
+        paper.sort_unstable();
+        let ours = run.0.get(i).map(Vec::as_slice).unwrap_or_default();
+        let verdict = Verdict::exactly(&paper.as_slice(), &ours);
+        table.add((&format!("step {}", i + 1), ""), exchanges(&paper), exchanges(ours), verdict, "");
+    }
+    Ok(table)
+}
+
+/// Steps of every algorithm on every mesh.
+pub fn steps_table(profiles: &Profiles) -> Table {
+    let mut table = Table::new(
+        "Steps",
+        "Steps in which anything is sent: p - 1 for PEX and GEN (3.1, 3.4), q - 1 for PEX-GEN and PEX-GEN-SHIFT (3.2, 3.3), with q the smallest power of two \
+         not below p.",
+    );
+    for measured in &TABLES {
+        for (mesh, _) in &measured.meshes {
+            let Some(steps) = profiles.get(&(measured.algorithm, (*mesh).to_owned())) else { continue };
+            let (r, c) = rows_and_columns(mesh);
+            let slots = match measured.algorithm {
+                "pex-gen" | "pex-gen-shift" => (r * c).next_power_of_two(),
+                _ => r * c,
+            };
+            let (paper, ours) = (slots - 1, steps.len() as u64);
+            table.add((measured.algorithm, mesh), paper, ours, Verdict::exactly(&paper, &ours), "");
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_without_an_answer_is_no_exchange() {
+        assert_eq!(exchanges(&[(0, 1), (1, 0), (2, 3), (3, 4)]), "0 - 1, 2 > 3, 3 > 4");
+        let pairs = Pairs(vec![vec![(0, 1), (1, 0)], vec![(0, 1), (1, 2), (2, 0)], vec![]]);
+        assert_eq!((pairs.steps(), pairs.mutual_steps()), (3, 2));
+    }
+}
