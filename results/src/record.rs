@@ -156,6 +156,10 @@ record! {
     wall_ms: Option<f64>,
     /// A remark, such as that the machine had to run steps in turns.
     note: String,
+    /// The most bytes one node sends in one phase, what it keeps for itself included.
+    send_buffer_bytes: Option<u64>,
+    /// The most bytes one node receives in one phase, what it keeps for itself included.
+    receive_buffer_bytes: Option<u64>,
 }
 
 /// The names of all columns, in order.
@@ -192,8 +196,11 @@ mod tests {
         max_sends, max_receives, peak_node_bytes, rearrangements, plan_ms, wall_ms";
 
     #[test]
-    fn columns_are_those_promised_in_that_order_and_a_note() {
-        assert_eq!(columns().collect::<Vec<_>>().join(", "), format!("{PROMISED}, note"));
+    fn columns_are_those_promised_in_that_order_and_then_more() {
+        assert_eq!(
+            columns().collect::<Vec<_>>().join(", "),
+            format!("{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes")
+        );
     }
 
     #[test]

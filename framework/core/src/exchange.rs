@@ -72,7 +72,7 @@ impl Exchange {
         const MOST_BYTES: u64 = 8 << 30;
         let least = nodes.saturating_mul(layout.words() as u64 * 16);
         if least > MOST_BYTES {
-            return Err(Fault::TooLarge(format!(
+            return Err(Fault::Refused(format!(
                 "its sets over {nodes} nodes in axes of {:?} would take {} GiB, at most 8 may: a grid of more, shorter axes takes less",
                 placement.grid().radices(),
                 least >> 30

@@ -66,9 +66,21 @@ pub struct Step<'a> {
     pub facts: StepFacts,
 }
 
+/// How delivery was proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Proof {
+    /// Every block was followed to its destination.
+    #[default]
+    Blocks,
+    /// The bytes for each destination were followed to it.
+    Amounts,
+}
+
 /// What no machine changes about a whole schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
+    /// How delivery was proved.
+    pub proof: Proof,
     /// In how many parts blocks are split; loads are in such parts.
     pub parts: u64,
     /// Steps in which anything was sent.
@@ -93,6 +105,10 @@ pub struct Totals {
     pub max_receives: u64,
     /// The most load one node holds at a step's end.
     pub peak_load: u64,
+    /// The most load one node sends in one phase, what it sends itself included.
+    pub send_buffer: u64,
+    /// The most load one node receives in one phase, what it sends itself included.
+    pub receive_buffer: u64,
     /// How often nodes rearrange what they hold.
     pub rearrangements: u64,
 }
@@ -123,7 +139,13 @@ pub trait Listener {
         let _ = (most, parts);
     }
 
-    /// Boxes were put on their way by one send. Called only where [`Listener::wants_sends`] says so.
+    /// A node sends itself a `load`, in `parts` of blocks, in phase number `phase`: no message, but it goes through its buffers. Called
+    /// before the step that ends after it, if one does.
+    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+        let _ = (node, load, parts, phase);
+    }
+
+    /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says so.
     fn sent(&mut self, sent: &Sent<'_>) {
         let _ = sent;
     }
@@ -146,6 +168,8 @@ pub struct Sent<'a> {
     pub from: crate::fault::Place,
     /// Receiver.
     pub to: crate::fault::Place,
+    /// Whether amounts move, not blocks: then loads are bytes and there are no boxes.
+    pub proof: Proof,
     /// What moved.
     pub boxes: Vec<&'a [u64]>,
     /// How the boxes are laid out.

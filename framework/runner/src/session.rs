@@ -5,8 +5,8 @@ use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
 use swapmeet_core::bound::{Across, Demand, lower_bound};
 use swapmeet_core::collective::{BlockSizes, Collective};
-use swapmeet_core::model::{Pricer, Scale, pricer};
-use swapmeet_core::step::{Listener, Totals};
+use swapmeet_core::model::{Price, Pricer, Scale, pricer};
+use swapmeet_core::step::{Listener, Proof, Totals};
 use swapmeet_core::walk::Task;
 use swapmeet_results::{Record, Sink, SinkError, Status, Verified};
 
@@ -60,12 +60,13 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
     let uniform = demand.sizes.is_none();
     let task = Task { topology: first.topology.clone(), collective: demand.collective, sizes: demand.sizes };
     let unit = |case: &Case| if uniform { case.workload.block_bytes() } else { 1 };
-    let mut pricers: Vec<Result<Box<dyn Pricer>, String>> =
+    let mut pricers: Vec<Box<dyn Pricer>> =
         open.iter().map(|i| pricer(&group[*i].machine, Scale { nodes, unit_bytes: unit(&group[*i]) as f64 })).collect();
     let answers = |case: &Case| Answers {
         block_bytes: if uniform { case.workload.block_bytes() } else { demand.block_bytes },
         ports: case.machine.ports.count(),
         virtual_channels: case.machine.virtual_channels,
+        element_bytes: case.workload.element_bytes(),
     };
     let planning = Instant::now();
     let planned = {
@@ -73,7 +74,7 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
         for watcher in watchers.iter_mut() {
             listeners.push(&mut **watcher);
         }
-        for pricer in pricers.iter_mut().flatten() {
+        for pricer in &mut pricers {
             listeners.push(&mut **pricer);
         }
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
@@ -88,7 +89,7 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
         }
         let mut record = blank(case);
         record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, &task, &planned, pricer, unit(case));
+        fill(&mut record, case, &task, &planned, pricer.as_ref(), unit(case));
         records.push((*index, record));
     }
     records
@@ -120,14 +121,7 @@ fn blank(case: &Case) -> Record {
     }
 }
 
-fn fill(
-    record: &mut Record,
-    case: &Case,
-    task: &Task,
-    planned: &Planned,
-    pricer: &Result<Box<dyn Pricer>, String>,
-    unit: u64,
-) {
+fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer: &dyn Pricer, unit: u64) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
@@ -135,11 +129,10 @@ fn fill(
         Outcome::TimedOut(reason) => return refuse(record, Status::Timeout, reason),
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
-    let pricer = match pricer {
-        Ok(pricer) => pricer,
-        Err(reason) => return refuse(record, Status::Unsupported, reason),
+    let Price { parts, note } = match pricer.price() {
+        Ok(price) => price,
+        Err(reason) => return refuse(record, Status::Unsupported, &reason),
     };
-    let (parts, note) = pricer.price();
     let written = record.set_parts(&swapmeet_results::Parts {
         startup: parts.startup,
         transmission: parts.transmission,
@@ -152,7 +145,10 @@ fn fill(
         return refuse(record, Status::Error, &error.to_string());
     }
     record.status = Status::Ok;
-    record.verified = Verified::Blocks;
+    record.verified = match totals.proof {
+        Proof::Blocks => Verified::Blocks,
+        Proof::Amounts => Verified::Amounts,
+    };
     set_totals(record, totals, unit);
     let name = case.machine.name();
     let meaning = case.machine.stands_for().map(|spec| format!("{name} is {spec}"));
@@ -208,5 +204,7 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     record.max_sends = Some(totals.max_sends);
     record.max_receives = Some(totals.max_receives);
     record.peak_node_bytes = bytes(totals.peak_load);
+    record.send_buffer_bytes = bytes(totals.send_buffer);
+    record.receive_buffer_bytes = bytes(totals.receive_buffer);
     record.rearrangements = Some(totals.rearrangements);
 }

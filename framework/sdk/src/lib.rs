@@ -41,7 +41,7 @@ mod set;
 
 pub use export::{About, Algorithm, Collective, ParamInfo};
 pub use problem::{Problem, Topology};
-pub use schedule::{Route, Schedule, Send, Stop};
+pub use schedule::{Amount, Deal, Route, Schedule, Send, Stop};
 pub use set::{Axis, Set};
 
 #[doc(hidden)]

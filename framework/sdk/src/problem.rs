@@ -69,6 +69,12 @@ impl<'a> Problem<'a> {
         self.host.virtual_channels.map_or(1, |f| unsafe { f(self.host.ctx) })
     }
 
+    /// Bytes of the unit that is dealt out in a schedule of amounts; block sizes are multiples of it.
+    pub fn element_bytes(&self) -> u64 {
+        // SAFETY: as above.
+        self.host.element_bytes.map_or(1, |f| unsafe { f(self.host.ctx) })
+    }
+
     /// The parameter `key` as text, if the user gave it.
     pub fn param_text(&self, key: &str) -> Option<&'a str> {
         self.params().find(|p| text(p.key) == key).map(|p| text(p.value))

@@ -3,7 +3,13 @@
 use crate::set::{Axis, Set};
 use std::fmt;
 use std::marker::PhantomData;
-use swapmeet_abi::{SWM_COPY, SWM_LOCAL, SWM_OK, SWM_STRICT, SwmHost, SwmLayout, SwmRoute, SwmSend, SwmStr};
+use swapmeet_abi::{
+    SWM_AMOUNTS, SWM_COPY, SWM_HAND, SWM_LOCAL, SWM_NAMED, SWM_OK, SWM_STRICT, SwmDeal, SwmHost, SwmLayout, SwmRoute,
+    SwmSend, SwmStr,
+};
+
+/// So many bytes for one destination, as [`Send::amounts`] names them.
+pub use swapmeet_abi::SwmAmount as Amount;
 
 /// Why there is no schedule, or no more of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +112,9 @@ impl<'a> Send<'a> {
                 destinations: Set::ALL.raw(),
                 parts: Axis::ALL.raw(),
                 route: std::ptr::null(),
+                hand: 0,
+                amounts: std::ptr::null(),
+                amount_count: 0,
             },
             parts: PhantomData,
         }
@@ -153,12 +162,47 @@ impl<'a> Send<'a> {
         self
     }
 
+    /// Only hand number `hand` of what the sender has dealt ([`Schedule::deal`]). In a schedule of amounts.
+    #[must_use]
+    pub const fn hand(mut self, hand: u64) -> Self {
+        self.raw.flags |= SWM_HAND;
+        self.raw.hand = hand;
+        self
+    }
+
+    /// Only these bytes for these destinations. In a schedule of amounts.
+    #[must_use]
+    pub const fn amounts(mut self, amounts: &'a [Amount]) -> Self {
+        self.raw.flags |= SWM_NAMED;
+        self.raw.amounts = amounts.as_ptr();
+        self.raw.amount_count = amounts.len() as u64;
+        self
+    }
+
     /// Travels this way.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
         self
     }
+}
+
+/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`.
+#[derive(Debug, Clone, Copy)]
+pub struct Deal<'a> {
+    /// Who deals.
+    pub node: u64,
+    /// How many hands there are.
+    pub hands: u64,
+    /// After how many cards the deal begins again; as many as there are hands in the plain case.
+    pub cycle: u64,
+    /// The hand that the first card goes to, below `hands`.
+    pub first: u64,
+    /// For each destination the card its elements begin with, below `cycle`; empty for 0 everywhere.
+    pub starts: &'a [u32],
+    /// For each destination what is added to `first`, below `hands`; empty for 0 everywhere.
+    pub firsts: &'a [u32],
 }
 
 /// The schedule, handed to the host piece by piece. Nothing of it is kept in the plugin.
@@ -174,12 +218,26 @@ impl<'a> Schedule<'a> {
     /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in `parts` (1 for whole). Before the first
     /// step. With as many nodes as the machine, node i of the grid runs on node i; otherwise [`Schedule::place`] each one.
     pub fn layout(&mut self, radices: &[u64], parts: u32) -> Result<(), Stop> {
+        self.set_layout(radices, parts, 0)
+    }
+
+    /// Moves amounts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send all it has
+    /// for some destinations ([`Send::destinations`]), amounts it names ([`Send::amounts`]), or deal out what it holds ([`Schedule::deal`]) and
+    /// send hand by hand ([`Send::hand`]). Speaks of nodes in a grid of the schedule's own with as many nodes as the machine, which run on
+    /// the nodes of the same number; `&[]` is the topology's own. Before the first step, in an all-to-all.
+    ///
+    /// What is proved is that the bytes for each destination all end there: rows say `verified: amounts`.
+    pub fn move_amounts(&mut self, radices: &[u64]) -> Result<(), Stop> {
+        self.set_layout(radices, 1, SWM_AMOUNTS)
+    }
+
+    fn set_layout(&mut self, radices: &[u64], parts: u32, flags: u32) -> Result<(), Stop> {
         let layout = SwmLayout {
             size: size_of::<SwmLayout>() as u32,
             axis_count: radices.len() as u32,
             radices: radices.as_ptr(),
             parts,
-            reserved: 0,
+            flags,
         };
         // SAFETY: the function and its context come from the host's table; `layout` outlives the call.
         answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
@@ -209,6 +267,29 @@ impl<'a> Schedule<'a> {
     pub fn send(&mut self, send: &Send<'_>) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table; `send` borrows all it points to.
         answer(self.host.send.map(|f| unsafe { f(self.host.ctx, &raw const send.raw) }))
+    }
+
+    /// In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included. Each of its hands is then to
+    /// be sent once, to itself too ([`Send::local`]).
+    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Stop> {
+        let tables = [deal.starts.len(), deal.firsts.len()];
+        if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {
+            return Err(Stop::failed("a deal has as many `starts` as `firsts`, one for each node, or none"));
+        }
+        let table = |values: &[u32]| if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
+        let raw = SwmDeal {
+            size: size_of::<SwmDeal>() as u32,
+            flags: 0,
+            node: deal.node,
+            hands: deal.hands,
+            cycle: deal.cycle,
+            first: deal.first,
+            starts: table(deal.starts),
+            firsts: table(deal.firsts),
+            node_count: tables[0].max(tables[1]) as u64,
+        };
+        // SAFETY: the function and its context come from the host's table; `deal` outlives the call.
+        answer(self.host.deal.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
     /// Every node rearranges all it holds, once, before the next step.

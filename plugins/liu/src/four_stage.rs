@@ -1,0 +1,141 @@
+//! A4, the four-stage algorithm (section 3.2): two stages spread what is for each destination evenly over all nodes, two more collect it.
+
+use crate::array::Array;
+use crate::{ANYWHERE, line};
+use swapmeet_sdk::{About, Algorithm, Axis, Deal, ParamInfo, Problem, Schedule, Send, Set, Stop};
+
+/// Which hand the first element for a destination goes to.
+#[derive(Clone, Copy, PartialEq)]
+enum Start {
+    /// As in Fig. 11 and the text after it: `j % C` for destination j in stage I, `j % R` in stage II.
+    ///
+    /// What is left over when a message can't be divided evenly goes to the first hands. Along columns of an array with R = C those of stage II
+    /// are the same for a whole column of destinations, so that the leftovers of a column meet in one node, which stage III has to empty: longer
+    /// than Theorem 1 allows, which supposes that P divides every message.
+    Printed,
+    /// `j` in stage I and `j / C` in stage II: the leftovers of a column's destinations go to different rows. Costs nothing.
+    Balanced,
+}
+
+pub struct FourStage;
+
+impl Algorithm for FourStage {
+    fn about(&self) -> About {
+        const START: ParamInfo = ParamInfo {
+            key: "start",
+            default: "printed",
+            help: "whose turn it is for a destination's first element: printed, or balanced, which spreads leftovers better",
+        };
+        About {
+            name: "four-stage",
+            title: "A4: deal out along rows and columns, collect along rows and columns",
+            params: &[START],
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let start = match problem.param_text("start") {
+            None | Some("printed") => Start::Printed,
+            Some("balanced") => Start::Balanced,
+            Some(other) => return Err(Stop::unsupported(format!("`start={other}`: expected printed or balanced"))),
+        };
+        let array = Array::new(line(problem)?);
+        schedule.move_amounts(&[array.p])?;
+        schedule.phase("stage I: deal out along rows")?;
+        schedule.rearrange()?;
+        r_distribute(&array, start, schedule)?;
+        r_comm(&array, schedule, |send, column| send.hand(column))?;
+        schedule.phase("stage II: deal out along columns")?;
+        schedule.rearrange()?;
+        c_distribute(&array, start, schedule)?;
+        c_comm(&array, schedule, |send, row, _| send.hand(row))?;
+        schedule.phase("stage III: collect along rows")?;
+        schedule.rearrange()?;
+        // C-Collect: what is for the k-th column.
+        let columns: Vec<[Axis<'_>; 1]> = (0..array.columns)
+            .map(|k| [Axis::stride(k as u32, array.columns as u32, array.height(k) as u32)])
+            .collect();
+        r_comm(&array, schedule, |send, column| send.destinations(Set::product(&columns[column as usize])))?;
+        schedule.phase("stage IV: collect along columns")?;
+        schedule.rearrange()?;
+        // R-Collect: what is for the k-th row; of this column, that is one node.
+        c_comm(&array, schedule, |send, _, to| send.destinations(Set::one(to)))
+    }
+}
+
+/// Fig. 11. The hands are the columns. Of every P elements for a destination, each complete column gets R and each incomplete one R - 1: the
+/// number of its nodes.
+fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let starts: Vec<u32> = (0..array.p)
+        .map(|j| match start {
+            Start::Printed => j % array.columns,
+            Start::Balanced => j,
+        } as u32)
+        .collect();
+    for node in 0..array.p {
+        schedule.deal(&Deal { node, hands: array.columns, cycle: array.p, first: 0, starts: &starts, firsts: &[] })?;
+    }
+    Ok(())
+}
+
+/// Section 3.2.2 C. The hands are the nodes of the column, one element each in turn.
+fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let starts = |height: u64| -> Vec<u32> {
+        let first = |i: u64| match start {
+            Start::Printed => i % height,
+            Start::Balanced => i / array.columns % height,
+        };
+        (0..array.p).map(|i| first(i) as u32).collect()
+    };
+    // Complete columns first, then the others: nodes that deal alike follow one another.
+    for column in 0..array.columns {
+        let height = array.height(column);
+        let starts = starts(height);
+        for row in 0..height {
+            schedule.deal(&Deal {
+                node: row * array.columns + column,
+                hands: height,
+                cycle: height,
+                first: 0,
+                starts: &starts,
+                firsts: &[],
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// R-Comm: the exchange along rows, with the priority schedule of the incomplete row's messages.
+fn r_comm<'a>(
+    array: &Array,
+    schedule: &mut Schedule<'_>,
+    what: impl Fn(Send<'a>, u64) -> Send<'a>,
+) -> Result<(), Stop> {
+    for step in 1..=array.row_steps() {
+        schedule.step()?;
+        for node in 0..array.p {
+            if let Some((column, to)) = array.row_target(node, step) {
+                schedule.send(&what(Send::new(node, to).local(), column))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// C-Comm: the exchange along columns.
+fn c_comm<'a>(
+    array: &Array,
+    schedule: &mut Schedule<'_>,
+    what: impl Fn(Send<'a>, u64, u64) -> Send<'a>,
+) -> Result<(), Stop> {
+    for step in 1..=array.column_steps() {
+        schedule.step()?;
+        for node in 0..array.p {
+            if let Some((row, to)) = array.column_target(node, step) {
+                schedule.send(&what(Send::new(node, to).local(), row, to))?;
+            }
+        }
+    }
+    Ok(())
+}
