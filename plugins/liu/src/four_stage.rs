@@ -1,8 +1,8 @@
 //! A4, the four-stage algorithm (section 3.2): two stages spread what is for each destination evenly over all nodes, two more collect it.
 
 use crate::array::Array;
-use crate::{ANYWHERE, line};
-use swapmeet_sdk::{About, Algorithm, Axis, Deal, ParamInfo, Problem, Schedule, Send, Set, Stop};
+use crate::{ANYWHERE, collect, line};
+use swapmeet_sdk::{About, Algorithm, Deal, ParamInfo, Problem, Schedule, Send, Stop};
 
 /// Which hand the first element for a destination goes to.
 #[derive(Clone, Copy, PartialEq)]
@@ -45,22 +45,19 @@ impl Algorithm for FourStage {
         schedule.phase("stage I: deal out along rows")?;
         schedule.rearrange()?;
         r_distribute(&array, start, schedule)?;
-        r_comm(&array, schedule, |send, column| send.hand(column))?;
+        r_comm(&array, schedule)?;
         schedule.phase("stage II: deal out along columns")?;
         schedule.rearrange()?;
         c_distribute(&array, start, schedule)?;
-        c_comm(&array, schedule, |send, row, _| send.hand(row))?;
+        c_comm(&array, schedule)?;
         schedule.phase("stage III: collect along rows")?;
         schedule.rearrange()?;
-        // C-Collect: what is for the k-th column.
-        let columns: Vec<[Axis<'_>; 1]> = (0..array.columns)
-            .map(|k| [Axis::stride(k as u32, array.columns as u32, array.height(k) as u32)])
-            .collect();
-        r_comm(&array, schedule, |send, column| send.destinations(Set::product(&columns[column as usize])))?;
+        c_collect(&array, schedule)?;
+        r_comm(&array, schedule)?;
         schedule.phase("stage IV: collect along columns")?;
         schedule.rearrange()?;
-        // R-Collect: what is for the k-th row; of this column, that is one node.
-        c_comm(&array, schedule, |send, _, to| send.destinations(Set::one(to)))
+        r_collect(&array, schedule)?;
+        c_comm(&array, schedule)
     }
 }
 
@@ -106,17 +103,31 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
+/// C-Collect: the k-th hand is all that is for the k-th column.
+fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
+    (0..array.p).try_for_each(|node| schedule.deal(&collect(node, array.columns, &columns)))
+}
+
+/// R-Collect: the k-th hand is all that is for the k-th row. In an incomplete column nobody has anything for the incomplete row any more.
+fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    for column in 0..array.columns {
+        let height = array.height(column);
+        let rows: Vec<u32> = (0..array.p).map(|j| (j / array.columns).min(height - 1) as u32).collect();
+        for row in 0..height {
+            schedule.deal(&collect(row * array.columns + column, height, &rows))?;
+        }
+    }
+    Ok(())
+}
+
 /// R-Comm: the exchange along rows, with the priority schedule of the incomplete row's messages.
-fn r_comm<'a>(
-    array: &Array,
-    schedule: &mut Schedule<'_>,
-    what: impl Fn(Send<'a>, u64) -> Send<'a>,
-) -> Result<(), Stop> {
+fn r_comm(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for step in 1..=array.row_steps() {
         schedule.step()?;
         for node in 0..array.p {
             if let Some((column, to)) = array.row_target(node, step) {
-                schedule.send(&what(Send::new(node, to).local(), column))?;
+                schedule.send(&Send::new(node, to).hand(column).local())?;
             }
         }
     }
@@ -124,16 +135,12 @@ fn r_comm<'a>(
 }
 
 /// C-Comm: the exchange along columns.
-fn c_comm<'a>(
-    array: &Array,
-    schedule: &mut Schedule<'_>,
-    what: impl Fn(Send<'a>, u64, u64) -> Send<'a>,
-) -> Result<(), Stop> {
+fn c_comm(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for step in 1..=array.column_steps() {
         schedule.step()?;
         for node in 0..array.p {
             if let Some((row, to)) = array.column_target(node, step) {
-                schedule.send(&what(Send::new(node, to).local(), row, to))?;
+                schedule.send(&Send::new(node, to).hand(row).local())?;
             }
         }
     }

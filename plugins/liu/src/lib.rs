@@ -92,24 +92,29 @@ impl Algorithm for TwoStage {
         for i in 0..p {
             schedule.deal(&Deal { node: i, hands: p, cycle: slices, first: i, starts: &[], firsts: &firsts })?;
         }
-        for s in 1..=p {
-            schedule.step()?;
-            for j in 0..p {
-                let to = ring(j, s, p);
-                schedule.send(&Send::new(j, to).hand(to).local())?;
-            }
-        }
+        all_to_all(p, schedule)?;
         schedule.phase("stage 2: to the destination")?;
         schedule.rearrange()?;
-        for s in 1..=p {
-            schedule.step()?;
-            for j in 0..p {
-                let to = ring(j, s, p);
-                schedule.send(&Send::new(j, to).destinations(Set::one(to)).local())?;
-            }
-        }
-        Ok(())
+        (0..p).try_for_each(|node| schedule.deal(&collect(node, p, &firsts)))?;
+        all_to_all(p, schedule)
     }
+}
+
+/// Every node sends hand k to node k, in ring order.
+fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    for s in 1..=p {
+        schedule.step()?;
+        for j in 0..p {
+            let to = ring(j, s, p);
+            schedule.send(&Send::new(j, to).hand(to).local())?;
+        }
+    }
+    Ok(())
+}
+
+/// Sorts what a node holds: all that it has for destination d goes to hand `whose[d]`.
+fn collect(node: u64, hands: u64, whose: &[u32]) -> Deal<'_> {
+    Deal { node, hands, cycle: 1, first: 0, starts: &[], firsts: whose }
 }
 
 /// A3, section 3.1.3: Hambrusch et al.; along the row to the destination's column, then along the column.
