@@ -167,6 +167,13 @@ pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|c| c.name)
 }
 
+/// The names of the columns that no file of rows lacks; those after them came with later versions.
+pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
+    const LAST: &str = "wall_ms";
+    let count = columns().take_while(|c| *c != LAST).count() + 1;
+    columns().take(count)
+}
+
 impl Record {
     /// The texts of all columns, in order.
     pub fn fields(&self) -> impl Iterator<Item = String> + '_ {

@@ -6,6 +6,7 @@ use crate::collective::BlockSizes;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::placement::Placement;
+use crate::step::Proof;
 use std::sync::Arc;
 
 /// The state of an exchange of either kind.
@@ -57,6 +58,14 @@ impl Goods {
             Self::Blocks(_) => Err(Fault::OutOfOrder("the schedule sends amounts, but did not say that it moves them")),
             Self::Amounts(amounts) => amounts.send(portion),
             Self::LargeAmounts(amounts) => amounts.send(portion),
+        }
+    }
+
+    /// What delivery can be proved of.
+    pub fn proof(&self) -> Proof {
+        match self {
+            Self::Blocks(_) => Proof::Blocks,
+            Self::Amounts(_) | Self::LargeAmounts(_) => Proof::Amounts,
         }
     }
 

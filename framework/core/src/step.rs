@@ -50,6 +50,8 @@ pub struct StepFacts {
 /// A step in which something was sent.
 #[derive(Debug)]
 pub struct Step<'a> {
+    /// What moves: with [`Proof::Amounts`] loads are bytes.
+    pub proof: Proof,
     /// Its number among such steps, from 1.
     pub number: u64,
     /// The phase it belongs to; empty if the schedule names none.
@@ -164,11 +166,13 @@ pub trait Listener {
 /// One send as it was carried out.
 #[derive(Debug)]
 pub struct Sent<'a> {
+    /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in which nothing leaves a node.
+    pub step: u64,
     /// Sender.
     pub from: crate::fault::Place,
     /// Receiver.
     pub to: crate::fault::Place,
-    /// Whether amounts move, not blocks: then loads are bytes and there are no boxes.
+    /// What moves: with [`Proof::Amounts`] loads are bytes and there are no boxes.
     pub proof: Proof,
     /// What moved.
     pub boxes: Vec<&'a [u64]>,

@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
     pub fn moves_amounts(&self) -> bool {
         match &self.state {
             State::Open { amounts, .. } => amounts.is_some(),
-            State::Running(goods) => !matches!(**goods, Goods::Blocks(_)),
+            State::Running(goods) => goods.proof() == Proof::Amounts,
         }
     }
 
@@ -195,14 +195,15 @@ impl<'a> Walk<'a> {
     fn sent(&mut self, from: u64, to: u64, before: usize, load: u64, way: Option<&Way>) -> Result<(), Fault> {
         let State::Running(goods) = &self.state else { return Ok(()) };
         if self.watched {
-            let (proof, boxes) = match &**goods {
-                Goods::Blocks(exchange) => (Proof::Blocks, exchange.on_their_way(before).map(|(_, b)| b).collect()),
-                _ => (Proof::Amounts, Vec::new()),
+            let boxes = match &**goods {
+                Goods::Blocks(exchange) => exchange.on_their_way(before).map(|(_, b)| b).collect(),
+                Goods::Amounts(_) | Goods::LargeAmounts(_) => Vec::new(),
             };
             let sent = Sent {
+                step: goods.step(),
                 from: goods.placement().locate(from),
                 to: goods.placement().locate(to),
-                proof,
+                proof: goods.proof(),
                 boxes,
                 layout: goods.layout(),
                 placement: goods.placement(),
@@ -269,6 +270,7 @@ impl<'a> Walk<'a> {
         let facts = self.meter.measure(goods.step(), &mut self.transfers, &self.ways)?;
         self.totals.add(&facts);
         let step = Step {
+            proof: goods.proof(),
             number: self.totals.steps,
             phase: &self.phase,
             phase_number: self.phase_number,
@@ -308,9 +310,9 @@ impl<'a> Walk<'a> {
     /// Ends the schedule: proves that all has arrived and returns what no machine changes.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        let proof = if self.moves_amounts() { Proof::Amounts } else { Proof::Blocks };
         let goods = self.running()?;
         goods.verify()?;
+        let proof = goods.proof();
         let (peak_load, parts) = (goods.peak(), goods.parts());
         let (send_buffer, receive_buffer) = self.meter.most_buffered();
         Ok(Totals { proof, peak_load, send_buffer, receive_buffer, parts, ..self.totals })

@@ -55,7 +55,7 @@ const SENDS: [Case; 11] = [
     (
         "size_forgotten",
         "SwmSend s = everything(0, 1); s.size = 0; return one_step(host, &s);",
-        "the plugin's send has a `size` below 104: set it to sizeof(SwmSend)",
+        "the plugin's send has a `size` below 128: set it to sizeof(SwmSend)",
     ),
     (
         "unknown_flag",
