@@ -362,6 +362,10 @@ pub(crate) mod tests {
         assert_eq!(read(&later), rows, "columns of a later version");
         let header = text.replace(",note,send_buffer_bytes,receive_buffer_bytes\n", "\n");
         let earlier = header.replace(",,,\n", "\n").replace(",x,,\n", "\n");
-        assert_eq!(read(&earlier), [Record::default(), Record::default()], "before there was more than the promised columns");
+        assert_eq!(
+            read(&earlier),
+            [Record::default(), Record::default()],
+            "before there was more than the promised columns"
+        );
     }
 }
