@@ -2,6 +2,15 @@
 
 use crate::ring;
 
+/// In which step a node of a complete row waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stall {
+    /// As in Fig. 10.
+    Corrected,
+    /// As the text has it: a step later, when two messages have met at a receiver already.
+    Printed,
+}
+
 /// P nodes in rows of C, row-major; the last row may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Array {
@@ -49,7 +58,7 @@ impl Array {
     /// has the number of its own column; there the receiver would get two messages in that step. So in each such row a node waits for a step, and its neighbours
     /// after it: in complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in step r - m + k. The paper prints
     /// r - m + 1 + k for that step, one too late: its own Fig. 10 shows the waits one step earlier, and only these prevent the collision.
-    pub fn row_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
+    pub fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);
         if r > 0 && row == self.rows - 1 {
@@ -57,7 +66,7 @@ impl Array {
             let delivered_in = if column < r { row } else { rank };
             return (step <= c).then_some((column, delivered_in * c + column));
         }
-        let turn = match self.wait_of(row, rank) {
+        let turn = match self.wait_of(row, rank, stall) {
             Some(wait) if step == wait => return None,
             Some(wait) if step > wait => step - 1,
             _ => step,
@@ -67,10 +76,11 @@ impl Array {
     }
 
     /// The step in which a node of a complete row waits.
-    fn wait_of(&self, m: u64, rank: u64) -> Option<u64> {
+    fn wait_of(&self, m: u64, rank: u64, stall: Stall) -> Option<u64> {
         let (c, r) = (self.columns, self.rest);
         let k = (m + c - rank) % c;
-        (m < r && k <= c - r + m).then(|| r - m + k)
+        let late = u64::from(stall == Stall::Printed);
+        (m < r && k <= c - r + m).then(|| r - m + k + late)
     }
 
     /// To which node `node` sends in step `step` (from 1) of a stage along columns: ring order.
@@ -114,7 +124,7 @@ mod tests {
     fn the_third_row_of_61_nodes_waits_as_in_figure_10() {
         let a = Array::new(61);
         let row = |step: u64| -> Vec<Option<u64>> {
-            (16..24).chain([58]).map(|n| a.row_target(n, step).map(|(_, to)| to)).collect()
+            (16..24).chain([58]).map(|n| a.row_target(n, step, Stall::Corrected).map(|(_, to)| to)).collect()
         };
         let s = Some;
         let x = None;
@@ -144,7 +154,7 @@ mod tests {
             for step in 1..=a.row_steps() {
                 let mut receivers = HashSet::new();
                 for node in 0..p {
-                    if let Some((column, to)) = a.row_target(node, step) {
+                    if let Some((column, to)) = a.row_target(node, step, Stall::Corrected) {
                         assert!(to < p && receivers.insert(to), "P = {p}, step {step}: node {to} receives twice");
                         assert!(sent.insert((node, column)), "P = {p}: node {node} sends twice to column {column}");
                     }
@@ -162,6 +172,20 @@ mod tests {
             }
             let expected: u64 = (0..p).map(|node| a.height(node % a.columns)).sum();
             assert_eq!(sent.len() as u64, expected, "P = {p}: along columns");
+        }
+    }
+
+    /// The rule as printed sends two messages to one node, for every array with an incomplete row.
+    #[test]
+    fn the_stall_rule_as_printed_does_not_prevent_collisions() {
+        for p in 2..=130 {
+            let a = Array::new(p);
+            // one step more than Fig. 10 needs, for the last node that waits
+            let collides = (1..=a.row_steps() + 1).any(|step| {
+                let mut receivers = HashSet::new();
+                (0..p).filter_map(|n| a.row_target(n, step, Stall::Printed)).any(|(_, to)| !receivers.insert(to))
+            });
+            assert_eq!(collides, a.rest > 0, "P = {p}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A4, the four-stage algorithm (section 3.2): two stages spread what is for each destination evenly over all nodes, two more collect it.
 
-use crate::array::Array;
+use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect, line};
 use swapmeet_sdk::{About, Algorithm, Deal, ParamInfo, Problem, Schedule, Send, Stop};
 
@@ -26,10 +26,15 @@ impl Algorithm for FourStage {
             default: "printed",
             help: "whose turn it is for a destination's first element: printed, or balanced, which spreads leftovers better",
         };
+        const STALL: ParamInfo = ParamInfo {
+            key: "stall",
+            default: "corrected",
+            help: "when nodes wait for the incomplete row's messages: corrected, or printed, which lets messages collide",
+        };
         About {
             name: "four-stage",
             title: "A4: deal out along rows and columns, collect along rows and columns",
-            params: &[START],
+            params: &[START, STALL],
             ..ANYWHERE
         }
     }
@@ -40,12 +45,17 @@ impl Algorithm for FourStage {
             Some("balanced") => Start::Balanced,
             Some(other) => return Err(Stop::unsupported(format!("`start={other}`: expected printed or balanced"))),
         };
+        let stall = match problem.param_text("stall") {
+            None | Some("corrected") => Stall::Corrected,
+            Some("printed") => Stall::Printed,
+            Some(other) => return Err(Stop::unsupported(format!("`stall={other}`: expected corrected or printed"))),
+        };
         let array = Array::new(line(problem)?);
         schedule.move_amounts(&[array.p])?;
         schedule.phase("stage I: deal out along rows")?;
         schedule.rearrange()?;
         r_distribute(&array, start, schedule)?;
-        r_comm(&array, schedule)?;
+        r_comm(&array, stall, schedule)?;
         schedule.phase("stage II: deal out along columns")?;
         schedule.rearrange()?;
         c_distribute(&array, start, schedule)?;
@@ -53,7 +63,7 @@ impl Algorithm for FourStage {
         schedule.phase("stage III: collect along rows")?;
         schedule.rearrange()?;
         c_collect(&array, schedule)?;
-        r_comm(&array, schedule)?;
+        r_comm(&array, stall, schedule)?;
         schedule.phase("stage IV: collect along columns")?;
         schedule.rearrange()?;
         r_collect(&array, schedule)?;
@@ -122,11 +132,13 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
 }
 
 /// R-Comm: the exchange along rows, with the priority schedule of the incomplete row's messages.
-fn r_comm(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    for step in 1..=array.row_steps() {
+fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    // The last node that waits has a step more where it waits a step later.
+    let late = u64::from(stall == Stall::Printed && array.rest > 0);
+    for step in 1..=array.row_steps() + late {
         schedule.step()?;
         for node in 0..array.p {
-            if let Some((column, to)) = array.row_target(node, step) {
+            if let Some((column, to)) = array.row_target(node, step, stall) {
                 schedule.send(&Send::new(node, to).hand(column).local())?;
             }
         }

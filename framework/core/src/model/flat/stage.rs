@@ -309,7 +309,7 @@ impl<'a> Blocking<'a> {
             let task = self.tasks[self.next[node] as usize];
             let message = task / 2;
             let copying = self.stage.messages[message as usize].bytes * half_copy;
-            if task % 2 == 0 {
+            if task.is_multiple_of(2) {
                 let at = self.clock[node].started(half_start).transmitted(copying);
                 self.events.push(Event { at, node: node as u32, message, kind: Kind::Ready });
                 return;
