@@ -17,8 +17,19 @@ use crate::record::Status;
 use crate::stats::Interval;
 
 /// What a reader sees of a line, in the table as in Markdown.
-const HEADER: [&str; 10] =
-    ["algorithm", "rows", "verified", "n", "mean, us", "95 %", "median, us", "ratio", "95 % ", "p (Welch, U)"];
+const HEADER: [&str; 11] = [
+    "algorithm",
+    "rows",
+    "verified",
+    "n",
+    "mean, us",
+    "sd, us",
+    "95 %",
+    "median, us",
+    "ratio",
+    "95 % ",
+    "p (Welch, U)",
+];
 
 /// How many of the columns, from the left, are words.
 const WORDS: usize = 3;
@@ -41,6 +52,7 @@ fn cells(group: &Group, line: &Line) -> [String; HEADER.len()] {
         verified,
         time.map(|t| t.n.to_string()).unwrap_or_default(),
         figure(time.map(|t| t.mean)),
+        figure(time.and_then(|t| t.sd)),
         interval(time.and_then(|t| t.interval)),
         figure(time.map(|t| t.median)),
         ratio,

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use swapmeet_core::machine::Machine;
 use swapmeet_core::model::flat::stage::{Clock, Message, Stage};
 use swapmeet_core::step::{Listener, Step};
-use swapmeet_results::{Record, Status};
+use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -168,6 +168,30 @@ fn every_figure_agrees() {
             let sum: u64 = steps.iter().map(|s| s.iter().map(|m| m.2).max().unwrap()).sum();
             assert_eq!(sum, figure("sum_step_max"), "{at}: sum over steps of the longest message");
             assert_eq!((row.max_sends, row.max_receives), (Some(1), Some(1)), "{at}: one port");
+        }
+    }
+}
+
+/// Any number of nodes: every byte arrives, and nobody sends or receives twice in a step.
+#[test]
+fn any_number_of_nodes_is_served_one_message_at_a_time() {
+    for p in 2..=300_u64 {
+        for algorithm in ["four-stage", "four-stage:start=balanced"] {
+            let topology = format!("fully-connected:{p}");
+            let text = |t: &str| vec![Text::flag("test", t)];
+            let registry = Registry::find(&[build().to_owned()]).unwrap();
+            let experiment = Experiment {
+                topologies: text(&topology),
+                algorithms: text(algorithm),
+                workloads: text("one-spike:max=100,rest=3"),
+                machines: text("sp2"),
+                ..Experiment::default()
+            };
+            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut []).pop().unwrap();
+            assert_eq!((row.status, row.verified), (Status::Ok, Verified::Amounts), "{p}: {}", row.reason);
+            assert_eq!((row.max_sends, row.max_receives), (Some(1), Some(1)), "{p}");
+            let side = p.isqrt() + u64::from(p.isqrt().pow(2) < p);
+            assert!(row.steps.unwrap() <= 4 * side + 2, "{p}: Theorem 2");
         }
     }
 }

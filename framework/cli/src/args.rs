@@ -203,7 +203,7 @@ pub struct CompareArgs {
     /// Result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// The algorithm that others are compared with; the fastest if not given.
+    /// The algorithm that others are compared with; the fastest of each group if not given, which flatters it a little where times vary.
     #[arg(long, value_name = "ALGO")]
     pub baseline: Option<String>,
     /// How to print it.
