@@ -8,16 +8,18 @@
 //! receiver needs to know what it holds are the notes settled, for all nodes that share their receivers together. That costs a few operations a
 //! node and destination, however many hands there are: an exchange of a full matrix takes time in proportion to its N x N entries.
 
-use crate::boxes::{Axis, Layout, NodeSet, Selection, Side};
+use crate::boxes::{Layout, NodeSet, Selection};
 use crate::collective::BlockSizes;
 use crate::fault::{Count, Fault, Place};
 use crate::placement::Placement;
-use deal::{Pattern, Tally};
-use std::collections::HashMap;
+use dealing::Dealt;
+use pattern::Pattern;
 use std::fmt;
 use std::sync::Arc;
 
-mod deal;
+mod dealing;
+mod pattern;
+mod sending;
 
 /// How big things are, which a schedule of amounts depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,8 @@ pub struct Units {
     pub element_bytes: u64,
 }
 
-/// A node deals out all it holds ([`Pattern`] says how).
+/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`.
 #[derive(Debug, Clone, Copy)]
 pub struct Deal<'a> {
     /// Who deals.
@@ -86,26 +89,6 @@ impl Cell for u64 {
     fn of(elements: u64) -> Self {
         elements
     }
-}
-
-/// In `Dealt::receivers`: nobody has it yet.
-const UNSENT: u32 = u32::MAX;
-/// In `Dealt::receivers`: its receiver knows what is in it.
-const SETTLED: u32 = u32::MAX - 1;
-
-/// What a node has dealt out and not yet all been settled.
-#[derive(Debug)]
-struct Dealt<T> {
-    /// Elements for each destination, before the deal.
-    amounts: Vec<T>,
-    pattern: Arc<Pattern>,
-    first: u32,
-    /// Elements of each hand.
-    sizes: Vec<u64>,
-    /// Who has each hand, and since which step.
-    receivers: Vec<u32>,
-    steps: Vec<u32>,
-    unsent: usize,
 }
 
 /// Who holds how much for whom.
@@ -201,82 +184,6 @@ impl<T: Cell> Amounts<T> {
         self.step += 1;
     }
 
-    /// A node deals out all it holds.
-    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Fault> {
-        let bad = |what: String| Fault::BadDeal { step: self.step, node: deal.node, what };
-        let nodes = self.nodes as u64;
-        if deal.node >= nodes {
-            return Err(bad(format!("is unknown, the schedule's grid has nodes 0 to {}", nodes - 1)));
-        }
-        /// A deal of more hands than there are nodes is seldom meant.
-        const MOST_HANDS: u64 = 1 << 16;
-        for (name, value, most) in
-            [("hands", deal.hands, nodes.max(MOST_HANDS)), ("cards a cycle", deal.cycle, 1 << 31)]
-        {
-            if value == 0 || value > most {
-                return Err(bad(format!("deals with {value} {name}, expected 1 to {most}")));
-            }
-        }
-        if deal.first >= deal.hands {
-            return Err(bad(format!("begins with hand {} of {}", deal.first, deal.hands)));
-        }
-        for (name, table, below) in [("starts", deal.starts, deal.cycle), ("firsts", deal.firsts, deal.hands)] {
-            if !table.is_empty() && table.len() != self.nodes {
-                return Err(bad(format!("has {} {name}, expected one for each of {nodes} nodes", table.len())));
-            }
-            if let Some(d) = table.iter().position(|v| u64::from(*v) >= below) {
-                return Err(bad(format!("has {} in its {name} for destination {d}, expected below {below}", table[d])));
-            }
-        }
-        let node = deal.node as usize;
-        if let Some(hand) = self.dealt[node].as_ref().and_then(Dealt::first_unsent) {
-            return Err(bad(format!("deals again, but has not sent hand {hand} of its last deal")));
-        }
-        self.hands += deal.hands;
-        if self.hands.saturating_mul(size_of::<[u64; 2]>() as u64) > MOST_BYTES {
-            return Err(Fault::Refused(format!("{} hands at once would take over 8 GiB", self.hands)));
-        }
-        self.settle(self.step + 1)?;
-        let amounts = self.take_all(node)?;
-        let pattern = self.shared_pattern(deal);
-        let (first, mut tally) = (deal.first as u32, Tally::new(pattern.hands));
-        for (destination, amount) in amounts.iter().enumerate() {
-            pattern.deal(first, destination, (*amount).into(), &mut tally);
-        }
-        let mut sizes = vec![0; pattern.hands as usize];
-        tally.for_each(|hand, elements| sizes[hand] = elements);
-        let hands = sizes.len();
-        self.dealt[node] = Some(Dealt {
-            amounts,
-            pattern,
-            first,
-            sizes,
-            receivers: vec![UNSENT; hands],
-            steps: vec![0; hands],
-            unsent: hands,
-        });
-        self.dealers.push(node as u32);
-        Ok(())
-    }
-
-    fn shared_pattern(&mut self, deal: &Deal<'_>) -> Arc<Pattern> {
-        if let Some(last) = &self.pattern
-            && (u64::from(last.hands), u64::from(last.cycle)) == (deal.hands, deal.cycle)
-            && last.starts == deal.starts
-            && last.firsts == deal.firsts
-        {
-            return Arc::clone(last);
-        }
-        let pattern = Arc::new(Pattern {
-            hands: deal.hands as u32,
-            cycle: deal.cycle as u32,
-            starts: deal.starts.to_vec(),
-            firsts: deal.firsts.to_vec(),
-        });
-        self.pattern = Some(Arc::clone(&pattern));
-        pattern
-    }
-
     /// All that a node holds, by destination; it holds nothing any more.
     fn take_all(&mut self, node: usize) -> Result<Vec<T>, Fault> {
         self.write_down(node)?;
@@ -317,108 +224,6 @@ impl<T: Cell> Amounts<T> {
         )))
     }
 
-    /// Carries out one send and returns the bytes that went, `None` if nothing did.
-    pub fn send(&mut self, portion: &Portion<'_>) -> Result<Option<u64>, Fault> {
-        let (from, to) = (portion.from, portion.to);
-        for (role, node) in [("sender", from), ("receiver", to)] {
-            if node >= self.nodes as u64 {
-                return Err(Fault::UnknownNode { step: self.step, role, node, last: self.nodes as u64 - 1 });
-            }
-        }
-        if from == to && !portion.local {
-            return Err(Fault::SentToItself { step: self.step, node: place(from) });
-        }
-        let elements = match portion.what {
-            What::Hand(hand) => self.send_hand(from, to, hand)?,
-            What::For(set) => self.send_all_for(from, to, set)?,
-            What::Named(amounts) => self.send_named(from, to, amounts)?,
-        };
-        let bytes = elements * self.units.element_bytes;
-        self.held[from as usize] -= bytes;
-        self.held[to as usize] += bytes;
-        self.receivers.push(to as u32);
-        Ok((elements > 0).then_some(bytes))
-    }
-
-    fn send_hand(&mut self, from: u64, to: u64, hand: u64) -> Result<u64, Fault> {
-        let step = self.step;
-        let bad = |what: String| Fault::BadPortion { step, from, to, what };
-        let Some(dealt) = &mut self.dealt[from as usize] else {
-            return Err(bad(format!("is hand {hand} of a deal, but node {from} has dealt nothing")));
-        };
-        let hands = dealt.sizes.len();
-        let Some(receiver) = usize::try_from(hand).ok().and_then(|h| dealt.receivers.get_mut(h)) else {
-            return Err(bad(format!("is hand {hand}, but node {from} dealt hands 0 to {}", hands - 1)));
-        };
-        if *receiver != UNSENT {
-            return Err(bad(format!("is hand {hand}, which node {from} has sent already")));
-        }
-        *receiver = to as u32;
-        dealt.steps[hand as usize] = u32::try_from(step).unwrap_or(u32::MAX);
-        dealt.unsent -= 1;
-        self.unsettled += 1;
-        Ok(dealt.sizes[hand as usize])
-    }
-
-    fn send_all_for(&mut self, from: u64, to: u64, set: NodeSet<'_>) -> Result<u64, Fault> {
-        self.settle(self.step)?;
-        self.write_down(from as usize)?;
-        self.layout.widen(&mut self.selection);
-        let narrowed = self.layout.narrow(Side::Destinations, set, &mut self.selection);
-        narrowed.map_err(|what| Fault::BadSet { step: self.step, from, to, side: "destinations", what })?;
-        let held = &mut self.holdings[from as usize];
-        let mut sum = 0;
-        let mut take = |destination: usize| {
-            let amount: u64 = std::mem::take(&mut held[destination]).into();
-            if amount > 0 {
-                sum += amount;
-                self.arriving.push((to as u32, destination as u32, amount));
-            }
-        };
-        match set {
-            NodeSet::One(node) => take(node as usize),
-            NodeSet::Axes([Axis::Range { first, stride, count }]) => {
-                let (first, stride, nodes) = (u64::from(*first), u64::from(*stride), self.nodes as u64);
-                (0..u64::from(*count)).for_each(|i| take(((first + i * stride) % nodes) as usize));
-            }
-            _ => {
-                let members = self.layout.nodes_of(Side::Destinations, self.selection.bits());
-                members.into_iter().for_each(|node| take(node as usize));
-            }
-        }
-        Ok(sum)
-    }
-
-    fn send_named(&mut self, from: u64, to: u64, amounts: &[(u64, u64)]) -> Result<u64, Fault> {
-        self.settle(self.step)?;
-        self.write_down(from as usize)?;
-        let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
-        let bad = |what: String| Fault::BadPortion { step, from, to, what };
-        let mut sum = 0;
-        for &(destination, bytes) in amounts {
-            if destination >= nodes {
-                return Err(bad(format!("names bytes for node {destination}, the last node is {}", nodes - 1)));
-            }
-            if !bytes.is_multiple_of(element) {
-                return Err(bad(format!(
-                    "names {bytes} bytes for node {destination}, expected a multiple of {element}"
-                )));
-            }
-            let held = &mut self.holdings[from as usize][destination as usize];
-            let has: u64 = (*held).into();
-            let Some(rest) = has.checked_sub(bytes / element) else {
-                let has = has * element;
-                return Err(bad(format!(
-                    "names {bytes} bytes for node {destination}, but node {from} holds only {has}"
-                )));
-            };
-            *held = T::of(rest);
-            sum += bytes / element;
-            self.arriving.push((to as u32, destination as u32, bytes / element));
-        }
-        Ok(sum)
-    }
-
     /// Ends the step: what was sent has arrived.
     pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
         let mut arriving = std::mem::take(&mut self.arriving);
@@ -432,74 +237,6 @@ impl<T: Cell> Amounts<T> {
         }
         if anything && !std::mem::replace(&mut self.begun, true) {
             self.peak = self.held.iter().copied().max().unwrap_or(0);
-        }
-        Ok(())
-    }
-
-    /// Writes down what is in all hands that were sent before step `before`.
-    fn settle(&mut self, before: u64) -> Result<(), Fault> {
-        if self.unsettled == 0 {
-            return Ok(());
-        }
-        let mut alike: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
-        for node in std::mem::take(&mut self.dealers) {
-            let Some(dealt) = &self.dealt[node as usize] else { continue };
-            let arrived = dealt.unsent == 0 && dealt.steps.iter().all(|step| u64::from(*step) < before);
-            if arrived && !dealt.receivers.contains(&SETTLED) {
-                alike.entry(dealt.receivers.clone()).or_default().push(node as usize);
-            } else {
-                self.settle_one_by_one(node as usize, before)?;
-            }
-        }
-        // Sums don't depend on the order of groups.
-        for (receivers, group) in alike {
-            self.settle_together(&receivers, &group)?;
-        }
-        Ok(())
-    }
-
-    /// Settles what nodes with the same receivers dealt, destination by destination.
-    fn settle_together(&mut self, receivers: &[u32], group: &[usize]) -> Result<(), Fault> {
-        for receiver in receivers {
-            self.write_down(*receiver as usize)?;
-        }
-        let dealt: Vec<Dealt<T>> = group.iter().filter_map(|node| self.dealt[*node].take()).collect();
-        self.unsettled -= dealt.len() * receivers.len();
-        self.hands -= (dealt.len() * receivers.len()) as u64;
-        let mut tally = Tally::new(receivers.len() as u32);
-        for destination in 0..self.nodes {
-            tally.clear();
-            for d in &dealt {
-                d.pattern.deal(d.first, destination, d.amounts[destination].into(), &mut tally);
-            }
-            tally.for_each(|hand, elements| add(&mut self.holdings[receivers[hand] as usize][destination], elements));
-        }
-        self.spare.extend(dealt.into_iter().map(|d| d.amounts));
-        Ok(())
-    }
-
-    /// Settles the hands of one node that have arrived.
-    fn settle_one_by_one(&mut self, node: usize, before: u64) -> Result<(), Fault> {
-        let Some(mut dealt) = self.dealt[node].take() else { return Ok(()) };
-        let mut tally = Tally::new(dealt.pattern.hands);
-        for hand in 0..dealt.receivers.len() {
-            let receiver = dealt.receivers[hand];
-            if receiver >= SETTLED || u64::from(dealt.steps[hand]) >= before {
-                continue;
-            }
-            self.write_down(receiver as usize)?;
-            for (destination, amount) in dealt.amounts.iter().enumerate() {
-                let share = dealt.pattern.share(dealt.first, destination, (*amount).into(), hand as u32, &mut tally);
-                add(&mut self.holdings[receiver as usize][destination], share);
-            }
-            dealt.receivers[hand] = SETTLED;
-            self.unsettled -= 1;
-        }
-        if dealt.receivers.iter().all(|r| *r == SETTLED) {
-            self.hands -= dealt.receivers.len() as u64;
-        } else {
-            self.dealt[node] = Some(dealt);
-            self.dealers.push(node as u32);
         }
         Ok(())
     }
@@ -570,12 +307,6 @@ impl<T: Cell> Amounts<T> {
 
 fn add<T: Cell>(cell: &mut T, elements: u64) {
     *cell = T::of((*cell).into() + elements);
-}
-
-impl<T> Dealt<T> {
-    fn first_unsent(&self) -> Option<u64> {
-        self.receivers.iter().position(|r| *r == UNSENT).map(|hand| hand as u64)
-    }
 }
 
 /// In a schedule of amounts every node runs on its own.

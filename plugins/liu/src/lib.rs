@@ -4,9 +4,9 @@
 //! | paper | here | meaning |
 //! | --- | --- | --- |
 //! | P | `p` | nodes |
-//! | C, R | [`array::Array`]: `columns`, `rows` | the nodes as an array, row-major |
+//! | C, R | `Array`: `columns`, `rows` | the nodes as an array, row-major |
 //! | r | `rest` | nodes in the incomplete row; 0 if all rows are complete |
-//! | M | the workload | M[i][j]: what node i has for node j, i = j included |
+//! | M | the workload | `M[i][j]`: what node i has for node j, i = j included |
 //! | sBUF, rBUF | `send_peak`, `receive_peak` of the reproduction | send and receive buffer of a node |
 //!
 //! A1 and A3 move whole blocks. A2 and A4 deal out what a node holds element by element (the workload's `element=`), so that messages come out
