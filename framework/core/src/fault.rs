@@ -201,6 +201,8 @@ pub enum Fault {
 pub enum Whereabouts {
     /// Another node holds it.
     At(Place),
+    /// It is on its way there in this very step.
+    Arriving(Place),
     /// Its destination holds it.
     Delivered(Place),
     /// There is no such block.
@@ -211,6 +213,7 @@ impl fmt::Display for Whereabouts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(place) => write!(f, " (it is at {place})"),
+            Self::Arriving(place) => write!(f, " (it arrives at {place} in this step, and can be sent on in the next)"),
             Self::Delivered(place) => write!(f, " (it is at {place}, its destination)"),
             Self::Nowhere => write!(f, " (nobody holds such a block)"),
         }

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
 use swapmeet_core::bound::{Across, Demand, lower_bound};
-use swapmeet_core::collective::{BlockSizes, Collective};
+use swapmeet_core::collective::Collective;
 use swapmeet_core::model::{Price, Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Proof, Totals};
 use swapmeet_core::walk::Task;
@@ -163,7 +163,11 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
     let (others, m) = (task.topology.nodes() as f64 - 1.0, block_bytes as f64);
     if let Some(sizes) = &task.sizes {
         let root = task.collective.root().is_some();
-        return (!root).then(|| Demand { most_node_bytes: most_sent(task, sizes.as_ref()), across: Across::Unknown });
+        let busiest = || {
+            let (sent, received) = sizes.busiest(task.topology.nodes());
+            sent.max(received) as f64
+        };
+        return (!root).then(|| Demand { most_node_bytes: busiest(), across: Across::Unknown });
     }
     Some(match task.collective {
         Collective::AllToAll => Demand { most_node_bytes: others * m, across: Across::EachPair(m) },
@@ -174,13 +178,6 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
         Collective::Broadcast { .. } => Demand { most_node_bytes: m, across: Across::Unknown },
         Collective::Permutation { .. } => return None,
     })
-}
-
-/// The most that one node has for all others together.
-fn most_sent(task: &Task, sizes: &dyn BlockSizes) -> f64 {
-    let all: Vec<u64> = (0..task.topology.nodes()).collect();
-    let sent = |from: &u64| sizes.total(&[*from], &all) - sizes.bytes(*from, *from);
-    all.iter().map(sent).max().unwrap_or(0) as f64
 }
 
 fn refuse(record: &mut Record, status: Status, reason: &str) {
