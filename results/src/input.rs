@@ -109,7 +109,8 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record
     paths.iter().map(named).collect()
 }
 
-fn read_bytes(file: String, bytes: &[u8]) -> Result<Vec<Record>, ReadError> {
+/// Reads the rows of a result file's bytes; `file` is its name, for errors.
+pub fn read_bytes(file: String, bytes: &[u8]) -> Result<Vec<Record>, ReadError> {
     let error = match std::str::from_utf8(bytes) {
         Ok(content) => return read_records(&file, content),
         Err(error) => error,

@@ -3,6 +3,7 @@
 mod compare;
 mod field;
 mod input;
+mod merge;
 mod output;
 mod parts;
 mod record;
@@ -11,7 +12,8 @@ mod sink;
 pub mod stats;
 
 pub use compare::{CompareError, Comparison, Group, Line, compare};
-pub use input::{ReadError, read_file, read_files, read_records};
+pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
+pub use merge::{Key, MergeError, Merged, key as merge_key, merge};
 pub use output::CsvSink;
 pub use parts::{NotFinite, Parts};
 pub use record::{Record, Status, Verified, columns};

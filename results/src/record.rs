@@ -180,6 +180,16 @@ impl Record {
         COLUMNS.iter().map(|c| (c.write)(self))
     }
 
+    /// A row from the texts of all its columns, in order, as [`Record::fields`] gives them.
+    pub fn from_fields<'a>(fields: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let (mut record, mut count) = (Self::default(), 0);
+        for (column, text) in COLUMNS.iter().zip(fields) {
+            (column.read)(&mut record, text).map_err(|expected| format!("{}: expected {expected}", column.name))?;
+            count += 1;
+        }
+        if count == COLUMNS.len() { Ok(record) } else { Err(format!("{count} fields, expected {}", COLUMNS.len())) }
+    }
+
     /// Sets a column from text; `None` if there is no such column, `Err` says what was expected.
     pub(crate) fn set(&mut self, column: &str, text: &str) -> Option<Result<(), String>> {
         COLUMNS.iter().find(|c| c.name == column).map(|c| (c.read)(self, text))

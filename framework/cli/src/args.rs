@@ -30,6 +30,12 @@ pub enum Command {
     /// Run cases: verify each schedule, price it, write a row.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
+    /// Join the rows of shards, none lost or doubled.
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+    /// Run cases for another swapmeet, which started this one.
+    #[command(hide = true)]
+    Worker(WorkerArgs),
     /// List what there is: algorithms, topologies, workloads, machines, plugins.
     List(ListArgs),
     /// Print a schedule step by step.
@@ -51,6 +57,13 @@ Examples:
 
 Cases are the cross product of all lists. Flags given with a file override the file's list of that kind.
 Without --out a table is printed; with it, rows are written as CSV as each case ends (`-` is standard output).";
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  swapmeet merge part-*.csv --out rows.csv
+  swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv
+
+With the experiment, what is missing is known exactly; without it, the cross product of all that the rows name is expected.";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -110,6 +123,21 @@ pub struct RunArgs {
     /// Seconds that a case may take.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
+    /// Take up a run that was stopped: keep the rows that --out holds, run the other cases.
+    #[arg(long)]
+    pub resume: bool,
+    /// How many cases run at a time, each in a process of its own [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub jobs: Option<u32>,
+    /// Run only the cases of part I of N, such as 2/8; `auto` takes both from Slurm's array job.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's, over the jobs].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory_limit: Option<u64>,
+    /// Run in this process, one case after another: for profiling. A plugin that crashes then ends everything.
+    #[arg(long)]
+    pub in_process: bool,
     /// No progress and no summary.
     #[arg(long)]
     pub quiet: bool,
@@ -118,11 +146,96 @@ pub struct RunArgs {
     pub plugins: PluginArgs,
 }
 
+/// Which part of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shard {
+    /// The part of this number, from 1, of so many.
+    Part(usize, usize),
+    /// What Slurm says.
+    Auto,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((i, n)) if (1..=n).contains(&i) => Ok(Self::Part(i, n)),
+            _ => Err("expected I/N with I from 1 to N, such as 2/8, or auto".to_owned()),
+        }
+    }
+}
+
+impl Shard {
+    /// Which part, from 0, of how many.
+    pub fn resolve(self) -> Result<(usize, usize), String> {
+        let Self::Auto = self else {
+            let Self::Part(i, n) = self else { return Err(String::new()) };
+            return Ok((i - 1, n));
+        };
+        let number = |name: &str| {
+            let text = std::env::var(name)
+                .map_err(|_| format!("--shard auto: {name} is not set: this is no array job of Slurm's"))?;
+            text.parse::<usize>().map_err(|_| format!("--shard auto: {name} is `{text}`, expected a whole number"))
+        };
+        let (id, count) = (number("SLURM_ARRAY_TASK_ID")?, number("SLURM_ARRAY_TASK_COUNT")?);
+        let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
+        match id.checked_sub(first) {
+            Some(index) if index < count => Ok((index, count)),
+            _ => Err(format!(
+                "--shard auto: task {id} of {count} that begin with {first}: an array must number its tasks one by one, as in --array=0-7"
+            )),
+        }
+    }
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    /// With less, not even the plugins can be loaded.
+    const LEAST: u64 = 64 << 20;
+    let bytes = swapmeet_core::spec::parse_size(text)?;
+    if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9)
         .ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
+/// What `merge` takes.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Result files of one experiment.
+    #[arg(required = true, value_name = "FILE.csv")]
+    pub files: Vec<PathBuf>,
+    /// Where all rows go.
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: PathBuf,
+    /// The experiment that the rows are of.
+    #[arg(long, value_name = "EXPERIMENT.toml")]
+    pub experiment: Option<PathBuf>,
+    /// Write what there is even if cases are missing.
+    #[arg(long)]
+    pub partial: bool,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
+/// What a worker is told.
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// The most memory it may map, in bytes.
+    #[arg(long)]
+    pub memory_limit: u64,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
 }
 
 /// What can be listed.

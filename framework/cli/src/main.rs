@@ -7,18 +7,22 @@ mod args;
 mod compare;
 mod failure;
 mod list;
+mod merge;
 mod reproduce;
 mod run;
 mod table;
 mod trace;
 
-use args::{Cli, Command};
+use args::{Cli, Command, WorkerArgs};
+use failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::List(args) => list::list(args),
+        Command::Merge(args) => merge::merge(args),
+        Command::Worker(args) => worker(args),
         Command::Trace(args) => trace::trace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
@@ -27,4 +31,11 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// Serves the swapmeet that started this one.
+fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
+    swapmeet_runner::batch::worker::serve(&args.plugins.plugin_dirs, args.memory_limit)
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|e| Failure::Output(e.to_string()))
 }

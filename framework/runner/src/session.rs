@@ -8,45 +8,51 @@ use swapmeet_core::collective::Collective;
 use swapmeet_core::model::{Price, Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Proof, Totals};
 use swapmeet_core::walk::Task;
-use swapmeet_results::{Record, Sink, SinkError, Status, Verified};
+use swapmeet_results::{Record, Status, Verified};
 
-/// Runs all cases in order and hands their rows to `sink` as they come. Returns whether every case ran or was plainly unsupported.
-pub fn run(cases: &[Case], sink: &mut dyn Sink) -> Result<bool, SinkError> {
-    let mut all_well = true;
-    let mut rest = cases;
-    while let Some(first) = rest.first() {
-        let same = rest.iter().take_while(|case| case.shares_plan_with(first)).count();
-        let (group, after) = rest.split_at(same);
-        for record in run_group(group, &mut []) {
-            all_well &= matches!(record.status, Status::Ok | Status::Unsupported);
-            sink.record(&record)?;
-        }
-        rest = after;
-    }
-    Ok(all_well)
+/// What is said while cases run.
+#[derive(Debug)]
+pub enum Said {
+    /// The row of the case of this number within its group.
+    Row(usize, Box<Record>),
+    /// A line from the plugin.
+    Log(String),
 }
 
 /// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step too.
 pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Record> {
-    let started = Instant::now();
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
+    tell_group(group, watchers, &mut |said| {
+        if let Said::Row(index, record) = said {
+            records[index] = Some(*record);
+        }
+    });
+    records.into_iter().flatten().collect()
+}
+
+/// Runs cases that share a schedule and tells their rows as they come.
+pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut dyn FnMut(Said)) {
+    let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
-    while let Some(first) = records.iter().position(Option::is_none) {
-        let open: Vec<usize> = (first..group.len()).filter(|i| records[*i].is_none()).collect();
-        for (index, record) in plan_and_price(group, &open, watchers) {
-            records[index] = Some(record);
+    while !open.is_empty() {
+        let started = Instant::now();
+        let rows = plan_and_price(group, &open, watchers, tell);
+        let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
+        open.retain(|case| rows.iter().all(|(index, _)| index != case));
+        for (index, mut record) in rows {
+            record.wall_ms = Some(wall_ms);
+            tell(Said::Row(index, Box::new(record)));
         }
     }
-    let wall_ms = started.elapsed().as_secs_f64() * 1e3 / group.len() as f64;
-    let mut records: Vec<Record> = records.into_iter().flatten().collect();
-    for record in &mut records {
-        record.wall_ms = Some(wall_ms);
-    }
-    records
 }
 
 /// Plans the first of the `open` cases and prices all of them whose plan is the same.
-fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Listener]) -> Vec<(usize, Record)> {
+fn plan_and_price(
+    group: &[Case],
+    open: &[usize],
+    watchers: &mut [&mut dyn Listener],
+    tell: &mut dyn FnMut(Said),
+) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
     let demand = match affordable(nodes).and_then(|()| first.workload.demand(nodes, first.seed)) {
@@ -80,6 +86,7 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
     };
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
+    planned.log.iter().for_each(|line| tell(Said::Log(line.clone())));
     let told = answers(first);
     let mut records = Vec::new();
     for (index, pricer) in open.iter().zip(&pricers) {
@@ -102,7 +109,7 @@ fn affordable(nodes: u64) -> Result<(), String> {
 }
 
 /// A row that says which case it is and nothing else.
-fn blank(case: &Case) -> Record {
+pub fn blank(case: &Case) -> Record {
     let algorithm = &case.algorithm.algorithm;
     Record {
         experiment: case.experiment.to_string(),
