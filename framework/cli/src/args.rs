@@ -41,6 +41,9 @@ pub enum Command {
     /// Re-run the tables of the papers and say cell by cell what agrees.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
+    /// Make a folder for a plugin of one's own: it builds, is tested and passes `swapmeet check` as it is.
+    #[command(name = "new-plugin", after_help = NEW_PLUGIN_EXAMPLES)]
+    NewPlugin(NewPluginArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -69,6 +72,13 @@ Examples:
   swapmeet reproduce                        every paper, to the terminal
   swapmeet reproduce thakur                 one paper
   swapmeet reproduce --out results/reproduced";
+
+const NEW_PLUGIN_EXAMPLES: &str = "\
+Examples:
+  swapmeet new-plugin my-ring               a folder my-ring, in Rust
+  swapmeet new-plugin my-ring --lang c
+
+Nothing is fetched: the folder carries the SDK's sources (C: the header), and builds offline with `cargo build` or `make`.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Args)]
@@ -222,4 +232,23 @@ pub struct ReproduceArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
+}
+
+/// The language of a new plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Lang {
+    /// Rust, with the SDK.
+    Rust,
+    /// C, with the header.
+    C,
+}
+
+/// What `new-plugin` takes.
+#[derive(Debug, Args)]
+pub struct NewPluginArgs {
+    /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// The language.
+    #[arg(long, default_value = "rust")]
+    pub lang: Lang,
 }

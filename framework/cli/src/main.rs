@@ -7,6 +7,7 @@ mod args;
 mod compare;
 mod failure;
 mod list;
+mod new_plugin;
 mod reproduce;
 mod run;
 mod table;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::trace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::NewPlugin(args) => new_plugin::new_plugin(args),
     };
     match outcome {
         Ok(code) => code,

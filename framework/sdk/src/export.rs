@@ -74,6 +74,9 @@ pub struct About {
     pub collectives: &'static [Collective],
     /// The parameters it takes.
     pub params: &'static [ParamInfo],
+    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX` for one that
+    /// uses all links at once, 0 to say nothing. `swapmeet check` holds the schedules to it.
+    pub ports: u64,
 }
 
 impl About {
@@ -85,6 +88,7 @@ impl About {
         accepts: "any topology",
         collectives: &[Collective::AllToAll],
         params: &[],
+        ports: 0,
     };
 }
 
@@ -194,6 +198,7 @@ fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
         user: std::ptr::from_ref(user).cast::<c_void>(),
         supports: Some(supports),
         plan: Some(plan),
+        ports: about.ports,
     }
 }
 
