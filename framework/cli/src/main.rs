@@ -4,6 +4,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 mod args;
+mod check;
 mod compare;
 mod failure;
 mod list;
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::trace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Check(args) => check::check(args),
+        Command::CheckQuestion(args) => check::question(args),
         Command::NewPlugin(args) => new_plugin::new_plugin(args),
     };
     match outcome {
