@@ -87,7 +87,7 @@ impl<'a> Examiner<'a> {
             // The machine for special cases, with the schedule it gives there.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
-            let verified_before = self.done.verified;
+            let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
             for topology in topologies {
                 let Some((nodes, plan)) = self.tried(&self.rung(topology, sizes("uniform:8"), ONE_PORT), topology)?
                 else {
@@ -100,14 +100,11 @@ impl<'a> Examiner<'a> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            if self.done.verified == verified_before {
+            if self.done.cases - cases_before == self.done.unsupported - refused_before {
                 let reasons: Vec<String> = reasons.into_iter().take(3).collect();
-                let why = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
-                self.fault(
-                    "delivers",
-                    collective,
-                    format!("verified on none of the machines tried{why}; name some with --topology"),
-                );
+                let what =
+                    format!("refused on every machine tried ({}); name others with --topology", reasons.join("; "));
+                self.fault("delivers", collective, what);
             }
             if let Some((_, topology, plan)) = special {
                 self.specials(topology, sizes, &plan)?;

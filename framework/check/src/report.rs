@@ -148,7 +148,7 @@ impl fmt::Display for Examined {
         };
         writeln!(f, "\n  ports     {claimed}, {} used at most", self.ports_used)?;
         if !self.slowest.1.is_empty() {
-            writeln!(f, "  time      {:.0} ms at most, on {}", self.slowest.0, self.slowest.1)?;
+            writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }
         if !self.fattest.1.is_empty() {
             writeln!(

@@ -44,15 +44,18 @@ pub enum WriteError {
     },
 }
 
+/// A file's path and its text.
+type Source = (&'static str, &'static str);
+
 /// Sources that a folder in Rust carries, by their path below `framework`.
-const CARRIED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
+const CARRIED: &[Source] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
-const LICENCES: [(&str, &str); 2] = [
+const LICENCES: [Source; 2] = [
     ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
     ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
 ];
 
-const RUST: [(&str, &str); 8] = [
+const RUST: [Source; 8] = [
     (".gitignore", include_str!("../files/rust/gitignore")),
     ("Cargo.toml", include_str!("../files/rust/Cargo.toml.in")),
     ("README.md", include_str!("../files/rust/README.md")),
@@ -63,7 +66,7 @@ const RUST: [(&str, &str); 8] = [
     ("swapmeet/sdk/Cargo.toml", include_str!("../files/carried/sdk.toml")),
 ];
 
-const C: [(&str, &str); 4] = [
+const C: [Source; 4] = [
     (".gitignore", include_str!("../files/c/gitignore")),
     ("Makefile", include_str!("../files/c/Makefile")),
     ("README.md", include_str!("../files/c/README.md")),
@@ -81,7 +84,7 @@ const C: [(&str, &str); 4] = [
 /// assert!(files.iter().any(|f| f.path == "swapmeet/swapmeet.h"));
 /// ```
 pub fn files(name: &Name, language: Language) -> Vec<File> {
-    let (own, carried): (&[(&str, &str)], Vec<(String, &str)>) = match language {
+    let (own, carried): (&[Source], Vec<_>) = match language {
         Language::Rust => (&RUST, CARRIED.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text)).collect()),
         Language::C => (&C, vec![("swapmeet/swapmeet.h".to_owned(), HEADER)]),
     };
