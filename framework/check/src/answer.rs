@@ -1,7 +1,7 @@
 //! The other process: loads the plugin, answers one question.
 
 use crate::about::About;
-use crate::question::{Answer, Plan, Question, Rung};
+use crate::question::{Answer, Plan, Question, Ran, Rung};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ fn run(case: &Case) -> Answer {
             }));
         }
     }
-    Answer::Ran { nodes: case.topology.nodes(), plans, ms, bytes }
+    Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, bytes })
 }
 
 fn plan(case: &Case) -> Plan {

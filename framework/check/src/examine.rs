@@ -4,7 +4,7 @@ mod tables;
 
 use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
-use crate::question::{Answer, Plan, Question, Rung};
+use crate::question::{Answer, Plan, Question, Ran, Rung};
 use crate::report::{Examined, Finding, Report, Severity};
 use std::collections::BTreeSet;
 use std::io;
@@ -149,7 +149,7 @@ impl<'a> Examiner<'a> {
     /// One case, with all that can be said of it: nodes and what came of it, unless the process did not come back.
     fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
         self.done.cases += 1;
-        let Some((nodes, plans, ms, bytes)) = self.asked(rung, place)? else { return Ok(None) };
+        let Some(Ran { nodes, plans, ms, bytes }) = self.asked(rung, place)? else { return Ok(None) };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
         match first.status.as_str() {
             "ok" => {
@@ -188,7 +188,7 @@ impl<'a> Examiner<'a> {
         }
         // Another process has other addresses and another time of day. Large cases would only cost time.
         if nodes > 1 && nodes <= 64 {
-            let Some((_, plans, ..)) = self.asked(rung, place)? else { return Ok(()) };
+            let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
             if let Some(plan) = plans.first().filter(|plan| differs(plan)) {
                 self.fault("repeats", place, format!("in another process {}", what_differs(first, plan)));
             }
@@ -215,13 +215,13 @@ impl<'a> Examiner<'a> {
     }
 
     /// Asks the bench; what keeps it from an answer is a fault.
-    fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Vec<Plan>, f64, Option<u64>)>> {
+    fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<Ran>> {
         match self.bench.ask(&Question::Run(rung.clone()))? {
-            Outcome::Answered { answer: Answer::Ran { nodes, plans, ms, bytes }, printed } => {
+            Outcome::Answered { answer: Answer::Ran(ran), printed } => {
                 if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {
                     self.findings.push(quiet(&self.about.name, place, &line));
                 }
-                return Ok(Some((nodes, plans, ms, bytes)));
+                return Ok(Some(ran));
             }
             Outcome::Answered { answer: Answer::BadQuestion(why) | Answer::Refused(why), .. } => {
                 self.fault("tables", place, why);

@@ -19,5 +19,5 @@ pub use answer::answer;
 pub use bench::{Bench, Limits, Outcome, limit_memory};
 pub use examine::examine;
 pub use ladder::LADDER;
-pub use question::{Answer, Plan, Question, Rung};
+pub use question::{Answer, Plan, Question, Ran, Rung};
 pub use report::{Examined, Finding, Report, Severity};

@@ -50,14 +50,18 @@ pub enum Answer {
     /// Something in the question can't be: a topology that doesn't exist.
     BadQuestion(String),
     /// What came of a case.
-    Ran {
-        /// Nodes.
-        nodes: u64,
-        /// What came of it: first alone, then again, then on two threads at once.
-        plans: Vec<Plan>,
-        /// Milliseconds that the first took, with all that the host does.
-        ms: f64,
-        /// Bytes that the process grew by while it made the first, where the system tells.
-        bytes: Option<u64>,
-    },
+    Ran(Ran),
+}
+
+/// What came of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Nodes.
+    pub nodes: u64,
+    /// What came of it: first alone, then again, then on two threads at once.
+    pub plans: Vec<Plan>,
+    /// Milliseconds that the first took, with all that the host does.
+    pub ms: f64,
+    /// Bytes that the process grew by while it made the first, where the system tells.
+    pub bytes: Option<u64>,
 }
