@@ -44,6 +44,9 @@ pub enum Command {
     /// Make a folder for a plugin of one's own: it builds, is tested and passes `swapmeet check` as it is.
     #[command(name = "new-plugin", after_help = NEW_PLUGIN_EXAMPLES)]
     NewPlugin(NewPluginArgs),
+    /// Draw result files: a curve an algorithm, with its spread, and where the fastest changes.
+    #[command(after_help = PLOT_EXAMPLES)]
+    Plot(PlotArgs),
     /// Examine one plugin file: is it right, everywhere, every time, within what it claims?
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
@@ -78,6 +81,14 @@ Examples:
   swapmeet reproduce                        every paper, to the terminal
   swapmeet reproduce thakur                 one paper
   swapmeet reproduce --out results/reproduced";
+
+const PLOT_EXAMPLES: &str = "\
+Examples:
+  swapmeet plot rows.csv --out figure.svg
+  swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
+  swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
+
+Rows that differ in topology or machine go into panels of their own. Bars are 95 % intervals of repetitions; a ring marks where the lowest curve changes.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -316,4 +327,95 @@ pub struct CheckQuestionArgs {
     pub timeout: f64,
     /// Bytes that this process may have.
     pub memory: u64,
+}
+
+/// What is on the x axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum XAxis {
+    /// Bytes of a block (of irregular sizes their mean, of spikes the spike).
+    Block,
+    /// Nodes.
+    Nodes,
+    /// Coefficient of variation of irregular sizes.
+    Cv,
+}
+
+/// What is on the y axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum YAxis {
+    /// Completion time.
+    Time,
+    /// Completion time over the baseline's.
+    Ratio,
+    /// Completion time over the lower bound.
+    Bound,
+    /// Time added by contention.
+    Contention,
+    /// Steps.
+    Steps,
+    /// Messages.
+    Messages,
+    /// The most messages on one link in one step.
+    LinkMessages,
+    /// The most bytes held by one node.
+    NodeBytes,
+}
+
+/// Which axes are logarithmic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogAxes {
+    /// Neither.
+    None,
+    /// The x axis.
+    X,
+    /// The y axis.
+    Y,
+    /// Both.
+    Both,
+}
+
+/// Rows of result files, and which of them.
+#[derive(Debug, Args)]
+pub struct RowsArgs {
+    /// Result files.
+    #[arg(required = true, value_name = "FILE.csv")]
+    pub files: Vec<PathBuf>,
+    /// Only rows of this topology; may be given several times.
+    #[arg(long = "topology", value_name = "SPEC")]
+    pub topologies: Vec<String>,
+    /// Only rows of this algorithm; may be given several times.
+    #[arg(long = "algorithm", value_name = "SPEC")]
+    pub algorithms: Vec<String>,
+    /// Only rows of this machine; may be given several times.
+    #[arg(long = "machine", value_name = "SPEC")]
+    pub machines: Vec<String>,
+    /// The algorithm that others are compared with; the fastest if not given.
+    #[arg(long, value_name = "ALGO")]
+    pub baseline: Option<String>,
+}
+
+/// What `plot` takes.
+#[derive(Debug, Args)]
+pub struct PlotArgs {
+    /// Which rows.
+    #[command(flatten)]
+    pub rows: RowsArgs,
+    /// Where the figure goes; the ending says what it is.
+    #[arg(long, value_name = "FIGURE.svg|png")]
+    pub out: PathBuf,
+    /// What is on the x axis.
+    #[arg(long, default_value = "block")]
+    pub x: XAxis,
+    /// What is on the y axis.
+    #[arg(long, default_value = "time")]
+    pub y: YAxis,
+    /// Which axes are logarithmic [default: what suits them; `--log` alone: both].
+    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
+    pub log: Option<LogAxes>,
+    /// A title [default: what all rows have in common].
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Pixels of a PNG to one of the SVG.
+    #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub scale: u8,
 }

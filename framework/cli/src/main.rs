@@ -9,6 +9,7 @@ mod compare;
 mod failure;
 mod list;
 mod new_plugin;
+mod plot;
 mod reproduce;
 mod run;
 mod table;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::trace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Plot(args) => plot::plot(args),
         Command::Check(args) => check::check(args),
         Command::CheckQuestion(args) => check::question(args),
         Command::NewPlugin(args) => new_plugin::new_plugin(args),
