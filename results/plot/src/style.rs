@@ -5,7 +5,7 @@ use kuva::plot::scatter::MarkerShape;
 /// The look of a curve.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// Its colour. Those of Okabe and Ito, which differ for colour-blind eyes too, from dark to light.
+    /// Its colour. Those of Okabe and Ito, which differ for colour-blind eyes too, but for yellow, which is too light for a line.
     pub colour: &'static str,
     /// Its dashes, as SVG has them; empty for a solid line.
     pub dashes: &'static str,
@@ -13,7 +13,7 @@ pub struct Style {
     pub marker: MarkerShape,
 }
 
-const COLOURS: [&str; 6] = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00"];
+const COLOURS: [&str; 8] = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#666666"];
 const DASHES: [&str; 6] = ["", "8 4", "2 3", "10 3 2 3", "16 5", "8 3 2 3 2 3"];
 const MARKERS: [MarkerShape; 8] = [
     MarkerShape::Circle,
@@ -29,7 +29,7 @@ const MARKERS: [MarkerShape; 8] = [
 /// The look of the curve with this place in the legend.
 pub fn style(index: usize) -> Style {
     // The first eight differ in their markers; those after them have the same markers with other dashes and colours.
-    Style { colour: COLOURS[index % 6], dashes: DASHES[index % 6], marker: MARKERS[index % 8] }
+    Style { colour: COLOURS[(index + index / 8) % 8], dashes: DASHES[index % 6], marker: MARKERS[index % 8] }
 }
 
 #[cfg(test)]

@@ -68,21 +68,39 @@ fn marker(look: Style, x: f64, y: f64) -> Primitive {
             stroke_dasharray: None,
         }))
     };
+    let strokes = |ends: [(f64, f64); 4]| {
+        let [a, b, c, d] = ends.map(|(dx, dy)| at(dx, dy));
+        Primitive::Path(Box::new(PathData {
+            d: format!("M {a} L {b} M {c} L {d}"),
+            fill: None,
+            stroke: colour.clone(),
+            stroke_width: 1.5,
+            opacity: None,
+            stroke_dasharray: None,
+        }))
+    };
     match look.marker {
         MarkerShape::Square => filled(closed(&[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])),
         MarkerShape::Triangle => filled(closed(&[(0.0, -1.0), (0.87, 0.7), (-0.87, 0.7)])),
         MarkerShape::TriangleDown => filled(closed(&[(0.0, 1.0), (0.87, -0.7), (-0.87, -0.7)])),
         MarkerShape::Diamond => filled(closed(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)])),
-        MarkerShape::Cross => Primitive::Path(Box::new(PathData {
-            d: format!("M {} L {} M {} L {}", at(-1.0, -1.0), at(1.0, 1.0), at(-1.0, 1.0), at(1.0, -1.0)),
-            fill: None,
-            stroke: colour,
-            stroke_width: 1.5,
-            opacity: None,
-            stroke_dasharray: None,
-        })),
-        _ => {
-            Primitive::Circle { cx: x, cy: y, r: R, fill: colour, fill_opacity: None, stroke: None, stroke_width: None }
+        MarkerShape::Star => {
+            let corner = |i: u32| {
+                let (radius, turn) = (if i % 2 == 0 { 1.3 } else { 0.55 }, f64::from(i) * std::f64::consts::PI / 5.0);
+                (radius * turn.sin(), -radius * turn.cos())
+            };
+            filled(closed(&(0..10).map(corner).collect::<Vec<_>>()))
         }
+        MarkerShape::Cross => strokes([(-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)]),
+        MarkerShape::Plus => strokes([(-1.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.0, -1.0)]),
+        _ => Primitive::Circle {
+            cx: x,
+            cy: y,
+            r: R,
+            fill: colour.clone(),
+            fill_opacity: None,
+            stroke: None,
+            stroke_width: None,
+        },
     }
 }
