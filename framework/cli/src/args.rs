@@ -31,6 +31,7 @@ pub enum Command {
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
     /// List what there is: algorithms, topologies, workloads, machines, plugins.
+    #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
@@ -47,9 +48,18 @@ pub enum Command {
     /// Draw result files: a curve an algorithm, with its spread, and where the fastest changes.
     #[command(after_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
+    /// Put result files on one page: figures, tables, machines, and the commands that make every row again.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
     /// Examine one plugin file: is it right, everywhere, every time, within what it claims?
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
+    /// Print a completion script for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one page a command.
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArgs),
     /// Answers one question about a plugin; `check` starts the program again with this.
     #[command(name = "check-question", hide = true)]
     CheckQuestion(CheckQuestionArgs),
@@ -89,6 +99,32 @@ Examples:
   swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
 
 Rows that differ in topology or machine go into panels of their own. Bars are 95 % intervals of repetitions; a ring marks where the lowest curve changes.";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  swapmeet report rows.csv --out report.html
+  swapmeet report monday.csv tuesday.csv --baseline pex --title 'PEX and its rivals' --out report.html
+
+The page is one file that fetches nothing: it can be mailed, archived and printed.";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  swapmeet list algorithms                  what each does, where it runs, its parameters and its paper
+  swapmeet list machines --format csv       every parameter of every preset, with its source
+  swapmeet list plugins --format json       files, versions, ABI, licences, and their algorithms
+
+Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data folder and beside the program.";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  swapmeet completions bash > ~/.local/share/bash-completion/completions/swapmeet
+  swapmeet completions zsh > ~/.zfunc/_swapmeet
+  swapmeet completions fish > ~/.config/fish/completions/swapmeet.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  swapmeet man | man -l -                   read it
+  swapmeet man --out ~/.local/share/man/man1";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -418,4 +454,33 @@ pub struct PlotArgs {
     /// Pixels of a PNG to one of the SVG.
     #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub scale: u8,
+}
+
+/// What `report` takes.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Which rows.
+    #[command(flatten)]
+    pub rows: RowsArgs,
+    /// Where the page goes; `-` is standard output.
+    #[arg(long, value_name = "REPORT.html")]
+    pub out: PathBuf,
+    /// A title [default: the experiments' names].
+    #[arg(long)]
+    pub title: Option<String>,
+}
+
+/// What `completions` takes.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// What `man` takes.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// A folder for a page a command; the program's own page to standard output if not given.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }

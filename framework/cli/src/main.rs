@@ -8,8 +8,10 @@ mod check;
 mod compare;
 mod failure;
 mod list;
+mod manual;
 mod new_plugin;
 mod plot;
+mod report;
 mod reproduce;
 mod run;
 mod table;
@@ -26,6 +28,9 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
         Command::Plot(args) => plot::plot(args),
+        Command::Report(args) => report::report(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
         Command::Check(args) => check::check(args),
         Command::CheckQuestion(args) => check::question(args),
         Command::NewPlugin(args) => new_plugin::new_plugin(args),

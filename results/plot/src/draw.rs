@@ -133,7 +133,7 @@ impl Figure {
         let value = move |at: f64| if log.x { at.exp2() } else { at };
         let mut layout = Layout::auto_from_plots(&self.plots(panel))
             .with_x_label(x.label())
-            .with_y_label(y.label())
+            .with_y_label(&self.y_label)
             .with_x_tick_format(TickFormat::Custom(Arc::new(move |at| x.tick(value(at)))))
             .with_y_tick_format(TickFormat::Custom(Arc::new(move |at| y.tick(at))))
             .with_label_size(13)

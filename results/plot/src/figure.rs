@@ -65,6 +65,8 @@ pub struct Figure {
     pub log: Log,
     /// What all panels have in common.
     pub title: String,
+    /// What is written along the y axis.
+    pub y_label: String,
     /// Every name of a curve, in the order of the legend.
     pub names: Vec<String>,
     /// The panels.
@@ -163,6 +165,10 @@ impl Figure {
             x,
             y,
             log,
+            y_label: match wanted.baseline {
+                Some(baseline) if y == Y::Ratio => format!("completion time over that of {baseline}"),
+                _ => y.label().to_owned(),
+            },
             title: wanted.title.map_or(common, str::to_owned),
             names,
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),

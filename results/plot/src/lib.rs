@@ -7,10 +7,12 @@ mod case;
 mod crossover;
 mod draw;
 mod figure;
+mod page;
 mod quantity;
 mod style;
 
 pub use crossover::Crossover;
 pub use draw::DrawError;
 pub use figure::{Curve, Figure, FigureError, Panel, Point, Wanted};
+pub use page::{PageWanted, page};
 pub use quantity::{Log, X, Y};

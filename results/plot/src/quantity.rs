@@ -58,7 +58,7 @@ impl Y {
     pub fn label(self) -> &'static str {
         match self {
             Self::Time => "completion time",
-            Self::Ratio => "completion time over the baseline's",
+            Self::Ratio => "completion time over that of the fastest",
             Self::Bound => "completion time over the lower bound",
             Self::Contention => "time added by contention",
             Self::Steps => "steps",

@@ -86,7 +86,8 @@ fn marker(look: Style, x: f64, y: f64) -> Primitive {
         MarkerShape::Diamond => filled(closed(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)])),
         MarkerShape::Star => {
             let corner = |i: u32| {
-                let (radius, turn) = (if i % 2 == 0 { 1.3 } else { 0.55 }, f64::from(i) * std::f64::consts::PI / 5.0);
+                let (radius, turn) =
+                    (if i.is_multiple_of(2) { 1.3 } else { 0.55 }, f64::from(i) * std::f64::consts::PI / 5.0);
                 (radius * turn.sin(), -radius * turn.cos())
             };
             filled(closed(&(0..10).map(corner).collect::<Vec<_>>()))
