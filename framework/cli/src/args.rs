@@ -21,8 +21,10 @@ Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet list algorithms
 
-Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was invalid, crashed, timed out or failed,
-2 for bad usage or bad input.";
+A plugin of one's own: new-plugin, check. A result to show: plot, report.
+
+Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was
+invalid, crashed, timed out or failed, 2 for bad usage or bad input.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -68,11 +70,12 @@ pub enum Command {
 const RUN_EXAMPLES: &str = "\
 Examples:
   swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm gen --workload uniform:64
-  swapmeet run --topology mesh:16x32 --algorithm pex --machine delta --machine delta:startup_us=50 --out -
+  swapmeet run --topology mesh:16x32 --algorithm pex --machine delta:startup_us=50 --out -
   swapmeet run workloads/experiments/quick-start.toml --machine paragon --out rows.csv
 
-Cases are the cross product of all lists. Flags given with a file override the file's list of that kind.
-Without --out a table is printed; with it, rows are written as CSV as each case ends (`-` is standard output).";
+Cases are the cross product of all lists. Flags given with a file override the
+file's list of that kind. Without --out a table is printed; with it, rows are
+written as CSV as each case ends (`-` is standard output).";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -84,7 +87,8 @@ Examples:
   swapmeet compare rows.csv
   swapmeet compare monday.csv tuesday.csv --baseline pex --format markdown
 
-Rows that differ only in the algorithm are compared; repetitions of a case are a sample. With one row an algorithm, ratios are all there is.";
+Rows that differ only in the algorithm are compared; repetitions of a case are a
+sample. With one row an algorithm, ratios are all there is.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
@@ -98,7 +102,8 @@ Examples:
   swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
   swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
 
-Rows that differ in topology or machine go into panels of their own. Bars are 95 % intervals of repetitions; a ring marks where the lowest curve changes.";
+Rows that differ in topology or machine go into panels of their own. Bars are 95 %
+intervals of repetitions; a ring marks where the lowest curve changes.";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -113,7 +118,8 @@ Examples:
   swapmeet list machines --format csv       every parameter of every preset, with its source
   swapmeet list plugins --format json       files, versions, ABI, licences, and their algorithms
 
-Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data folder and beside the program.";
+Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
+folder and beside the program.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -132,9 +138,11 @@ Examples:
   swapmeet check libmy-ring.so --topology torus:16x16 --topology graph:mine.txt
   swapmeet check libmy-ring.so --timeout 2 --memory-limit 256MiB --format json
 
-Each case runs in a process of its own, so that a crash is a finding and not the end. What is tried: the tables; every collective of every algorithm on a
-ladder of topologies, from one node to some hundred, each schedule verified block by block, made again, on two threads at once and in another process;
-ports used against ports claimed; time and memory. Without --topology the ladder is built in.
+Each case runs in a process of its own, so that a crash is a finding and not the
+end. What is tried: the tables; every collective of every algorithm on a ladder of
+topologies, from one node to some hundred, each schedule verified block by block,
+made again, on two threads at once and in another process; ports used against
+ports claimed; time and memory. Without --topology the ladder is built in.
 
 Exit status: 0 nothing is wrong, 1 a fault was found, 2 bad usage.";
 
@@ -143,7 +151,8 @@ Examples:
   swapmeet new-plugin my-ring               a folder my-ring, in Rust
   swapmeet new-plugin my-ring --lang c
 
-Nothing is fetched: the folder carries the SDK's sources (C: the header), and builds offline with `cargo build` or `make`.";
+Nothing is fetched: the folder carries the SDK's sources (C: the header), and
+builds offline with `cargo build` or `make`.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Args)]

@@ -103,6 +103,8 @@ fn affordable(nodes: u64) -> Result<(), String> {
 /// A row that says which case it is and nothing else.
 fn blank(case: &Case) -> Record {
     let algorithm = &case.algorithm.algorithm;
+    // Whatever comes of the case: a name of an experiment's own means nothing without it.
+    let meaning = case.machine.stands_for().map(|spec| format!("{} is {spec}", case.machine.name()));
     Record {
         experiment: case.experiment.to_string(),
         algorithm: case.algorithm.to_string(),
@@ -116,6 +118,7 @@ fn blank(case: &Case) -> Record {
         model: case.machine.model.to_string(),
         repetition: case.repetition,
         seed: case.seed,
+        note: meaning.unwrap_or_default(),
         ..Record::default()
     }
 }
@@ -154,8 +157,7 @@ fn fill(
     record.status = Status::Ok;
     record.verified = Verified::Blocks;
     set_totals(record, totals, unit);
-    let name = case.machine.name();
-    let meaning = case.machine.stands_for().map(|spec| format!("{name} is {spec}"));
+    let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
     record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
     record.lower_bound_us = must_move(task, case.workload.block_bytes())
         .and_then(|demand| lower_bound(case.topology.as_ref(), &case.machine, demand))
