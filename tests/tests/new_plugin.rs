@@ -49,6 +49,9 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let said = succeeds(&folder, &cargo, &["build", "--release"]);
     assert!(!said.contains("warning"), "{said}");
+    if Command::new("rustfmt").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        succeeds(&folder, &cargo, &["fmt", "--package", "my-ring", "--check"]);
+    }
     let plugin = folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
     let report = succeeds(&folder, &program(), &["check", plugin.to_str().unwrap()]);
     assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{report}");
@@ -71,7 +74,7 @@ fn its_own_test_fails_when_the_rule_is_broken() {
     assert_ne!(text, broken);
     std::fs::write(&source, broken).unwrap();
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let output = run(&folder, &cargo, &["test"]);
+    let output = run(&folder, &cargo, &["test", "--test", "check"]);
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!output.status.success() && said.contains("was never delivered"), "{said}");
 }
