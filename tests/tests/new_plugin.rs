@@ -50,7 +50,7 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
     let said = succeeds(&folder, &cargo, &["build", "--release"]);
     assert!(!said.contains("warning"), "{said}");
     if Command::new("rustfmt").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        succeeds(&folder, &cargo, &["fmt", "--package", "my-ring", "--check"]);
+        succeeds(&folder, &cargo, &["fmt", "--check"]);
     }
     let plugin = folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
     let report = succeeds(&folder, &program(), &["check", plugin.to_str().unwrap()]);

@@ -47,14 +47,19 @@ struct Examiner<'a> {
     about: &'a AlgorithmAbout,
     done: Examined,
     findings: Vec<Finding>,
+    /// Cases that had to be killed. Each takes all the time there is: after some the rest is not tried.
+    hung: u32,
 }
+
+/// How many cases may hang before an algorithm is given up.
+const ENOUGH_HUNG: u32 = 2;
 
 impl<'a> Examiner<'a> {
     fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout) -> Self {
         let collectives: Vec<&'static str> = names_of(about.collectives).collect();
         let done =
             Examined { algorithm: about.name.clone(), ports_claimed: about.ports, collectives, ..Examined::default() };
-        Self { bench, about, done, findings: Vec::new() }
+        Self { bench, about, done, findings: Vec::new(), hung: 0 }
     }
 
     fn fault(&mut self, test: &'static str, place: &str, what: String) {
@@ -148,6 +153,9 @@ impl<'a> Examiner<'a> {
 
     /// One case, with all that can be said of it: nodes and what came of it, unless the process did not come back.
     fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
+        if self.hung >= ENOUGH_HUNG {
+            return Ok(None);
+        }
         self.done.cases += 1;
         let Some(Ran { nodes, plans, ms, bytes }) = self.asked(rung, place)? else { return Ok(None) };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
@@ -233,6 +241,7 @@ impl<'a> Examiner<'a> {
             }
             Outcome::Died(how) => self.fault("survives", place, how),
             Outcome::Hung => {
+                self.hung += 1;
                 let most = self.bench.limits().time.as_secs_f64();
                 self.fault("time", place, format!("not done after {most} s, and it doesn't heed the host: killed"));
             }

@@ -169,3 +169,53 @@ fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
 fn amount(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(severity: Severity, test: &'static str, place: &str, what: &str) -> Finding {
+        let algorithm = if place.is_empty() { String::new() } else { "one".to_owned() };
+        Finding { severity, test, algorithm, place: place.to_owned(), what: what.to_owned() }
+    }
+
+    #[test]
+    fn what_is_wrong_in_many_places_is_said_of_three() {
+        let examined = Examined {
+            algorithm: "one".to_owned(),
+            collectives: vec!["alltoall"],
+            cases: 9,
+            verified: 3,
+            unsupported: 1,
+            most_nodes: 64,
+            ports_claimed: 1,
+            ports_used: 1,
+            slowest: (12.34, "ring:64".to_owned()),
+            fattest: (1 << 20, "ring:64".to_owned()),
+        };
+        let lost = ["ring:3", "ring:5", "ring:7", "ring:9", "ring:11"];
+        let mut findings: Vec<Finding> =
+            lost.iter().map(|place| finding(Severity::Fault, "delivers", place, "invalid: lost")).collect();
+        findings.insert(0, finding(Severity::Remark, "tables", "", "no licence"));
+        findings.push(finding(Severity::Fault, "ports", "ring:3", "2 messages"));
+        let report = Report { file: "lib.so".to_owned(), about: None, algorithms: vec![examined], findings };
+        assert!(!report.passed());
+        let expected = "\
+lib.so
+  remark  tables: no licence
+
+one (alltoall)
+  verified  3 of 9 cases, every block, up to 64 nodes; 1 refused as unsupported; 5 failed
+  ports     1 claimed, 1 used at most
+  time      12.3 ms at most, on ring:64
+  memory    1.0 MiB at most, on ring:64
+  FAULT   delivers: ring:3: invalid: lost
+  FAULT   delivers: ring:5: invalid: lost
+  FAULT   delivers: ring:7: invalid: lost
+          delivers: and 2 more
+  FAULT   ports: ring:3: 2 messages
+
+failed: 6 faults, 1 remark";
+        assert_eq!(report.to_string(), expected);
+    }
+}

@@ -55,13 +55,14 @@ const LICENCES: [Source; 2] = [
     ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
 ];
 
-const RUST: [Source; 8] = [
+const RUST: [Source; 9] = [
     (".gitignore", include_str!("../files/rust/gitignore")),
     ("Cargo.toml", include_str!("../files/rust/Cargo.toml.in")),
     ("README.md", include_str!("../files/rust/README.md")),
     ("src/lib.rs", include_str!("../files/rust/src/lib.rs.in")),
     ("tests/check.rs", include_str!("../files/rust/tests/check.rs.in")),
     ("swapmeet/README.md", include_str!("../files/carried/README.md")),
+    ("swapmeet/rustfmt.toml", include_str!("../../../rustfmt.toml")),
     ("swapmeet/abi/Cargo.toml", include_str!("../files/carried/abi.toml")),
     ("swapmeet/sdk/Cargo.toml", include_str!("../files/carried/sdk.toml")),
 ];
