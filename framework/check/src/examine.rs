@@ -244,6 +244,9 @@ impl<'a> Examiner<'a> {
                 self.hung += 1;
                 let most = self.bench.limits().time.as_secs_f64();
                 self.fault("time", place, format!("not done after {most} s, and it doesn't heed the host: killed"));
+                if self.hung == ENOUGH_HUNG {
+                    self.remark("time", place, "given up: what comes after it was not tried".to_owned());
+                }
             }
         }
         Ok(None)

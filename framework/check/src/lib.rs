@@ -4,7 +4,9 @@
 //! ([`examine()`]) never loads it, but asks a [`Bench`]: the program itself, started again for one [`Question`] ([`bench::Processes`]), which loads the
 //! plugin, answers ([`answer()`]) and ends. What comes back, or doesn't, becomes findings.
 //!
-//!     examine -> Question -> Bench -> [other process: answer -> plugin] -> Outcome -> Finding -> Report
+//! ```text
+//! examine -> Question -> Bench -> [other process: answer -> plugin] -> Outcome -> Finding -> Report
+//! ```
 
 mod about;
 mod answer;
