@@ -6,6 +6,8 @@
 mod group;
 mod merge;
 
+pub(crate) use merge::machine_is;
+
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary};
 use serde::Serialize;

@@ -1,5 +1,6 @@
 //! Result rows: CSV in and out, and the statistics between them.
 
+mod command;
 mod compare;
 mod field;
 mod input;
@@ -11,11 +12,12 @@ mod render;
 mod sink;
 pub mod stats;
 
+pub use command::{command, machine_spec};
 pub use compare::{CompareError, Comparison, Group, Line, compare};
 pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
 pub use merge::{Key, MergeError, Merged, key as merge_key, merge};
 pub use output::CsvSink;
 pub use parts::{NotFinite, Parts};
 pub use record::{Record, Status, Verified, columns};
-pub use render::{as_csv, as_json, as_markdown, as_table, in_words};
+pub use render::{as_csv, as_html, as_json, as_markdown, as_table, escaped, in_words};
 pub use sink::{Sink, SinkError, Sinks};

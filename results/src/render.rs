@@ -1,12 +1,14 @@
-//! A comparison as a table, as CSV, as JSON, as Markdown, and in words. No colour anywhere.
+//! A comparison as a table, as CSV, as JSON, as Markdown, as HTML, and in words. No colour anywhere.
 
 mod csv;
+mod html;
 mod json;
 mod markdown;
 mod table;
 mod words;
 
 pub use csv::as_csv;
+pub use html::{as_html, escaped};
 pub use json::as_json;
 pub use markdown::as_markdown;
 pub use table::as_table;

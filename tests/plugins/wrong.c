@@ -1,5 +1,7 @@
 /* A plugin that does one thing wrong, chosen when it is compiled: TABLE spoils the tables, SUPPORTS and PLAN are the functions' bodies. */
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <swapmeet.h>
 
@@ -196,6 +198,37 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
                 return SWM_STOPPED;
         }
     }
+    return SWM_OK;
+}
+
+/* Another right one: the distances the other way round. */
+static int32_t backwards(const SwmProblem *problem, const SwmHost *host)
+{
+    const uint64_t n = problem->topology->nodes;
+    uint64_t distance, node;
+    for (distance = n - 1; distance > 0; distance--) {
+        host->step(host->ctx);
+        for (node = 0; node < n; node++) {
+            SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
+    }
+    return SWM_OK;
+}
+
+/* Everyone to everyone in one step. */
+static int32_t at_once(const SwmProblem *problem, const SwmHost *host)
+{
+    const uint64_t n = problem->topology->nodes;
+    uint64_t distance, node;
+    host->step(host->ctx);
+    for (distance = 1; distance < n; distance++)
+        for (node = 0; node < n; node++) {
+            SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
     return SWM_OK;
 }
 

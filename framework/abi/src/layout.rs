@@ -31,7 +31,7 @@ frozen!(SwmProblem: 56; size @ 0, collective @ 4, topology @ 8, root @ 16, param
 frozen!(SwmHost: 128; size @ 0, reserved @ 4, ctx @ 8, fail @ 16, log @ 24, block_bytes @ 32, pair_bytes @ 40, ports @ 48,
     virtual_channels @ 56, layout @ 64, place @ 72, phase @ 80, step @ 88, send @ 96, rearrange @ 104, element_bytes @ 112, deal @ 120);
 frozen!(SwmParamInfo: 48; key @ 0, default_value @ 16, help @ 32);
-frozen!(SwmAlgorithm: 120; size @ 0, reserved @ 4, name @ 8, title @ 24, paper @ 40, accepts @ 56, collectives @ 72, params @ 80,
-    param_count @ 88, user @ 96, supports @ 104, plan @ 112);
+frozen!(SwmAlgorithm: 128; size @ 0, reserved @ 4, name @ 8, title @ 24, paper @ 40, accepts @ 56, collectives @ 72, params @ 80,
+    param_count @ 88, user @ 96, supports @ 104, plan @ 112, ports @ 120);
 frozen!(SwmHead: 24; magic @ 0, abi_major @ 8, abi_minor @ 12, size @ 16, reserved @ 20);
 frozen!(SwmPlugin: 88; head @ 0, name @ 24, version @ 40, licence @ 56, algorithms @ 72, algorithm_count @ 80);

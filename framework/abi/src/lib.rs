@@ -27,7 +27,9 @@ const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 /// Plugins and hosts of different major versions refuse each other.
 pub const SWM_ABI_MAJOR: u32 = 1;
 /// Grows when fields are appended; never a reason to refuse.
-pub const SWM_ABI_MINOR: u32 = 0;
+///
+/// 1.1 appended [`SwmAlgorithm::ports`].
+pub const SWM_ABI_MINOR: u32 = 1;
 /// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
 
@@ -363,6 +365,9 @@ pub struct SwmAlgorithm {
     pub plan: Option<
         unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
     >,
+    /// Since 1.1. The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX`
+    /// for one that uses all links, 0 where the plugin doesn't say. `swapmeet check` holds the schedules to it.
+    pub ports: u64,
 }
 
 /// The first 24 bytes of a plugin's table: frozen for ever, read before anything else.

@@ -4,10 +4,15 @@ use clap::Parser;
 use std::process::ExitCode;
 
 mod args;
+mod check;
 mod compare;
 mod failure;
 mod list;
+mod manual;
 mod merge;
+mod new_plugin;
+mod plot;
+mod report;
 mod reproduce;
 mod run;
 mod table;
@@ -26,6 +31,13 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::trace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Plot(args) => plot::plot(args),
+        Command::Report(args) => report::report(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
+        Command::Check(args) => check::check(args),
+        Command::CheckQuestion(args) => check::question(args),
+        Command::NewPlugin(args) => new_plugin::new_plugin(args),
     };
     match outcome {
         Ok(code) => code,

@@ -111,6 +111,8 @@ fn affordable(nodes: u64) -> Result<(), String> {
 /// A row that says which case it is and nothing else.
 pub fn blank(case: &Case) -> Record {
     let algorithm = &case.algorithm.algorithm;
+    // Whatever comes of the case: a name of an experiment's own means nothing without it.
+    let meaning = case.machine.stands_for().map(|spec| format!("{} is {spec}", case.machine.name()));
     Record {
         experiment: case.experiment.to_string(),
         algorithm: case.algorithm.to_string(),
@@ -124,6 +126,7 @@ pub fn blank(case: &Case) -> Record {
         model: case.machine.model.to_string(),
         repetition: case.repetition,
         seed: case.seed,
+        note: meaning.unwrap_or_default(),
         ..Record::default()
     }
 }
@@ -157,8 +160,7 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer
         Proof::Amounts => Verified::Amounts,
     };
     set_totals(record, totals, unit);
-    let name = case.machine.name();
-    let meaning = case.machine.stands_for().map(|spec| format!("{name} is {spec}"));
+    let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
     record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
     record.lower_bound_us = must_move(task, case.workload.block_bytes())
         .and_then(|demand| lower_bound(case.topology.as_ref(), &case.machine, demand))

@@ -46,7 +46,18 @@ impl fmt::Display for Stop {
 impl std::error::Error for Stop {}
 
 /// How a message should travel, where the topology's own route won't do. Dimensions are those of the topology, whatever the
-/// schedule's own grid.
+/// schedule's own grid. A route that isn't there is a fault of the schedule.
+///
+/// ```
+/// use swapmeet_sdk::{Route, Send};
+/// // three hops the long way round a ring of four, and by name
+/// let back = Route::signs(&[-1]);
+/// let by_name = Route::path(&[3, 2, 1]);
+/// let sends = [Send::new(0, 1).route(&back), Send::new(0, 1).route(&by_name)];
+/// // in two dimensions: minus along the second, and that first
+/// let columns_first = Route::signs_in_order(&[0, -1], &[1, 0]);
+/// # let _ = (sends, columns_first);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Route<'a> {
     raw: SwmRoute,
@@ -93,6 +104,17 @@ impl<'a> Route<'a> {
 
 /// One send: of what `from` holds, the blocks with origin in one set and destination in another go to `to`. Until narrowed
 /// down, that is everything.
+///
+/// ```
+/// use swapmeet_sdk::{Send, Set};
+/// // all that node 3 holds for node 7
+/// let forward = Send::new(3, 4).destinations(Set::one(7));
+/// // node 3's own block for node 7, which must be there
+/// let own = Send::new(3, 7).origins(Set::one(3)).destinations(Set::one(7)).strict();
+/// // a copy of everything, as in a broadcast
+/// let tell = Send::new(3, 4).copy();
+/// # let _ = (forward, own, tell);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Send<'a> {
     raw: SwmSend,
@@ -206,6 +228,39 @@ pub struct Deal<'a> {
 }
 
 /// The schedule, handed to the host piece by piece. Nothing of it is kept in the plugin.
+///
+/// Every call returns [`Stop::Stopped`] once the host has refused one: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
+///
+/// ```
+/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// /// All-to-all in a grid of the schedule's own: along rows, then along columns.
+/// struct TwoByTwo;
+///
+/// impl Algorithm for TwoByTwo {
+///     fn about(&self) -> About {
+///         About { name: "two-by-two", ..About::DEFAULT }
+///     }
+///
+///     fn plan(&self, _: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+///         schedule.layout(&[2, 2], 1)?;
+///         for (name, axis) in [("rows", 1), ("columns", 0)] {
+///             schedule.phase(name)?;
+///             schedule.step()?;
+///             for v in 0..4 {
+///                 let to = v ^ (2 >> axis);
+///                 let mut other_side = [Axis::ALL; 2];
+///                 other_side[axis] = Axis::one(to >> (1 - axis) & 1);
+///                 schedule.send(&Send::new(v.into(), to.into()).destinations(Set::product(&other_side)))?;
+///             }
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let steps = Rehearsal::on("ring", &[4]).plan(&TwoByTwo).unwrap();
+/// assert_eq!(steps[0].sends[0].destinations, [1, 3]);
+/// assert_eq!((steps[1].phase.as_str(), &steps[1].sends[3].destinations[..]), ("columns", &[0, 1][..]));
+/// ```
 pub struct Schedule<'a> {
     host: &'a SwmHost,
 }

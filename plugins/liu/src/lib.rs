@@ -22,7 +22,8 @@ mod four_stage;
 
 const PAPER: &str =
     "W. Liu, C.-L. Wang, V. K. Prasanna: Portable and Scalable Algorithm for Irregular All-to-All Communication (2002)";
-const ANYWHERE: About = About { accepts: "any topology, any number of nodes", paper: PAPER, ..About::DEFAULT };
+const ANYWHERE: About =
+    About { accepts: "any topology, any number of nodes", paper: PAPER, ports: 1, ..About::DEFAULT };
 
 /// The ring order of all these algorithms: in step s of a set of `n` nodes, member j sends to member (j + s) % n. The last step, `s = n`, is
 /// everyone's message to itself.
