@@ -61,5 +61,5 @@ fn for_reading_each_algorithm_has_its_title_and_paper() {
     assert!(shown[1].ends_with("  (beside the program)"), "{}", shown[1]);
     assert_eq!(shown[2], "    pex: Pairwise exchange for power-of-two meshes (Fig. 1)");
     assert_eq!(shown[3], "        on any topology with a power of two of nodes");
-    assert!(shown[4].starts_with("        R. Thakur, A. Choudhary, G. Fox"), "{}", shown[4]);
+    assert!(shown[4].starts_with("        R. Thakur, A. Choudhary, G. C. Fox"), "{}", shown[4]);
 }

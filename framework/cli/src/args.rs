@@ -114,9 +114,9 @@ The page is one file that fetches nothing: it can be mailed, archived and printe
 
 const LIST_EXAMPLES: &str = "\
 Examples:
-  swapmeet list algorithms                  what each does, where it runs, its parameters and its paper
-  swapmeet list machines --format csv       every parameter of every preset, with its source
-  swapmeet list plugins --format json       files, versions, ABI, licences, and their algorithms
+  swapmeet list algorithms                what each does, where it runs, its paper
+  swapmeet list machines --format csv     every parameter of every preset, its source
+  swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
 
 Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
 folder and beside the program.";
