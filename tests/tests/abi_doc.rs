@@ -1,7 +1,5 @@
 //! `docs/abi.md` says what the definition says.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
 use std::collections::BTreeMap;
 use swapmeet_tests::project;
 

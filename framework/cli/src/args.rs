@@ -3,6 +3,17 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod authors;
+mod manual;
+mod show;
+
+use authors::{CHECK_EXAMPLES, NEW_PLUGIN_EXAMPLES};
+pub use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
+use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
+pub use manual::{CompletionsArgs, ManArgs};
+pub use show::{LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
+use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
+
 /// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a topology, a workload and a machine,
 /// and see it proved correct, priced and compared.
 #[derive(Debug, Parser)]
@@ -96,22 +107,6 @@ Examples:
   swapmeet reproduce thakur                 one paper
   swapmeet reproduce --out results/reproduced";
 
-const PLOT_EXAMPLES: &str = "\
-Examples:
-  swapmeet plot rows.csv --out figure.svg
-  swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
-  swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
-
-Rows that differ in topology or machine go into panels of their own. Bars are 95 %
-intervals of repetitions; a ring marks where the lowest curve changes.";
-
-const REPORT_EXAMPLES: &str = "\
-Examples:
-  swapmeet report rows.csv --out report.html
-  swapmeet report monday.csv tuesday.csv --baseline pex --title 'PEX and its rivals' --out report.html
-
-The page is one file that fetches nothing: it can be mailed, archived and printed.";
-
 const LIST_EXAMPLES: &str = "\
 Examples:
   swapmeet list algorithms                what each does, where it runs, its paper
@@ -120,39 +115,6 @@ Examples:
 
 Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
 folder and beside the program.";
-
-const COMPLETIONS_EXAMPLES: &str = "\
-Examples:
-  swapmeet completions bash > ~/.local/share/bash-completion/completions/swapmeet
-  swapmeet completions zsh > ~/.zfunc/_swapmeet
-  swapmeet completions fish > ~/.config/fish/completions/swapmeet.fish";
-
-const MAN_EXAMPLES: &str = "\
-Examples:
-  swapmeet man | man -l -                   read it
-  swapmeet man --out ~/.local/share/man/man1";
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  swapmeet check target/release/libmy_ring.so
-  swapmeet check libmy-ring.so --topology torus:16x16 --topology graph:mine.txt
-  swapmeet check libmy-ring.so --timeout 2 --memory-limit 256MiB --format json
-
-Each case runs in a process of its own, so that a crash is a finding and not the
-end. What is tried: the tables; every collective of every algorithm on a ladder of
-topologies, from one node to some hundred, each schedule verified block by block,
-made again, on two threads at once and in another process; ports used against
-ports claimed; time and memory. Without --topology the ladder is built in.
-
-Exit status: 0 nothing is wrong, 1 a fault was found, 2 bad usage.";
-
-const NEW_PLUGIN_EXAMPLES: &str = "\
-Examples:
-  swapmeet new-plugin my-ring               a folder my-ring, in Rust
-  swapmeet new-plugin my-ring --lang c
-
-Nothing is fetched: the folder carries the SDK's sources (C: the header), and
-builds offline with `cargo build` or `make`.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Args)]
@@ -200,10 +162,6 @@ pub struct RunArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    swapmeet_core::spec::parse_size(text)
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -310,186 +268,4 @@ pub struct ReproduceArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
-}
-
-/// The language of a new plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Lang {
-    /// Rust, with the SDK.
-    Rust,
-    /// C, with the header.
-    C,
-}
-
-/// What `new-plugin` takes.
-#[derive(Debug, Args)]
-pub struct NewPluginArgs {
-    /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and hyphens.
-    pub name: String,
-    /// The language.
-    #[arg(long, default_value = "rust")]
-    pub lang: Lang,
-}
-
-/// What `check` takes.
-#[derive(Debug, Args)]
-pub struct CheckArgs {
-    /// The plugin's file.
-    pub plugin: PathBuf,
-    /// A topology to try it on, instead of the built-in ladder; may be given several times.
-    #[arg(long = "topology", value_name = "SPEC")]
-    pub topologies: Vec<String>,
-    /// Seconds that one schedule may take.
-    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
-    pub timeout: f64,
-    /// Memory that the process of one case may take.
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GiB")]
-    pub memory_limit: u64,
-    /// How to print the report.
-    #[arg(long, default_value = "text")]
-    pub format: ReportFormat,
-}
-
-/// How the report of `check` is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
-    /// For reading.
-    Text,
-    /// JSON.
-    Json,
-}
-
-/// What `check-question` takes: all of it from `check`.
-#[derive(Debug, Args)]
-pub struct CheckQuestionArgs {
-    /// The plugin's file.
-    pub plugin: PathBuf,
-    /// The question, as JSON.
-    pub question: String,
-    /// The file for the answer.
-    pub answer: PathBuf,
-    /// Seconds that one schedule may take.
-    pub timeout: f64,
-    /// Bytes that this process may have.
-    pub memory: u64,
-}
-
-/// What is on the x axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum XAxis {
-    /// Bytes of a block (of irregular sizes their mean, of spikes the spike).
-    Block,
-    /// Nodes.
-    Nodes,
-    /// Coefficient of variation of irregular sizes.
-    Cv,
-}
-
-/// What is on the y axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum YAxis {
-    /// Completion time.
-    Time,
-    /// Completion time over the baseline's.
-    Ratio,
-    /// Completion time over the lower bound.
-    Bound,
-    /// Time added by contention.
-    Contention,
-    /// Steps.
-    Steps,
-    /// Messages.
-    Messages,
-    /// The most messages on one link in one step.
-    LinkMessages,
-    /// The most bytes held by one node.
-    NodeBytes,
-}
-
-/// Which axes are logarithmic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogAxes {
-    /// Neither.
-    None,
-    /// The x axis.
-    X,
-    /// The y axis.
-    Y,
-    /// Both.
-    Both,
-}
-
-/// Rows of result files, and which of them.
-#[derive(Debug, Args)]
-pub struct RowsArgs {
-    /// Result files.
-    #[arg(required = true, value_name = "FILE.csv")]
-    pub files: Vec<PathBuf>,
-    /// Only rows of this topology; may be given several times.
-    #[arg(long = "topology", value_name = "SPEC")]
-    pub topologies: Vec<String>,
-    /// Only rows of this algorithm; may be given several times.
-    #[arg(long = "algorithm", value_name = "SPEC")]
-    pub algorithms: Vec<String>,
-    /// Only rows of this machine; may be given several times.
-    #[arg(long = "machine", value_name = "SPEC")]
-    pub machines: Vec<String>,
-    /// The algorithm that others are compared with; the fastest if not given.
-    #[arg(long, value_name = "ALGO")]
-    pub baseline: Option<String>,
-}
-
-/// What `plot` takes.
-#[derive(Debug, Args)]
-pub struct PlotArgs {
-    /// Which rows.
-    #[command(flatten)]
-    pub rows: RowsArgs,
-    /// Where the figure goes; the ending says what it is.
-    #[arg(long, value_name = "FIGURE.svg|png")]
-    pub out: PathBuf,
-    /// What is on the x axis.
-    #[arg(long, default_value = "block")]
-    pub x: XAxis,
-    /// What is on the y axis.
-    #[arg(long, default_value = "time")]
-    pub y: YAxis,
-    /// Which axes are logarithmic [default: what suits them; `--log` alone: both].
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
-    pub log: Option<LogAxes>,
-    /// A title [default: what all rows have in common].
-    #[arg(long)]
-    pub title: Option<String>,
-    /// Pixels of a PNG to one of the SVG.
-    #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
-    pub scale: u8,
-}
-
-/// What `report` takes.
-#[derive(Debug, Args)]
-pub struct ReportArgs {
-    /// Which rows.
-    #[command(flatten)]
-    pub rows: RowsArgs,
-    /// Where the page goes; `-` is standard output.
-    #[arg(long, value_name = "REPORT.html")]
-    pub out: PathBuf,
-    /// A title [default: the experiments' names].
-    #[arg(long)]
-    pub title: Option<String>,
-}
-
-/// What `completions` takes.
-#[derive(Debug, Args)]
-pub struct CompletionsArgs {
-    /// The shell.
-    pub shell: clap_complete::Shell,
-}
-
-/// What `man` takes.
-#[derive(Debug, Args)]
-pub struct ManArgs {
-    /// A folder for a page a command; the program's own page to standard output if not given.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }
