@@ -3,6 +3,20 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod authors;
+mod manual;
+mod parts;
+mod show;
+
+use authors::{CHECK_EXAMPLES, NEW_PLUGIN_EXAMPLES};
+pub use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
+use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
+pub use manual::{CompletionsArgs, ManArgs};
+use parts::{MERGE_EXAMPLES, memory};
+pub use parts::{MergeArgs, Shard, WorkerArgs};
+pub use show::{LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
+use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
+
 /// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a topology, a workload and a machine,
 /// and see it proved correct, priced and compared.
 #[derive(Debug, Parser)]
@@ -83,13 +97,6 @@ Cases are the cross product of all lists. Flags given with a file override the
 file's list of that kind. Without --out a table is printed; with it, rows are
 written as CSV as each case ends (`-` is standard output).";
 
-const MERGE_EXAMPLES: &str = "\
-Examples:
-  swapmeet merge part-*.csv --out rows.csv
-  swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv
-
-With the experiment, what is missing is known exactly; without it, the cross product of all that the rows name is expected.";
-
 const TRACE_EXAMPLES: &str = "\
 Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
@@ -109,63 +116,14 @@ Examples:
   swapmeet reproduce thakur                 one paper
   swapmeet reproduce --out results/reproduced";
 
-const PLOT_EXAMPLES: &str = "\
-Examples:
-  swapmeet plot rows.csv --out figure.svg
-  swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
-  swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
-
-Rows that differ in topology or machine go into panels of their own. Bars are 95 %
-intervals of repetitions; a ring marks where the lowest curve changes.";
-
-const REPORT_EXAMPLES: &str = "\
-Examples:
-  swapmeet report rows.csv --out report.html
-  swapmeet report monday.csv tuesday.csv --baseline pex --title 'PEX and its rivals' --out report.html
-
-The page is one file that fetches nothing: it can be mailed, archived and printed.";
-
 const LIST_EXAMPLES: &str = "\
 Examples:
-  swapmeet list algorithms                  what each does, where it runs, its parameters and its paper
-  swapmeet list machines --format csv       every parameter of every preset, with its source
-  swapmeet list plugins --format json       files, versions, ABI, licences, and their algorithms
+  swapmeet list algorithms                what each does, where it runs, its paper
+  swapmeet list machines --format csv     every parameter of every preset, its source
+  swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
 
 Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
 folder and beside the program.";
-
-const COMPLETIONS_EXAMPLES: &str = "\
-Examples:
-  swapmeet completions bash > ~/.local/share/bash-completion/completions/swapmeet
-  swapmeet completions zsh > ~/.zfunc/_swapmeet
-  swapmeet completions fish > ~/.config/fish/completions/swapmeet.fish";
-
-const MAN_EXAMPLES: &str = "\
-Examples:
-  swapmeet man | man -l -                   read it
-  swapmeet man --out ~/.local/share/man/man1";
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  swapmeet check target/release/libmy_ring.so
-  swapmeet check libmy-ring.so --topology torus:16x16 --topology graph:mine.txt
-  swapmeet check libmy-ring.so --timeout 2 --memory-limit 256MiB --format json
-
-Each case runs in a process of its own, so that a crash is a finding and not the
-end. What is tried: the tables; every collective of every algorithm on a ladder of
-topologies, from one node to some hundred, each schedule verified block by block,
-made again, on two threads at once and in another process; ports used against
-ports claimed; time and memory. Without --topology the ladder is built in.
-
-Exit status: 0 nothing is wrong, 1 a fault was found, 2 bad usage.";
-
-const NEW_PLUGIN_EXAMPLES: &str = "\
-Examples:
-  swapmeet new-plugin my-ring               a folder my-ring, in Rust
-  swapmeet new-plugin my-ring --lang c
-
-Nothing is fetched: the folder carries the SDK's sources (C: the header), and
-builds offline with `cargo build` or `make`.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Args)]
@@ -230,100 +188,11 @@ pub struct RunArgs {
     pub plugins: PluginArgs,
 }
 
-/// Which part of an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shard {
-    /// The part of this number, from 1, of so many.
-    Part(usize, usize),
-    /// What Slurm says.
-    Auto,
-}
-
-impl std::str::FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "auto" {
-            return Ok(Self::Auto);
-        }
-        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match numbers {
-            Some((i, n)) if (1..=n).contains(&i) => Ok(Self::Part(i, n)),
-            _ => Err("expected I/N with I from 1 to N, such as 2/8, or auto".to_owned()),
-        }
-    }
-}
-
-impl Shard {
-    /// Which part, from 0, of how many.
-    pub fn resolve(self) -> Result<(usize, usize), String> {
-        let Self::Auto = self else {
-            let Self::Part(i, n) = self else { return Err(String::new()) };
-            return Ok((i - 1, n));
-        };
-        let number = |name: &str| {
-            let text = std::env::var(name)
-                .map_err(|_| format!("--shard auto: {name} is not set: this is no array job of Slurm's"))?;
-            text.parse::<usize>().map_err(|_| format!("--shard auto: {name} is `{text}`, expected a whole number"))
-        };
-        let (id, count) = (number("SLURM_ARRAY_TASK_ID")?, number("SLURM_ARRAY_TASK_COUNT")?);
-        let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
-        match id.checked_sub(first) {
-            Some(index) if index < count => Ok((index, count)),
-            _ => Err(format!(
-                "--shard auto: task {id} of {count} that begin with {first}: an array must number its tasks one by one, as in --array=0-7"
-            )),
-        }
-    }
-}
-
-fn memory(text: &str) -> Result<u64, String> {
-    /// With less, not even the plugins can be loaded.
-    const LEAST: u64 = 64 << 20;
-    let bytes = swapmeet_core::spec::parse_size(text)?;
-    if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    swapmeet_core::spec::parse_size(text)
-}
-
 fn seconds(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9)
         .ok_or_else(|| "expected a number of seconds above 0".to_owned())
-}
-
-/// What `merge` takes.
-#[derive(Debug, Args)]
-pub struct MergeArgs {
-    /// Result files of one experiment.
-    #[arg(required = true, value_name = "FILE.csv")]
-    pub files: Vec<PathBuf>,
-    /// Where all rows go.
-    #[arg(long, value_name = "FILE.csv")]
-    pub out: PathBuf,
-    /// The experiment that the rows are of.
-    #[arg(long, value_name = "EXPERIMENT.toml")]
-    pub experiment: Option<PathBuf>,
-    /// Write what there is even if cases are missing.
-    #[arg(long)]
-    pub partial: bool,
-    /// Where plugins are looked for.
-    #[command(flatten)]
-    pub plugins: PluginArgs,
-}
-
-/// What a worker is told.
-#[derive(Debug, Args)]
-pub struct WorkerArgs {
-    /// The most memory it may map, in bytes.
-    #[arg(long)]
-    pub memory_limit: u64,
-    /// Where plugins are looked for.
-    #[command(flatten)]
-    pub plugins: PluginArgs,
 }
 
 /// What can be listed.
@@ -423,186 +292,4 @@ pub struct ReproduceArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
-}
-
-/// The language of a new plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Lang {
-    /// Rust, with the SDK.
-    Rust,
-    /// C, with the header.
-    C,
-}
-
-/// What `new-plugin` takes.
-#[derive(Debug, Args)]
-pub struct NewPluginArgs {
-    /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and hyphens.
-    pub name: String,
-    /// The language.
-    #[arg(long, default_value = "rust")]
-    pub lang: Lang,
-}
-
-/// What `check` takes.
-#[derive(Debug, Args)]
-pub struct CheckArgs {
-    /// The plugin's file.
-    pub plugin: PathBuf,
-    /// A topology to try it on, instead of the built-in ladder; may be given several times.
-    #[arg(long = "topology", value_name = "SPEC")]
-    pub topologies: Vec<String>,
-    /// Seconds that one schedule may take.
-    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
-    pub timeout: f64,
-    /// Memory that the process of one case may take.
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GiB")]
-    pub memory_limit: u64,
-    /// How to print the report.
-    #[arg(long, default_value = "text")]
-    pub format: ReportFormat,
-}
-
-/// How the report of `check` is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
-    /// For reading.
-    Text,
-    /// JSON.
-    Json,
-}
-
-/// What `check-question` takes: all of it from `check`.
-#[derive(Debug, Args)]
-pub struct CheckQuestionArgs {
-    /// The plugin's file.
-    pub plugin: PathBuf,
-    /// The question, as JSON.
-    pub question: String,
-    /// The file for the answer.
-    pub answer: PathBuf,
-    /// Seconds that one schedule may take.
-    pub timeout: f64,
-    /// Bytes that this process may have.
-    pub memory: u64,
-}
-
-/// What is on the x axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum XAxis {
-    /// Bytes of a block (of irregular sizes their mean, of spikes the spike).
-    Block,
-    /// Nodes.
-    Nodes,
-    /// Coefficient of variation of irregular sizes.
-    Cv,
-}
-
-/// What is on the y axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum YAxis {
-    /// Completion time.
-    Time,
-    /// Completion time over the baseline's.
-    Ratio,
-    /// Completion time over the lower bound.
-    Bound,
-    /// Time added by contention.
-    Contention,
-    /// Steps.
-    Steps,
-    /// Messages.
-    Messages,
-    /// The most messages on one link in one step.
-    LinkMessages,
-    /// The most bytes held by one node.
-    NodeBytes,
-}
-
-/// Which axes are logarithmic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogAxes {
-    /// Neither.
-    None,
-    /// The x axis.
-    X,
-    /// The y axis.
-    Y,
-    /// Both.
-    Both,
-}
-
-/// Rows of result files, and which of them.
-#[derive(Debug, Args)]
-pub struct RowsArgs {
-    /// Result files.
-    #[arg(required = true, value_name = "FILE.csv")]
-    pub files: Vec<PathBuf>,
-    /// Only rows of this topology; may be given several times.
-    #[arg(long = "topology", value_name = "SPEC")]
-    pub topologies: Vec<String>,
-    /// Only rows of this algorithm; may be given several times.
-    #[arg(long = "algorithm", value_name = "SPEC")]
-    pub algorithms: Vec<String>,
-    /// Only rows of this machine; may be given several times.
-    #[arg(long = "machine", value_name = "SPEC")]
-    pub machines: Vec<String>,
-    /// The algorithm that others are compared with; the fastest if not given.
-    #[arg(long, value_name = "ALGO")]
-    pub baseline: Option<String>,
-}
-
-/// What `plot` takes.
-#[derive(Debug, Args)]
-pub struct PlotArgs {
-    /// Which rows.
-    #[command(flatten)]
-    pub rows: RowsArgs,
-    /// Where the figure goes; the ending says what it is.
-    #[arg(long, value_name = "FIGURE.svg|png")]
-    pub out: PathBuf,
-    /// What is on the x axis.
-    #[arg(long, default_value = "block")]
-    pub x: XAxis,
-    /// What is on the y axis.
-    #[arg(long, default_value = "time")]
-    pub y: YAxis,
-    /// Which axes are logarithmic [default: what suits them; `--log` alone: both].
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
-    pub log: Option<LogAxes>,
-    /// A title [default: what all rows have in common].
-    #[arg(long)]
-    pub title: Option<String>,
-    /// Pixels of a PNG to one of the SVG.
-    #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
-    pub scale: u8,
-}
-
-/// What `report` takes.
-#[derive(Debug, Args)]
-pub struct ReportArgs {
-    /// Which rows.
-    #[command(flatten)]
-    pub rows: RowsArgs,
-    /// Where the page goes; `-` is standard output.
-    #[arg(long, value_name = "REPORT.html")]
-    pub out: PathBuf,
-    /// A title [default: the experiments' names].
-    #[arg(long)]
-    pub title: Option<String>,
-}
-
-/// What `completions` takes.
-#[derive(Debug, Args)]
-pub struct CompletionsArgs {
-    /// The shell.
-    pub shell: clap_complete::Shell,
-}
-
-/// What `man` takes.
-#[derive(Debug, Args)]
-pub struct ManArgs {
-    /// A folder for a page a command; the program's own page to standard output if not given.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }

@@ -146,8 +146,12 @@ impl Figure {
         }
         let xs = panel.curves.iter().flat_map(|c| &c.points).map(|p| self.to_x(p.x));
         let (least, most) = xs.fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(x), most.max(x)));
-        // Room for markers at both ends.
-        let margin = ((most - least) * 0.04).max(f64::MIN_POSITIVE);
+        // Room for markers at both ends; round a single x, a factor or so to either side.
+        let margin = match most - least {
+            0.0 if log.x => 1.0,
+            0.0 => least.abs().max(1.0) / 2.0,
+            range => range * 0.04,
+        };
         layout = layout.with_x_axis_min(least - margin).with_x_axis_max(most + margin);
         if log.x {
             // Whole powers of two, at most some ten of them.

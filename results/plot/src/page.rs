@@ -157,6 +157,7 @@ fn commands(rows: &[&Record]) -> String {
         out.push('\n');
     }
     out += "</pre></details>\n";
+    out += "<p>Plugins are found where <code>swapmeet list plugins</code> shows them; others need <code>--plugin-dir FILE</code>.</p>\n";
     out
 }
 
