@@ -30,21 +30,7 @@ pub struct Lists<'a> {
 
 /// Runs an experiment.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let mut experiment = match &args.experiment {
-        Some(path) => read(path)?,
-        None => Experiment::default(),
-    };
-    let lists = Lists {
-        topologies: &args.topologies,
-        algorithms: &args.algorithms,
-        workloads: &args.workloads,
-        machines: &args.machines,
-    };
-    override_lists(&mut experiment, &lists);
-    experiment.seed = args.seed.unwrap_or(experiment.seed);
-    experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
-    experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
-    let cases = complete(experiment, &args.plugins)?;
+    let cases = complete(experiment(args)?, &args.plugins)?;
 
     let progress = Progress::new(cases.len() as u64, args.quiet);
     let mut seen = Seen { progress, tally: Tally::default(), rows: None, csv: None };
@@ -52,8 +38,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         None => seen.rows = Some(Vec::new()),
         Some(path) if path == Path::new("-") => seen.csv = Some(CsvSink::new(Box::new(io::stdout()) as Box<dyn Write>)),
         Some(path) => {
-            let file = File::create(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
-            seen.csv = Some(CsvSink::new(Box::new(file) as Box<dyn Write>));
+            seen.csv = Some(CsvSink::new(Box::new(create(path)?) as Box<dyn Write>));
         }
     }
     let all_well = session::run(&cases, &mut seen).map_err(|SinkError::Io(e)| Failure::writing("writing rows", &e))?;
@@ -70,6 +55,30 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         eprintln!("{}{place}", seen.tally);
     }
     Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+}
+
+/// A file for rows.
+pub fn create(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
+}
+
+/// The experiment of a file and flags, as written.
+pub fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
+    let mut experiment = match &args.experiment {
+        Some(path) => read(path)?,
+        None => Experiment::default(),
+    };
+    let lists = Lists {
+        topologies: &args.topologies,
+        algorithms: &args.algorithms,
+        workloads: &args.workloads,
+        machines: &args.machines,
+    };
+    override_lists(&mut experiment, &lists);
+    experiment.seed = args.seed.unwrap_or(experiment.seed);
+    experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
+    experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
+    Ok(experiment)
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
@@ -108,6 +117,13 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
             )));
         }
     }
+    fill_in(&mut experiment);
+    let registry = registry(plugins)?;
+    Ok(case::cases(&experiment, &registry)?)
+}
+
+/// What is run where nothing else is asked for.
+pub fn fill_in(experiment: &mut Experiment) {
     for (list, flag, default) in
         [(&mut experiment.workloads, "--workload", "uniform:1KiB"), (&mut experiment.machines, "--machine", "paragon")]
     {
@@ -115,8 +131,6 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
             list.push(Text::flag(flag, default));
         }
     }
-    let registry = registry(plugins)?;
-    Ok(case::cases(&experiment, &registry)?)
 }
 
 /// The plugins there are.

@@ -219,6 +219,7 @@ impl<'a> Walk<'a> {
             ways: &self.ways,
             parts: exchange.parts(),
             facts,
+            held: exchange.held(),
         };
         for listener in &mut self.listeners {
             listener.step(&step);
