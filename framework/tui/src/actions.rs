@@ -7,6 +7,7 @@ use crate::model::frames::Recording;
 use crate::model::picks::{Item, Section};
 use crate::model::queue::{Row, key};
 use crate::typing::Purpose;
+use crate::view::details;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::time::Duration;
 
@@ -187,8 +188,7 @@ impl App {
             Panel::Parts => self.compared.groups.len(),
             Panel::Curves => self.families.len(),
             Panel::Network => self.queue.rows().len(),
-            // Only drawing knows how many lines it took.
-            Panel::Details => 200,
+            Panel::Details => details::entries(self).len(),
             Panel::Log => self.log_lines().len(),
         }
     }

@@ -58,6 +58,10 @@ impl App {
                 }
             }
             Target::Header(column) => self.sort_by(column),
+            Target::Step(step) => {
+                self.show(Panel::Network);
+                self.to_step(step);
+            }
             Target::Hint(action) => self.act(action),
         }
     }
@@ -86,6 +90,7 @@ impl App {
             Target::Panel(panel) | Target::Row(panel, _) => self.show(panel),
             Target::Section(_) | Target::Item(..) => self.show(Panel::Explore),
             Target::Header(_) => self.show(Panel::Comparison),
+            Target::Step(_) => self.show(Panel::Network),
             Target::Hint(_) => return,
         }
         self.step_by(by);

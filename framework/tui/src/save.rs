@@ -115,7 +115,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    const FILE: &str = r#"name = "a \"b\""
+    const FILE: &str = r#"name = 'a "b"'
 topologies = ["torus:4x4", "rdn:1(hypercube:3)"]
 algorithms = ["pex"]
 workloads = ["uniform:64"]
@@ -126,8 +126,8 @@ timeout_secs = 0.5
 
 [machine."mine"]
 base = "paragon"
-startup_us = "220.0"
 ports = "all"
+startup_us = "220.0"
 
 [machine."my own"]
 base = "delta"
@@ -136,8 +136,7 @@ base = "delta"
     #[test]
     fn an_experiment_is_read_back_as_it_was() {
         let experiment = Experiment::parse("x", FILE).unwrap();
-        let saved = as_toml(&experiment);
-        assert_eq!(saved.replace("'a \"b\"'", r#""a \"b\"""#), FILE);
+        assert_eq!(as_toml(&experiment), FILE);
     }
 
     #[test]

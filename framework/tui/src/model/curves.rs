@@ -49,6 +49,7 @@ impl Axis {
     /// A value of x for reading.
     pub fn text(self, x: f64) -> String {
         match self {
+            Self::BlockSize if x.fract() == 0.0 && format_size(x as u64).len() <= 5 => format_size(x as u64),
             Self::BlockSize => size_text(x),
             Self::Nodes => format!("{x:.0}"),
         }
@@ -63,19 +64,15 @@ impl Axis {
     }
 }
 
-/// A size that need not be a whole number of anything.
+/// A size for reading: three figures and a unit.
 pub fn size_text(bytes: f64) -> String {
-    let whole = bytes.round().max(0.0) as u64;
-    if format_size(whole).len() <= 5 && (bytes - whole as f64).abs() < 1e-9 {
-        return format_size(whole);
-    }
     let (value, unit) = match bytes {
         b if b < 1024.0 => (b, "B"),
         b if b < 1048576.0 => (b / 1024.0, "KiB"),
         b if b < 1073741824.0 => (b / 1048576.0, "MiB"),
         b => (b / 1073741824.0, "GiB"),
     };
-    let decimals = usize::from(value < 100.0);
+    let decimals = usize::from(value < 100.0 && value.fract() > 0.0);
     format!("{value:.decimals$} {unit}")
 }
 
@@ -216,6 +213,7 @@ mod tests {
 
     #[test]
     fn sizes_are_read_at_a_glance() {
-        assert_eq!([64.0, 1024.0, 17_700.5, 3.2e6].map(size_text), ["64", "1KiB", "17.3 KiB", "3.1 MiB"]);
+        assert_eq!([64.0, 1536.0, 17_700.5, 3.2e6].map(size_text), ["64 B", "1.5 KiB", "17.3 KiB", "3.1 MiB"]);
+        assert_eq!([64.0, 1024.0, 17_700.5].map(|x| Axis::BlockSize.text(x)), ["64", "1KiB", "17.3 KiB"]);
     }
 }

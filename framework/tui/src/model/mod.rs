@@ -3,6 +3,7 @@
 pub mod comparison;
 pub mod curves;
 pub mod frames;
+pub mod lattice;
 pub mod picks;
 pub mod queue;
 

@@ -3,7 +3,7 @@
 mod cases;
 mod comparison;
 mod curves;
-mod details;
+pub(crate) mod details;
 mod explore;
 mod log;
 mod network;
@@ -38,6 +38,8 @@ pub enum Target {
     Item(usize, usize),
     /// A heading of the comparison.
     Header(Column),
+    /// A step of the schedule.
+    Step(usize),
     /// A key's word at the bottom.
     Hint(Action),
 }

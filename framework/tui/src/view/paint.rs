@@ -7,6 +7,8 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::symbols::Marker;
+use ratatui::widgets::canvas::{Canvas, Line};
 use ratatui::widgets::{Block, Widget};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -184,6 +186,19 @@ impl<'f, 'h> Painter<'f, 'h> {
     /// The style of the line under the cursor of a panel.
     pub fn cursor(&self, panel: Panel) -> Style {
         if self.has_keys(panel) { self.theme.cursor } else { self.theme.faint_cursor }
+    }
+
+    /// Draws lines in eighths of characters. `bounds` are those of x and y; each line is its points and its style.
+    pub fn lines(&mut self, area: Rect, bounds: ([f64; 2], [f64; 2]), lines: &[(Vec<(f64, f64)>, Style)]) {
+        let area = area.intersection(self.buffer.area);
+        let canvas = Canvas::default().marker(Marker::Braille).x_bounds(bounds.0).y_bounds(bounds.1).paint(|context| {
+            for (points, style) in lines {
+                for (from, to) in points.iter().zip(points.iter().skip(1)) {
+                    context.draw(&Line::new(from.0, from.1, to.0, to.1, style.fg.unwrap_or_default()));
+                }
+            }
+        });
+        canvas.render(area, self.buffer);
     }
 
     /// Says why there is nothing here, in the middle of it.
