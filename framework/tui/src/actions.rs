@@ -329,6 +329,7 @@ impl App {
         let name = match self.ui.panel {
             Panel::Explore if self.section() == Section::Algorithms => match self.item() {
                 Some(Item::Pick(_, pick)) => Some(pick.spec.clone()),
+                Some(Item::Offer(offer)) => Some(offer.prefill.clone()),
                 _ => None,
             },
             Panel::Comparison => {

@@ -1,6 +1,7 @@
 //! The session: what is known, what is shown, and how events change it. Drawing only reads it.
 
 use crate::engine::{Batch, Event, Rows};
+use crate::model::Words;
 use crate::model::comparison::{Column, Compared, Line};
 use crate::model::curves::{Family, families};
 use crate::model::frames::Recording;
@@ -8,8 +9,10 @@ use crate::model::picks::{Item, Picks, Section};
 use crate::model::queue::{Queue, Row, State};
 use crate::typing::Typing;
 use crate::view::theme::Theme;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
@@ -244,7 +247,11 @@ pub struct App {
     pub wish: Option<Wish>,
     batch: Option<Batch>,
     rows: Option<Rows>,
+    /// Remarks of rows that the log has.
+    said: HashSet<String>,
     stale: bool,
+    working_out: Option<Receiver<(Compared, Vec<Family>)>>,
+    began_refresh: Instant,
     next_refresh: Instant,
     failed: bool,
     unwritten: Option<String>,
@@ -280,7 +287,10 @@ impl App {
             batch: None,
             rows: setup.rows,
             stale: false,
+            working_out: None,
+            began_refresh: Instant::now(),
             next_refresh: Instant::now(),
+            said: HashSet::new(),
             failed: false,
             unwritten: None,
             registry: Arc::new(setup.registry),
@@ -300,7 +310,9 @@ impl App {
 
     /// Runs cases; those that are on screen with a row are not run again.
     pub(crate) fn begin(&mut self, cases: Vec<Case>) {
+        let focused = self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| row.key.clone());
         let new = self.queue.enqueue(cases, self.now);
+        self.focus = focused.and_then(|key| self.queue.rows().iter().position(|row| row.key == key));
         self.stale = true;
         if new.is_empty() {
             return self.tell("nothing to add: every case that is picked has its row; R runs them again", false);
@@ -352,7 +364,9 @@ impl App {
     pub fn tick(&mut self, now: Duration) -> bool {
         /// Events taken in for one picture: the rest is for the next.
         const AT_ONCE: usize = 20_000;
-        self.now = now;
+        if !self.ui.frozen {
+            self.now = now;
+        }
         let mut news = false;
         for _ in 0..AT_ONCE {
             let Some(event) = self.batch.as_ref().and_then(Batch::try_next) else { break };
@@ -385,7 +399,7 @@ impl App {
                 self.failed |= !matches!(record.status, Status::Ok | Status::Unsupported);
                 for remark in [&record.reason, &record.note] {
                     let text = format!("{} on {}: {remark}", record.algorithm, record.topology);
-                    if !remark.is_empty() && self.log.iter().all(|line| line.text != text) {
+                    if !remark.is_empty() && self.said.insert(text.clone()) {
                         self.tell_log(&text, record.status != Status::Ok);
                     }
                 }
@@ -409,29 +423,45 @@ impl App {
         }
     }
 
-    /// What follows from the rows is worked out again, but never for more than a tenth of the time.
+    /// What follows from the rows is worked out again, in a thread of its own that takes a fifth of the time at most; true if it was.
     fn refresh(&mut self) -> bool {
-        let began = Instant::now();
-        if !self.stale || began < self.next_refresh {
+        if self.stale && self.working_out.is_none() && Instant::now() >= self.next_refresh {
+            (self.stale, self.began_refresh) = (false, Instant::now());
+            let (sender, receiver) = channel();
+            let (records, baseline) = (self.queue.records(), self.baseline.clone());
+            let work = move || {
+                let compared = Compared::of(records.iter().map(|r| (**r).clone()).collect(), baseline.as_deref());
+                let families = families(&compared);
+                // A session that has ended meanwhile wants no comparison.
+                drop(sender.send((compared, families)));
+            };
+            match std::thread::Builder::new().name("comparison".to_owned()).spawn(work) {
+                Ok(_) => self.working_out = Some(receiver),
+                Err(error) => self.tell(&format!("no thread to compare rows in: {error}"), true),
+            }
+        }
+        let Some(result) = self.working_out.as_ref().map(Receiver::try_recv) else { return false };
+        if matches!(result, Err(TryRecvError::Empty)) {
             return false;
         }
-        self.stale = false;
-        self.compared = Compared::of(self.queue.records(), self.baseline.as_deref());
-        self.families = families(&self.compared);
-        self.next_refresh = began + began.elapsed() * 10;
+        self.working_out = None;
+        self.next_refresh = Instant::now() + self.began_refresh.elapsed() * 4;
+        if let Ok((compared, families)) = result {
+            (self.compared, self.families) = (compared, families);
+            self.clamp();
+        }
         true
     }
 
-    /// Works out everything anew, now.
+    /// What follows from the rows is to be worked out again.
     pub(crate) fn recompare(&mut self) {
         self.stale = true;
-        self.next_refresh = Instant::now();
     }
 
     /// Whether the picture moves by itself.
     pub fn is_moving(&self) -> bool {
         let walking = self.recording.as_ref().is_some_and(Recording::is_walking);
-        self.batch.is_some() || self.stale || self.ui.player.plays || walking
+        self.batch.is_some() || self.stale || self.working_out.is_some() || self.ui.player.plays || walking
     }
 
     /// Puts a line at the bottom.
@@ -456,7 +486,7 @@ impl App {
         };
         let failed = |r: &Record| !matches!(r.status, Status::Ok | Status::Unsupported);
         Outcome {
-            records: self.queue.records(),
+            records: self.queue.records().iter().map(|r| (**r).clone()).collect(),
             leave_rows: self.leave == Some(Leave::WithRows),
             interrupted: self.batch.is_some() && self.queue.is_busy(),
             some_failed: self.failed || held_back(failed),
@@ -471,29 +501,19 @@ impl App {
 
     /// The queue's rows that a filter leaves, with their places.
     pub fn case_rows(&self) -> Vec<(usize, &Row)> {
-        let words = self.filter(Panel::Cases);
-        let all = self.queue.rows().iter().enumerate();
-        all.filter(|(_, row)| words.is_empty() || crate::model::matches(&row.text(), words)).collect()
+        let words = Words::of(self.filter(Panel::Cases));
+        self.queue.rows().iter().enumerate().filter(|(_, row)| words.are_in_lowercase(row.text())).collect()
     }
 
     /// The comparison's lines as shown.
     pub fn lines(&self) -> Vec<&Line> {
-        let column = self.ui.sort.unwrap_or(Column::Topology);
-        match self.ui.sort {
-            // Groups as they came, fastest first: the order of the lines themselves.
-            None => {
-                let mut lines = self.compared.sorted(column, false, self.filter(Panel::Comparison));
-                lines.sort_by_key(|line| line.group);
-                lines
-            }
-            Some(column) => self.compared.sorted(column, self.ui.reverse, self.filter(Panel::Comparison)),
-        }
+        self.compared.sorted(self.ui.sort, self.ui.reverse, self.filter(Panel::Comparison))
     }
 
     /// The log's lines that a filter leaves.
     pub fn log_lines(&self) -> Vec<&LogLine> {
-        let words = self.filter(Panel::Log);
-        self.log.iter().filter(|line| words.is_empty() || crate::model::matches(&line.text, words)).collect()
+        let words = Words::of(self.filter(Panel::Log));
+        self.log.iter().filter(|line| words.are_in(&line.text)).collect()
     }
 
     /// The open list of the pickers.

@@ -7,6 +7,7 @@ use crate::save;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::Path;
 use swapmeet_core::spec::Spec;
+use swapmeet_results::Record;
 use swapmeet_runner::input::InputError;
 use tui_input::{Input, InputRequest};
 
@@ -135,7 +136,7 @@ impl App {
 
     fn save_as(&mut self, path: &Path) {
         let experiment = self.picks.experiment(self.baseline.as_deref());
-        let rows = self.queue.records();
+        let rows: Vec<Record> = self.queue.records().iter().map(|r| (**r).clone()).collect();
         match save::save(path, &experiment, &rows) {
             Ok(()) => {
                 let beside = save::rows_beside(path);

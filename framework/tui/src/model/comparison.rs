@@ -1,6 +1,6 @@
 //! The comparison on screen: a line an algorithm and group of cases, with figures from the statistics of the results.
 
-use super::matches;
+use super::Words;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use swapmeet_results::stats::{Interval, Summary};
@@ -75,6 +75,8 @@ pub struct Compared {
     pub lines: Vec<Line>,
     /// Why there is no comparison.
     pub error: Option<String>,
+    /// For each group, which topology, workload and machine it has, counted in the order in which they came.
+    ranks: Vec<[usize; 3]>,
 }
 
 impl Compared {
@@ -145,18 +147,36 @@ impl Compared {
                 model: group.model.clone(),
             });
         }
+        compared.rank();
         compared
     }
 
-    /// The lines with every word of a filter, in the order asked for.
-    pub fn sorted(&self, column: Column, reverse: bool, words: &str) -> Vec<&Line> {
+    fn rank(&mut self) {
+        let columns = [Column::Topology, Column::Workload, Column::Machine];
+        let mut known: [HashMap<&str, usize>; 3] = Default::default();
+        let mut ranks = Vec::new();
+        for group in &self.groups {
+            let mut rank = [0; 3];
+            for ((rank, known), column) in rank.iter_mut().zip(&mut known).zip(columns) {
+                let next = known.len();
+                *rank = *known.entry(column.of(group)).or_insert(next);
+            }
+            ranks.push(rank);
+        }
+        self.ranks = ranks;
+    }
+
+    /// The lines with every word of a filter, in the order asked for; without a column as groups came, fastest first.
+    pub fn sorted(&self, column: Option<Column>, reverse: bool, words: &str) -> Vec<&Line> {
+        let (no_words, words) = (words.is_empty(), Words::of(words));
         let has = |line: &&Line| {
             let group = &self.groups[line.group];
             let text =
                 [&group.topology, &group.workload, &group.machine, &line.algorithm].map(String::as_str).join(" ");
-            words.is_empty() || matches(&format!("{text} {} {}", line.status, line.verified), words)
+            no_words || words.are_in(&format!("{text} {} {}", line.status, line.verified))
         };
         let mut lines: Vec<&Line> = self.lines.iter().filter(has).collect();
+        let Some(column) = column else { return lines };
         lines.sort_by(|a, b| {
             let (a, b) = (column.value(self, a), column.value(self, b));
             // What has no figure stands last, whichever way the figures stand.
@@ -255,14 +275,14 @@ impl Column {
     }
 
     fn value<'c>(self, all: &'c Compared, line: &'c Line) -> Value<'c> {
-        let group = &all.groups[line.group];
+        let rank = |at: usize| Value::Figure(all.ranks.get(line.group).map_or(0.0, |ranks| ranks[at] as f64));
         let figure = |value: Option<f64>| value.map_or(Value::Nothing, Value::Figure);
         let count = |value: Option<u64>| figure(value.map(|v| v as f64));
         match self {
-            // Groups stand in the order in which they were picked, 8x8 before 16x16, which their names would not.
-            Self::Topology | Self::Workload | Self::Machine => Value::Figure(
-                all.groups.iter().position(|other| self.of(other) == self.of(group)).map_or(0.0, |at| at as f64),
-            ),
+            // In the order in which they were picked, 8x8 before 16x16, which their names would not stand in.
+            Self::Topology => rank(0),
+            Self::Workload => rank(1),
+            Self::Machine => rank(2),
             Self::Algorithm => Value::Text(&line.algorithm),
             Self::Verified if line.time.is_none() => Value::Text(line.status.word()),
             Self::Verified => Value::Text(line.verified.word()),
@@ -336,17 +356,17 @@ mod tests {
     fn lines_sort_by_any_column_and_what_has_no_figure_stands_last() {
         let failed = Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
         let all = Compared::of(vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)], None);
-        assert_eq!(names(&all.sorted(Column::Time, false, "")), "a b c");
-        assert_eq!(names(&all.sorted(Column::Time, true, "")), "b a c");
-        assert_eq!(names(&all.sorted(Column::Algorithm, true, "")), "c b a");
-        assert_eq!(names(&all.sorted(Column::Time, false, "RING timeout")), "c");
+        assert_eq!(names(&all.sorted(Some(Column::Time), false, "")), "a b c");
+        assert_eq!(names(&all.sorted(Some(Column::Time), true, "")), "b a c");
+        assert_eq!(names(&all.sorted(Some(Column::Algorithm), true, "")), "c b a");
+        assert_eq!(names(&all.sorted(Some(Column::Time), false, "RING timeout")), "c");
     }
 
     #[test]
     fn topologies_sort_as_they_were_picked() {
         let rows = vec![row("a", "torus:8x8", 0, 3.0), row("a", "torus:16x16", 0, 1.0), row("b", "torus:8x8", 0, 4.0)];
         let all = Compared::of(rows, None);
-        let sorted = all.sorted(Column::Topology, false, "");
+        let sorted = all.sorted(Some(Column::Topology), false, "");
         let topologies: Vec<&str> = sorted.iter().map(|l| all.groups[l.group].topology.as_str()).collect();
         assert_eq!(topologies, ["torus:8x8", "torus:8x8", "torus:16x16"]);
     }

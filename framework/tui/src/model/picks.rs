@@ -1,5 +1,6 @@
 //! What is picked to run: four lists of specs and a few settings, in the words of the command line.
 
+use super::Words;
 use std::collections::BTreeSet;
 use swapmeet_core::machine::{parameters, presets};
 use swapmeet_core::topology::{self, families};
@@ -175,7 +176,8 @@ impl Picks {
         let picks = self.picks(section).iter().enumerate();
         let known = |offer: &&Offer| !offer.ready || self.picks(section).iter().all(|p| p.spec != offer.prefill);
         let offers = self.offers(section).iter().filter(known);
-        let has = |text: &str| super::matches(text, words);
+        let words = Words::of(words);
+        let has = |text: &str| words.are_in(text);
         let picks = picks.filter(|(_, p)| has(&p.spec)).map(|(i, p)| Item::Pick(i, p));
         picks.chain(offers.filter(|o| has(&o.shown) || has(&o.about)).map(Item::Offer)).collect()
     }
@@ -299,8 +301,8 @@ impl Picks {
 
     /// The cases that are picked; `Err` says which list lacks what, or what is wrong with a spec.
     pub fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
-        /// Beyond this a list is a slip of the finger, and would not fit in memory.
-        const MOST: u64 = 1_000_000;
+        /// Beyond this a list is a slip of the finger; `swapmeet run` takes it all the same.
+        const MOST: u64 = 100_000;
         for section in &Section::ALL[..4] {
             if !self.picks(*section).iter().any(|p| p.on) {
                 return Err(format!("no {} is picked", section.singular()));

@@ -2,6 +2,7 @@
 
 use crate::engine::Event;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
@@ -14,7 +15,7 @@ pub enum State {
     /// It runs since this moment of the session, and has come to this step.
     Running(Duration, u64),
     /// It has ended.
-    Done(Box<Record>),
+    Done(Arc<Record>),
     /// It was stopped before its turn came.
     Stopped,
 }
@@ -28,6 +29,7 @@ pub struct Row {
     pub key: String,
     /// How far it is.
     pub state: State,
+    text: String,
 }
 
 impl Row {
@@ -49,10 +51,15 @@ impl Row {
         }
     }
 
-    /// All that a filter looks at.
-    pub fn text(&self) -> String {
+    /// What a filter looks at, in small letters.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn put(&mut self, state: State) {
+        self.state = state;
         let reason = self.record().map_or("", |r| r.reason.as_str());
-        format!("{} {} {reason}", self.key, self.word())
+        self.text = format!("{} {} {reason}", self.key, self.word()).to_lowercase();
     }
 }
 
@@ -116,7 +123,9 @@ impl Queue {
         for case in cases {
             let key = key(&case);
             if known.insert(key.clone()) {
-                self.rows.push(Row { case, key, state: State::Waiting });
+                let mut row = Row { case, key, state: State::Waiting, text: String::new() };
+                row.put(State::Waiting);
+                self.rows.push(row);
             }
         }
         self.batch = (first..self.rows.len()).collect();
@@ -129,7 +138,7 @@ impl Queue {
     pub fn stop(&mut self) {
         for row in &mut self.rows {
             if matches!(row.state, State::Waiting | State::Running(..)) {
-                row.state = State::Stopped;
+                row.put(State::Stopped);
             }
         }
         self.count();
@@ -148,7 +157,7 @@ impl Queue {
             }
             Event::Finished(index, record) => {
                 self.ended += 1;
-                (index, State::Done(record))
+                (index, State::Done(Arc::from(record)))
             }
             Event::Done => return self.stop(),
             Event::Log(_) => return,
@@ -157,7 +166,7 @@ impl Queue {
         if let Some(count) = of(&mut self.tally, &row.state) {
             *count -= 1;
         }
-        row.state = state;
+        row.put(state);
         if let Some(count) = of(&mut self.tally, &row.state) {
             *count += 1;
         }
@@ -184,8 +193,12 @@ impl Queue {
     }
 
     /// The rows that have ended, as records.
-    pub fn records(&self) -> Vec<Record> {
-        self.rows.iter().filter_map(Row::record).cloned().collect()
+    pub fn records(&self) -> Vec<Arc<Record>> {
+        let record = |row: &Row| match &row.state {
+            State::Done(record) => Some(Arc::clone(record)),
+            _ => None,
+        };
+        self.rows.iter().filter_map(record).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The queue.
 
-use super::paint::{Painter, first_shown, width};
+use super::paint::{Painter, cut_middle, first_shown, width};
 use super::{Target, clock};
 use crate::app::{App, Panel};
 use crate::model::queue::{Row, State};
@@ -63,7 +63,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let mut x = painter.put(area, 1, y, mark(&row.state), style) + 1;
         for (text, width) in columns.iter().zip(widths) {
             let cell = Rect { width: (x + width).min(area.width), ..area };
-            painter.put(cell, x, y, &text(row), plain);
+            painter.put(cell, x, y, &cut_middle(&text(row), width), plain);
             x += width + 2;
         }
         painter.put(area, x, y, &text, style);

@@ -1,7 +1,7 @@
 //! Who is faster, by how much, and how sure that is.
 
 use super::Target;
-use super::paint::{Painter, first_shown, width};
+use super::paint::{Painter, cut, cut_middle, first_shown, width};
 use crate::app::{App, Panel};
 use crate::model::comparison::{Column, Group, Line};
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use swapmeet_results::duration;
 
 /// Columns that go first when there is little room.
 const FIRST_TO_GO: [Column; 5] =
-    [Column::Messages, Column::OverBound, Column::Steps, Column::Interval, Column::WorstLink];
+    [Column::Messages, Column::OverBound, Column::Steps, Column::WorstLink, Column::Interval];
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let lines = app.lines();
@@ -44,11 +44,12 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         for (column, wide) in &columns {
             let style = if here { cursor } else { style(painter, *column, line, begins) };
             let text = text(app, *column, line);
+            let text = if *column == Column::Verified { cut(&text, *wide) } else { text };
             let cell = Rect { width: (x + wide).min(area.width), ..area };
             if is_figure(*column) {
                 painter.put_right(cell, x + wide, y, &text, style);
             } else {
-                painter.put(cell, x, y, &text, style);
+                painter.put(cell, x, y, &cut_middle(&text, *wide), style);
             }
             x += wide + 2;
         }
@@ -98,14 +99,30 @@ fn columns(app: &App, shown: &[&Line], room: u16) -> Vec<(Column, u16)> {
         texts.max(width(column.title()) + u16::from(app.ui.sort == Some(column)))
     };
     let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
+    /// Words narrower than this tell nothing; narrower than the second, nothing at all.
+    const LEAST: [u16; 2] = [18, 8];
+    shrink(&mut columns, room, LEAST[0]);
     for column in FIRST_TO_GO {
-        let all: u16 = columns.iter().map(|(_, wide)| wide + 2).sum();
-        if all <= room {
+        if taken(&columns) <= room {
             break;
         }
         columns.retain(|(other, _)| *other != column);
     }
+    shrink(&mut columns, room, LEAST[1]);
     columns
+}
+
+fn taken(columns: &[(Column, u16)]) -> u16 {
+    columns.iter().map(|(_, wide)| wide + 2).sum()
+}
+
+/// Takes from the widest columns of words what there is no room for, but leaves them so wide.
+fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16) {
+    while taken(columns) > room {
+        let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least);
+        let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
+        *wide -= 1;
+    }
 }
 
 fn head(painter: &mut Painter<'_, '_>, app: &App, columns: &[(Column, u16)], area: Rect) {

@@ -19,7 +19,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     };
     let count = app.families.len();
     let which = if count > 1 { format!(" ({} of {count})", app.ui.family.min(count - 1) + 1) } else { String::new() };
-    let title = format!("Time against {}: {}{which}", family.axis.title(), family.title);
+    let title = format!("Time against {}{which}: {}", family.axis.title(), family.title);
     let area = painter.panel(area, Panel::Curves, &title);
     let said = if area.height > 14 { family.crossovers.len().min(WORDS) as u16 } else { 0 };
     let legend = legend(painter, family, area);

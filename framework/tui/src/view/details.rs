@@ -1,11 +1,11 @@
 //! All about one case: how to repeat it, its schedule's phases, every column of its row.
 
 use super::paint::{Painter, width, wrap};
-use crate::app::{App, Panel};
+use crate::app::{App, Panel, many};
+use crate::model::curves::size_text;
 use crate::model::queue::{Row, State};
 use crate::save::command;
 use ratatui::layout::Rect;
-use swapmeet_core::spec::format_size;
 use swapmeet_results::columns;
 
 /// A name and what it is; a heading has nothing after it.
@@ -53,14 +53,13 @@ fn schedule(app: &App, row: &Row) -> Vec<Entry> {
     let mut all = vec![entry("", ""), entry("SCHEDULE", "")];
     for (number, phase) in (1..).zip(recording.phases()) {
         let name = if phase.name.is_empty() { "(no name)" } else { &phase.name };
-        let plural = if phase.steps == 1 { "" } else { "s" };
         all.push(entry(
-            &format!("phase {number}"),
+            &format!("{number}."),
             format!(
-                "{name}: {} step{plural}, {} messages, longest {}, busiest link {}",
-                phase.steps,
-                phase.messages,
-                format_size(phase.longest),
+                "{name}: {}, {}, longest {}, busiest link {}",
+                many(phase.steps as usize, "step"),
+                many(phase.messages as usize, "message"),
+                size_text(phase.longest as f64),
                 phase.worst_link
             ),
         ));

@@ -88,41 +88,44 @@ pub fn draw(frame: &mut Frame<'_>, app: &App) -> Hits {
     hits
 }
 
-/// Tabs on the left, how far the run is on the right.
+/// Tabs on the left, how far the run is on the right, in as many words as there is room for.
 fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let theme = painter.theme;
-    let progress = progress(app);
-    let room = area.width.saturating_sub(paint::width(&progress) + 1);
-    // Where words have no room, numbers still have.
     let words: u16 = Panel::ALL.iter().map(|p| paint::width(p.tab()) + 3).sum();
     let mut x = 0;
     for panel in Panel::ALL {
         let here = panel == app.ui.panel;
-        let name = if words <= room || here { format!(" {}", panel.tab()) } else { String::new() };
-        let text = format!(" {}{name}", panel.number());
-        let style = if here { theme.cursor } else { theme.text };
+        let name = if words <= area.width || here { format!(" {}", panel.tab()) } else { String::new() };
         let from = x;
-        x = painter.put(area, x, 0, &text, style);
+        x = painter.put(
+            area,
+            x,
+            0,
+            &format!(" {}{name}", panel.number()),
+            if here { theme.cursor } else { theme.text },
+        );
         painter.hit(area, from, 0, x - from, Target::Panel(panel));
     }
     let style = if app.queue.tally().failed > 0 { theme.bad } else { theme.accent };
-    if x <= room {
-        painter.put(area, room, 0, &progress, style);
+    let room = area.width.saturating_sub(x + 2);
+    if let Some(text) = progress(app).iter().find(|text| paint::width(text) <= room) {
+        painter.put_right(area, area.width - 1, 0, text, style);
     }
 }
 
-/// How far the run is, in a few words.
-fn progress(app: &App) -> String {
+/// How far the run is, in fewer and fewer words.
+fn progress(app: &App) -> Vec<String> {
     let tally = app.queue.tally();
     if app.ui.frozen {
-        return format!("held still, {} behind ", app.held_back.len());
+        return vec![format!("held still, {} behind", app.held_back.len()), "held".to_owned()];
     }
     if tally.cases == 0 {
-        return "swapmeet ".to_owned();
+        return vec!["swapmeet".to_owned()];
     }
     let failed = if tally.failed > 0 { format!(" {} failed", tally.failed) } else { String::new() };
     let left = app.queue.left(app.now).map(|left| format!(" {} left", clock(left))).unwrap_or_default();
-    format!("{}/{}{failed}{left} ", tally.ok + tally.unsupported + tally.failed, tally.cases)
+    let count = format!("{}/{}", tally.ok + tally.unsupported + tally.failed, tally.cases);
+    vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
 }
 
 /// A duration as a clock has it.

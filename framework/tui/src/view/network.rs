@@ -3,7 +3,7 @@
 use super::Target;
 use super::paint::{Painter, width};
 use super::theme::{LEVELS, SHADES, level};
-use crate::app::{App, Panel, Shown};
+use crate::app::{App, Panel, Shown, many};
 use crate::model::curves::size_text;
 use crate::model::frames::{Frame, Recording};
 use crate::model::lattice::Lattice;
@@ -64,15 +64,18 @@ fn header(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, area:
     painter.put_right(area, area.width.saturating_sub(1), 0, &state, if player.plays { theme.good } else { theme.dim });
     let room = area.width.saturating_sub(width(&state) + 3);
     painter.put(Rect { width: room, ..area }, x + 2, 0, recording.phase_of(player.step), theme.text);
-    if let Some(note) = recording.notes.get(player.step) {
+    let broken = recording.ended.as_ref().filter(|r| !r.reason.is_empty() && player.step + 1 >= recording.notes.len());
+    if let Some(record) = broken {
+        painter.put(area, 1, 1, &format!("{}: {}", record.status, record.reason), theme.bad);
+    } else if let Some(note) = recording.notes.get(player.step) {
         let facts = &note.facts;
         let text = format!(
-            "{} messages, longest {} over {} hops, busiest link {}, {} sends a node at most",
-            facts.messages,
+            "{}, longest {}, {}, busiest link {}, at most {} a node",
+            many(facts.messages as usize, "message"),
             size_text(recording.bytes(facts.max_load) as f64),
-            facts.max_hops,
+            many(facts.max_hops as usize, "hop"),
             facts.max_link_messages,
-            facts.max_sends
+            many(facts.max_sends as usize, "send")
         );
         painter.put(area, 1, 1, &text, theme.dim);
     }
@@ -278,7 +281,7 @@ fn histogram(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, fr
         for x in 0..long {
             painter.dot(area, labels + 3 + x, y, '█', theme.heat(heat));
         }
-        painter.put(area, labels + 4 + long, y, &crate::app::many(bin.2, noun), Style::new());
+        painter.put(area, labels + 4 + long, y, &many(bin.2, noun), Style::new());
     }
 }
 
@@ -300,13 +303,14 @@ fn bins(values: &[u64], at_most: usize) -> Vec<(u64, u64, usize)> {
     if !single.is_empty() {
         return single;
     }
-    let step = ((most - least) / at_most as u64 + 1).max(1);
+    let step = u128::from(most - least) / at_most as u128 + 1;
     let mut wide: Vec<(u64, u64, usize)> = Vec::new();
     for value in values {
-        let from = least + (value - least) / step * step;
+        let from = least + (u128::from(value - least) / step * step) as u64;
+        let to = u64::try_from(u128::from(from) + step - 1).unwrap_or(u64::MAX);
         match wide.last_mut() {
             Some(bin) if bin.0 == from => bin.2 += 1,
-            _ => wide.push((from, from.saturating_add(step - 1), 1)),
+            _ => wide.push((from, to, 1)),
         }
     }
     wide

@@ -48,6 +48,22 @@ pub(super) fn cut(text: &str, columns: u16) -> String {
     short
 }
 
+/// A text of at most so many columns, with an ellipsis in its middle: specs differ at their ends.
+pub(super) fn cut_middle(text: &str, columns: u16) -> String {
+    if width(text) <= columns || columns < 6 {
+        return cut(text, columns);
+    }
+    let tail = (columns - 1) / 2;
+    let mut at = text.len();
+    for (i, _) in text.char_indices().rev() {
+        if width(&text[i..]) > tail {
+            break;
+        }
+        at = i;
+    }
+    format!("{}{}", cut(text, columns - width(&text[at..])), &text[at..])
+}
+
 /// A text in lines of at most so many columns, broken at spaces where there are any.
 pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -237,6 +253,8 @@ mod tests {
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("環環環", 4), "環…");
         assert_eq!(cut("ab", 0), "");
+        assert_eq!(cut_middle("irregular:mean=512,cv=2", 12), "irregu…,cv=2");
+        assert_eq!(cut_middle("環環環環環", 7), "環…環");
     }
 
     #[test]

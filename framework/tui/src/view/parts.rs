@@ -16,7 +16,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         return painter.nothing(area, "No rows yet: they come as cases end.");
     };
     let which = if groups.len() > 1 { format!(" ({} of {})", number + 1, groups.len()) } else { String::new() };
-    let title = format!("Where time goes: {}, {}, {}{which}", group.topology, group.workload, group.machine);
+    let title = format!("Where time goes{which}: {}, {}, {}", group.topology, group.workload, group.machine);
     let area = painter.panel(area, Panel::Parts, &title);
     let lines: Vec<&Line> = app.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty()).collect();
     if lines.is_empty() {
