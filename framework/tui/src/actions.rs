@@ -268,12 +268,13 @@ impl App {
         let found = match self.ui.panel {
             Panel::Cases => self.case_rows().get(self.ui.cursors[Panel::Cases as usize]).map(|(index, _)| *index),
             Panel::Comparison => {
-                let lines = self.lines();
-                let line = lines.get(self.ui.cursors[Panel::Comparison as usize]);
-                line.and_then(|line| {
-                    let is = |row: &Row| row.record().is_some_and(|r| *r == line.sample);
-                    self.queue.rows().iter().position(is)
-                })
+                let Some((group, found)) = self.line_here() else { return };
+                // Bars and curves are those of the line's group.
+                self.ui.group = group;
+                if let Some(family) = self.families.iter().position(|f| f.groups.contains(&group)) {
+                    self.ui.family = family;
+                }
+                found
             }
             _ => return,
         };
@@ -281,6 +282,14 @@ impl App {
             self.focus = Some(index);
         }
         self.want_recording();
+    }
+
+    /// The group of the comparison's line under the cursor, and the place in the queue of one of its rows.
+    fn line_here(&self) -> Option<(usize, Option<usize>)> {
+        let lines = self.lines();
+        let line = lines.get(self.ui.cursors[Panel::Comparison as usize])?;
+        let is = |row: &Row| row.record().is_some_and(|r| *r == line.sample);
+        Some((line.group, self.queue.rows().iter().position(is)))
     }
 
     fn focus_by(&mut self, by: isize) {

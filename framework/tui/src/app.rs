@@ -407,8 +407,11 @@ impl App {
             }
             Event::Done => {
                 let tally = self.queue.tally();
+                let stopped =
+                    self.queue.rows().iter().filter(|row| matches!(row.state, State::Waiting | State::Stopped)).count();
+                let stopped = if stopped > 0 { format!(", {stopped} not run") } else { String::new() };
                 let bad = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
-                self.tell(&format!("done: {} verified{bad}", many(tally.ok, "case")), tally.failed > 0);
+                self.tell(&format!("done: {} verified{bad}{stopped}", many(tally.ok, "case")), tally.failed > 0);
             }
             _ => {}
         }

@@ -211,11 +211,12 @@ pub static BINDINGS: &[Binding] = {
     bindings! {
         Anywhere {
             Help, [ch('?'), key(K::F(1))], "help", "show these keys; any key closes them";
+            Quit, [ch('q')], "quit", "leave; asks first while cases run";
             Run, [ch('R'), key(K::F(5))], "run", "run what is picked, from the start";
-            Add, [ch('a')], "add", "run what is picked and not on screen yet, and keep the rows there are";
+            Add, [ch('a')], "add", "run what is picked and has no row yet";
             Stop, [ch('x')], "stop", "begin no more cases";
-            Baseline, [ch('b')], "", "compare the others with this algorithm; again for the fastest of each group";
-            Save, [ch('S'), ctrl('s')], "save", "save what is picked as an experiment file, and the rows as CSV beside it";
+            Baseline, [ch('b')], "", "compare with this algorithm; again: with the fastest";
+            Save, [ch('S'), ctrl('s')], "save", "save what is picked as an experiment, rows as CSV beside it";
             Filter, [ch('/')], "filter", "show only lines with these words; Esc shows all";
             Expand, [ch('e')], "", "give the panel the whole screen, or share it again";
             Freeze, [ch(' '), ch('f')], "", "hold the picture still; runs go on, rows are kept";
@@ -241,13 +242,12 @@ pub static BINDINGS: &[Binding] = {
             Redraw, [ctrl('l')], "", "draw everything anew";
             Suspend, [ctrl('z')], "", "back to the shell for a while (`fg` returns)";
             Back, [key(K::Esc)], "", "close what is open: input, filter, expanded panel";
-            Quit, [ch('q')], "quit", "leave; asks first while cases run";
             QuitLeaving, [ch('Q')], "", "leave, and print the results on the normal screen";
             QuitNow, [ctrl('c')], "", "leave at once; finished rows are on disk";
         }
         Explore {
-            Pick, [ch(' ')], "pick", "pick what the cursor is on, or pick it no longer";
-            Edit, [key(K::Enter)], "edit", "change the spec under the cursor, or write one of its kind";
+            Pick, [ch(' ')], "pick", "pick what the cursor is on, or drop it";
+            Edit, [key(K::Enter)], "edit", "change the spec under the cursor, or type one of its kind";
             Type, [ch('i')], "type", "type a spec";
             Remove, [ch('d'), key(K::Delete)], "", "take a spec out of the list";
         }
@@ -260,7 +260,7 @@ pub static BINDINGS: &[Binding] = {
             Reverse, [ch('r')], "reverse", "turn the order round";
         }
         Charts {
-            View, [ch('v')], "scale", "curves: both axes logarithmic, one, none; bars: times, shares";
+            View, [ch('v')], "scale", "curves: log-log, log, linear; bars: times or shares";
             PreviousGroup, [ch('[')], "", "the cases of the group before";
             NextGroup, [ch(']')], "group", "the cases of the next group";
         }
@@ -268,7 +268,7 @@ pub static BINDINGS: &[Binding] = {
             Play, [ch(' ')], "play", "play the schedule, or pause";
             Faster, [ch('+'), ch('=')], "faster", "play faster";
             Slower, [ch('-')], "slower", "play slower";
-            View, [ch('v')], "what", "what is shown: messages on links, bytes on links, bytes held by nodes";
+            View, [ch('v')], "what", "messages on links, bytes on links, bytes held by nodes";
             PreviousGroup, [ch('[')], "", "the plane before, in three dimensions";
             NextGroup, [ch(']')], "", "the next plane";
             Record, [key(K::Enter)], "", "walk a long schedule that isn't walked unasked";
@@ -297,6 +297,20 @@ pub fn hints(scope: Scope) -> impl Iterator<Item = (String, &'static str)> {
     both.map(|b| (b.keys.first().map(|k| k.name()).unwrap_or_default(), b.hint))
 }
 
+/// The table as documentation has it.
+pub fn markdown() -> String {
+    let mut text = String::new();
+    for scope in Scope::ALL {
+        text += &format!("| {} | |\n| --- | --- |\n", scope.title());
+        for binding in BINDINGS.iter().filter(|b| b.scope == scope) {
+            let keys: Vec<String> = binding.keys.iter().map(|k| format!("`{}`", k.name())).collect();
+            text += &format!("| {} | {} |\n", keys.join(" "), binding.help);
+        }
+        text.push('\n');
+    }
+    text.trim_end().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,6 +332,13 @@ mod tests {
         assert_eq!(action(Scope::Network, &space), Some(Action::Play));
         assert_eq!(action(Scope::Cases, &space), Some(Action::Freeze));
         assert_eq!(action(Scope::Typing, &space), None, "text");
+    }
+
+    #[test]
+    fn the_documentation_has_this_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dashboard.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(&markdown()), "docs/dashboard.md should have:\n\n{}\n", markdown());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Completion time against block size or nodes: a curve an algorithm, and where curves cross.
 
 use super::comparison::{Compared, Group};
+use std::collections::BTreeSet;
 use swapmeet_core::spec::{Spec, format_size, parse_size};
 
 /// What varies along a family of curves.
@@ -43,6 +44,8 @@ pub struct Family {
     pub curves: Vec<Curve>,
     /// Where they cross, from left to right.
     pub crossovers: Vec<Crossover>,
+    /// The groups that its points are of.
+    pub groups: BTreeSet<usize>,
 }
 
 impl Axis {
@@ -123,11 +126,18 @@ pub fn families(compared: &Compared) -> Vec<Family> {
             let family = match families.iter().position(|f| f.title == title) {
                 Some(i) => &mut families[i],
                 None => {
-                    families.push(Family { axis, title, curves: Vec::new(), crossovers: Vec::new() });
+                    families.push(Family {
+                        axis,
+                        title,
+                        curves: Vec::new(),
+                        crossovers: Vec::new(),
+                        groups: BTreeSet::new(),
+                    });
                     let last = families.len() - 1;
                     &mut families[last]
                 }
             };
+            family.groups.insert(line.group);
             match family.curves.iter_mut().find(|c| c.algorithm == line.algorithm) {
                 Some(curve) => curve.points.push((x, time)),
                 None => family.curves.push(Curve { algorithm: line.algorithm.clone(), points: vec![(x, time)] }),

@@ -52,21 +52,24 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     ];
     let most = area.width / 3;
     let widths = columns.map(|text| shown().map(|(_, (_, row))| width(&text(row))).max().unwrap_or(0).min(most));
+    let states = shown().map(|(_, (_, row))| width(&state(painter, app, row).word)).max().unwrap_or(0);
     for (y, (index, (_, row))) in (0..).zip(shown()) {
-        let (text, style) = state(painter, app, row);
+        let state = state(painter, app, row);
         let here = index == cursor;
-        let style = if here { painter.cursor(Panel::Cases) } else { style };
+        let style = if here { painter.cursor(Panel::Cases) } else { state.style };
         let plain = if here { style } else { painter.theme.text };
         if here {
             painter.shade(area, y, style);
         }
-        let mut x = painter.put(area, 1, y, mark(&row.state), style) + 1;
+        painter.put(area, 1, y, mark(&row.state), style);
+        painter.put_right(area, 3 + states, y, &state.word, style);
+        let mut x = 5 + states;
         for (text, width) in columns.iter().zip(widths) {
             let cell = Rect { width: (x + width).min(area.width), ..area };
             painter.put(cell, x, y, &cut_middle(&text(row), width), plain);
             x += width + 2;
         }
-        painter.put(area, x, y, &text, style);
+        painter.put(area, x, y, &state.more, style);
         painter.hit(area, 0, y, area.width, Target::Row(Panel::Cases, index));
     }
     painter.scrollbar(area, first, rows.len());
@@ -104,20 +107,28 @@ fn mark(state: &State) -> &'static str {
     }
 }
 
-/// How far a case is, in words.
-fn state(painter: &Painter<'_, '_>, app: &App, row: &Row) -> (String, Style) {
+/// How far a case is.
+struct Told {
+    /// In a word: the time it takes on its machine, once that is known.
+    word: String,
+    /// What else there is to say, where there is room.
+    more: String,
+    style: Style,
+}
+
+fn state(painter: &Painter<'_, '_>, app: &App, row: &Row) -> Told {
     let theme = painter.theme;
-    match &row.state {
-        State::Waiting => ("waiting".to_owned(), theme.dim),
-        State::Stopped => ("stopped".to_owned(), theme.dim),
+    let (word, more, style) = match &row.state {
+        State::Waiting | State::Stopped => (row.word().to_owned(), String::new(), theme.dim),
         State::Running(since, step) => {
-            let at = if *step > 0 { format!(", step {step}") } else { String::new() };
-            (format!("{}{at}", clock(app.now.saturating_sub(*since))), theme.warn)
+            let at = if *step > 0 { format!("at step {step}") } else { String::new() };
+            (clock(app.now.saturating_sub(*since)), at, theme.warn)
         }
         State::Done(record) => match record.status {
-            Status::Ok => (record.time_us.map(duration).unwrap_or_default(), theme.good),
-            Status::Unsupported => (format!("unsupported: {}", record.reason), theme.dim),
-            status => (format!("{status}: {}", record.reason), theme.bad),
+            Status::Ok => (record.time_us.map(duration).unwrap_or_default(), String::new(), theme.good),
+            Status::Unsupported => (row.word().to_owned(), record.reason.clone(), theme.dim),
+            _ => (row.word().to_owned(), record.reason.clone(), theme.bad),
         },
-    }
+    };
+    Told { word, more, style }
 }

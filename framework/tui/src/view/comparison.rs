@@ -30,8 +30,9 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let height = usize::from(area.height.saturating_sub(1));
     let first = first_shown(cursor, lines.len(), height);
     let shown = &lines[first..(first + height).min(lines.len())];
-    let columns = columns(app, shown, area.width);
-    head(painter, app, &columns, area);
+    let bar = u16::from(lines.len() > height);
+    let (columns, gap) = columns(app, shown, area.width.saturating_sub(1 + bar));
+    head(painter, app, &columns, gap, area);
     for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
         let here = index == cursor;
         let cursor = painter.cursor(Panel::Comparison);
@@ -51,7 +52,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
             } else {
                 painter.put(cell, x, y, &cut_middle(&text, *wide), style);
             }
-            x += wide + 2;
+            x += wide + gap;
         }
         painter.hit(area, 0, y, area.width, Target::Row(Panel::Comparison, index));
     }
@@ -86,8 +87,8 @@ fn varies(app: &App, column: Column) -> bool {
     groups.next().is_some_and(|first| groups.any(|group| of(group) != of(first)))
 }
 
-/// The columns that have room, and how wide they are.
-fn columns(app: &App, shown: &[&Line], room: u16) -> Vec<(Column, u16)> {
+/// The columns that have room, how wide they are, and what is between them.
+fn columns(app: &App, shown: &[&Line], room: u16) -> (Vec<(Column, u16)>, u16) {
     let wanted = |column: &Column| match column {
         Column::Topology | Column::Workload | Column::Machine => varies(app, *column),
         Column::Interval => shown.iter().any(|line| line.interval.is_some()),
@@ -99,33 +100,35 @@ fn columns(app: &App, shown: &[&Line], room: u16) -> Vec<(Column, u16)> {
         texts.max(width(column.title()) + u16::from(app.ui.sort == Some(column)))
     };
     let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
-    /// Words narrower than this tell nothing; narrower than the second, nothing at all.
-    const LEAST: [u16; 2] = [18, 8];
-    shrink(&mut columns, room, LEAST[0]);
+    /// Specs narrower than this tell little.
+    const LEAST: u16 = 13;
+    shrink(&mut columns, room, LEAST);
     for column in FIRST_TO_GO {
-        if taken(&columns) <= room {
+        if taken(&columns, 1) <= room {
             break;
         }
         columns.retain(|(other, _)| *other != column);
     }
-    shrink(&mut columns, room, LEAST[1]);
-    columns
+    let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
+    (columns, gap)
 }
 
-fn taken(columns: &[(Column, u16)]) -> u16 {
-    columns.iter().map(|(_, wide)| wide + 2).sum()
+fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
+    columns.iter().map(|(_, wide)| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
 /// Takes from the widest columns of words what there is no room for, but leaves them so wide.
 fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16) {
-    while taken(columns) > room {
-        let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least);
+    while taken(columns, 2) > room {
+        // A mark and `blocks`, or the beginning of what went wrong, of which details have all.
+        let least = |column| if column == Column::Verified { 8 } else { least };
+        let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least(*column));
         let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
         *wide -= 1;
     }
 }
 
-fn head(painter: &mut Painter<'_, '_>, app: &App, columns: &[(Column, u16)], area: Rect) {
+fn head(painter: &mut Painter<'_, '_>, app: &App, columns: &[(Column, u16)], gap: u16, area: Rect) {
     let mut x = 1;
     for (column, wide) in columns {
         let sorted = app.ui.sort == Some(*column);
@@ -142,7 +145,7 @@ fn head(painter: &mut Painter<'_, '_>, app: &App, columns: &[(Column, u16)], are
             painter.put(Rect { width: (x + wide).min(area.width), ..area }, x, 0, &text, style);
         }
         painter.hit(area, x, 0, *wide, Target::Header(*column));
-        x += wide + 2;
+        x += wide + gap;
     }
 }
 

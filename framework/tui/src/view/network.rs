@@ -120,21 +120,25 @@ fn legend(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, note:
         Shown::Bytes => "bytes on a link",
         Shown::Held => "bytes held by a node",
     };
-    let mut x = painter.put(area, 1, 0, &format!("{what}:"), theme.text) + 1;
-    let mut last = None;
-    for step in 0..LEVELS {
-        // The most that a level stands for; levels without a whole number of their own are left out.
-        let top = u64::try_from(u128::from(most) * step as u128 / (LEVELS as u128 - 1)).unwrap_or(u64::MAX);
-        if last == Some(top) || (step > 0 && level(top, most) != step) {
-            continue;
+    let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
+    let mut x = painter.put(area, 1, 0, &format!("{what}: {}", value(0)), theme.text) + 1;
+    if most < LEVELS as u64 {
+        // Few enough for each to have its own.
+        painter.dot(area, x, 0, mark(0), theme.heat(0));
+        x += 3;
+        for load in 1..=most {
+            x = painter.put(area, x, 0, &value(load), theme.text) + 1;
+            painter.dot(area, x, 0, mark(level(load, most)), theme.heat(level(load, most)));
+            x += 3;
         }
-        last = Some(top);
-        let mark = if theme.coloured && step > 0 { '█' } else { SHADES[step] };
-        painter.dot(area, x, 0, mark, theme.heat(step));
-        let bound = if step > 0 && step + 1 < LEVELS && most > LEVELS as u64 { "≤" } else { "" };
-        x = painter.put(area, x + 2, 0, &format!("{bound}{}", value(top)), theme.dim) + 2;
+    } else {
+        for level in 0..LEVELS {
+            painter.dot(area, x, 0, mark(level), theme.heat(level));
+            x += 1;
+        }
+        x = painter.put(area, x + 1, 0, &value(most), theme.text) + 2;
     }
-    painter.put(area, x + 1, 0, note, theme.dim);
+    painter.put(area, x, 0, note, theme.dim);
 }
 
 /// A heat map of a grid, or of a plane of one; returns what has to be said about it.

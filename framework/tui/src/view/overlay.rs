@@ -53,7 +53,12 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, typing: &Typing, area: Rect) {
     let theme = painter.theme;
     let wide = area.width.saturating_sub(4).min(76);
     let filter = matches!(typing.purpose, Purpose::Filter(_));
-    let within = boxed(painter, area, &typing.title(), wide, if filter { 3 } else { 8 });
+    let high = match typing.purpose {
+        Purpose::Filter(_) => 3,
+        Purpose::Spec(..) => 8,
+        Purpose::Setting(_) | Purpose::SaveAs(_) => 6,
+    };
+    let within = boxed(painter, area, &typing.title(), wide, high);
     let room = usize::from(within.width.saturating_sub(3));
     let scrolled = typing.input.visual_scroll(room);
     let text = typing.input.value();
@@ -91,6 +96,19 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, typing: &Typing, area: Rect) {
         let about = app.picks.offer_of(section, text).map(|offer| format!("{}  {}", offer.shown, offer.about));
         for part in wrap(&about.unwrap_or_default(), within.width.saturating_sub(2)).iter().take(3) {
             painter.put(within, 1, y, part, theme.dim);
+            y += 1;
+        }
+    }
+    if matches!(typing.purpose, Purpose::SaveAs(_)) && typing.error.is_none() {
+        let rows = app.queue.records().len();
+        let count = usize::try_from(app.picks.count()).unwrap_or(usize::MAX);
+        let beside = crate::save::rows_beside(std::path::Path::new(text));
+        let lines = [
+            format!("{} picked: `swapmeet run` takes the file", many(count, "case")),
+            format!("{} on screen go beside it, to {}", many(rows, "row"), beside.display()),
+        ];
+        for line in lines {
+            painter.put(within, 1, y, &line, theme.dim);
             y += 1;
         }
     }

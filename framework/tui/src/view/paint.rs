@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(cut("環環環", 4), "環…");
         assert_eq!(cut("ab", 0), "");
         assert_eq!(cut_middle("irregular:mean=512,cv=2", 12), "irregu…,cv=2");
-        assert_eq!(cut_middle("環環環環環", 7), "環…環");
+        assert_eq!(cut_middle("環環環環環", 7), "環環…環");
     }
 
     #[test]
