@@ -10,7 +10,7 @@ pub mod keys;
 pub mod model;
 mod mouse;
 mod save;
-mod terminal;
+pub mod terminal;
 mod typing;
 pub mod view;
 

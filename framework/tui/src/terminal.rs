@@ -24,13 +24,17 @@ const IDLE: Duration = Duration::from_millis(250);
 
 /// Shows the dashboard until it is left.
 pub fn run(setup: Setup) -> io::Result<Outcome> {
-    let _restored = restore_at_panic();
     let signals = Signals::new()?;
     let mut app = App::new(setup);
+    on_screen(|screen| show(screen, &mut app, &signals))??;
+    Ok(app.outcome())
+}
+
+/// Takes the terminal over for as long as `work` takes, and gives it back even at a panic.
+pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
+    let _restored = restore_at_panic();
     let mut screen = Screen::enter()?;
-    let shown = show(&mut screen, &mut app, &signals);
-    screen.leave();
-    shown.map(|()| app.outcome())
+    Ok(work(&mut screen))
 }
 
 fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()> {
@@ -82,8 +86,8 @@ fn handle(app: &mut App, event: &Event, hits: &Hits) {
     }
 }
 
-/// The terminal while it is ours.
-struct Screen {
+/// The terminal while it is ours. Dropped, it is as it was.
+pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
@@ -95,10 +99,6 @@ impl Screen {
             give_back();
         }
         Ok(Self { terminal: terminal? })
-    }
-
-    fn leave(self) {
-        give_back();
     }
 
     /// Gives the terminal back, stops, and takes it again when the shell says so.
@@ -117,13 +117,21 @@ impl Drop for Screen {
     }
 }
 
+/// Whether the terminal is ours. To leave the other screen twice would put the cursor back to where it was the first time, and what is
+/// written next would go over a panic's message.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
 fn take() -> io::Result<()> {
-    enable_raw_mode()?;
+    TAKEN.store(true, Ordering::Relaxed);
+    enable_raw_mode().inspect_err(|_| give_back())?;
     execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste).inspect_err(|_| give_back())
 }
 
 /// Gives the terminal back as it was. Nobody is left to be told if that fails.
 fn give_back() {
+    if !TAKEN.swap(false, Ordering::Relaxed) {
+        return;
+    }
     drop(execute!(stdout(), DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen, Show));
     drop(disable_raw_mode());
 }

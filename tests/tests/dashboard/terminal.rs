@@ -29,11 +29,13 @@ impl Terminal {
     /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status and how the terminal is set.
     fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
         let program = build().join("swapmeet");
+        let this = std::env::current_exe().unwrap();
         let script = command.replace("swapmeet", &program.display().to_string());
+        let script = script.replace("THIS-TEST", &this.display().to_string());
         let mut shell = CommandBuilder::new("sh");
         shell.args(["-c", &format!("{script}; echo \"status $?\"; stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'")]);
         shell.cwd(folder);
-        for (key, value) in [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent")] {
+        for (key, value) in [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent"), ("RUST_BACKTRACE", "0")] {
             shell.env(key, value);
         }
         for key in ["NO_COLOR", "SWAPMEET_PLUGIN_PATH"] {
@@ -159,7 +161,7 @@ fn ctrl_c_in_the_middle_leaves_whole_rows_and_a_sane_terminal() {
     // A quick case first, then one that takes a while.
     let command = "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
-    terminal.wait_for("✓ gen");
+    terminal.wait_for("1/2");
     terminal.keys("\u{3}");
     terminal.end(130);
     let rows = rows(&folder.path().join("rows.csv"));
@@ -179,6 +181,20 @@ fn being_ended_from_outside_leaves_a_sane_terminal() {
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
     assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
     terminal.end(0);
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_and_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "THIS-TEST --exact terminal::panics_on_the_screen --ignored --nocapture";
+    let shown = Terminal::start(folder.path(), command, 80, 24).end(101);
+    assert!(shown.contains("as was asked for"), "the message is on the normal screen:\n{shown}");
+}
+
+#[test]
+#[ignore = "panics, within the test above"]
+fn panics_on_the_screen() {
+    swapmeet_tui::terminal::on_screen(|_| panic!("as was asked for")).unwrap();
 }
 
 #[test]
