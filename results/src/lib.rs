@@ -11,6 +11,7 @@ mod record;
 mod render;
 mod sink;
 pub mod stats;
+mod units;
 
 pub use command::{command, machine_spec};
 pub use compare::{CompareError, Comparison, Group, Line, compare};
@@ -21,3 +22,4 @@ pub use parts::{NotFinite, Parts};
 pub use record::{Record, Status, Verified, columns};
 pub use render::{as_csv, as_html, as_json, as_markdown, as_table, escaped, in_words};
 pub use sink::{Sink, SinkError, Sinks};
+pub use units::duration;

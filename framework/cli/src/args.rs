@@ -52,6 +52,9 @@ pub enum Command {
     /// Run cases for another swapmeet, which started this one.
     #[command(hide = true)]
     Worker(WorkerArgs),
+    /// The dashboard: watch an experiment run, pick another, compare.
+    #[command(after_help = TUI_EXAMPLES)]
+    Tui(TuiArgs),
     /// List what there is: algorithms, topologies, workloads, machines, plugins.
     #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
@@ -96,6 +99,15 @@ Examples:
 Cases are the cross product of all lists. Flags given with a file override the
 file's list of that kind. Without --out a table is printed; with it, rows are
 written as CSV as each case ends (`-` is standard output).";
+
+const TUI_EXAMPLES: &str = "\
+Examples:
+  swapmeet tui                                               pick everything on the screen
+  swapmeet tui workloads/experiments/quick-start.toml        run it and watch
+  swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
+
+What is given is run at once. `?` shows the keys. Rows go to --out as cases end, whatever happens to the screen.
+NO_COLOR is obeyed; where the locale is not UTF-8, only ASCII is drawn.";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -183,9 +195,26 @@ pub struct RunArgs {
     /// No progress and no summary.
     #[arg(long)]
     pub quiet: bool,
+    /// Watch in the dashboard: the same as `swapmeet tui` with the other flags.
+    #[arg(long)]
+    pub tui: bool,
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
+}
+
+/// What `tui` takes.
+#[derive(Debug, Args)]
+pub struct TuiArgs {
+    /// What is picked and run at first.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Colours [default: the terminal's sixteen, none with NO_COLOR].
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
+    pub theme: Option<String>,
+    /// Draw only ASCII.
+    #[arg(long)]
+    pub ascii: bool,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -17,6 +17,7 @@ mod reproduce;
 mod run;
 mod table;
 mod trace;
+mod tui;
 
 use args::{Cli, Command, WorkerArgs};
 use failure::Failure;
@@ -24,7 +25,9 @@ use failure::Failure;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
+        Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => run::run(args),
+        Command::Tui(args) => tui::tui(args),
         Command::List(args) => list::list(args),
         Command::Merge(args) => merge::merge(args),
         Command::Worker(args) => worker(args),

@@ -1,6 +1,6 @@
 //! `swapmeet run`: from flags and files to rows.
 
-use crate::args::{PluginArgs, RunArgs};
+use crate::args::{PluginArgs, RunArgs, Shard};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::table;
 use progress::Progress;
@@ -19,7 +19,7 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 
 mod progress;
-mod rows;
+pub mod rows;
 
 /// Lists of specs from flags.
 #[derive(Clone, Copy)]
@@ -36,26 +36,7 @@ pub struct Lists<'a> {
 
 /// Runs an experiment.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let mut experiment = match &args.experiment {
-        Some(path) => read(path)?,
-        None => Experiment::default(),
-    };
-    let lists = Lists {
-        topologies: &args.topologies,
-        algorithms: &args.algorithms,
-        workloads: &args.workloads,
-        machines: &args.machines,
-    };
-    override_lists(&mut experiment, &lists);
-    experiment.seed = args.seed.unwrap_or(experiment.seed);
-    experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
-    experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
-    let mut cases = complete(experiment, &args.plugins)?;
-    if let Some(shard) = args.shard {
-        let (index, count) = shard.resolve().map_err(Failure::Usage)?;
-        let mine = unit::shard(&cases, index, count);
-        cases = mine.into_iter().map(|i| cases[i].clone()).collect();
-    }
+    let cases = part(complete(experiment(args)?, &args.plugins)?, args.shard)?;
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
@@ -108,7 +89,7 @@ fn interrupts() -> Arc<AtomicBool> {
 }
 
 /// Where cases run.
-fn place(args: &RunArgs) -> batch::Place {
+pub fn place(args: &RunArgs) -> batch::Place {
     let Some(program) = std::env::current_exe().ok().filter(|_| !args.in_process) else { return batch::Place::Here };
     let jobs =
         args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
@@ -176,6 +157,32 @@ impl Course<'_> {
     }
 }
 
+/// The cases of a shard; all if there are none.
+pub fn part(cases: Vec<Case>, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
+    let Some(shard) = shard else { return Ok(cases) };
+    let (index, count) = shard.resolve().map_err(Failure::Usage)?;
+    Ok(unit::shard(&cases, index, count).into_iter().map(|i| cases[i].clone()).collect())
+}
+
+/// The experiment of a file and flags, as written.
+pub fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
+    let mut experiment = match &args.experiment {
+        Some(path) => read(path)?,
+        None => Experiment::default(),
+    };
+    let lists = Lists {
+        topologies: &args.topologies,
+        algorithms: &args.algorithms,
+        workloads: &args.workloads,
+        machines: &args.machines,
+    };
+    override_lists(&mut experiment, &lists);
+    experiment.seed = args.seed.unwrap_or(experiment.seed);
+    experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
+    experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
+    Ok(experiment)
+}
+
 fn read(path: &Path) -> Result<Experiment, Failure> {
     let content = std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     Ok(Experiment::parse(&path.display().to_string(), &content)?)
@@ -217,6 +224,13 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
             )));
         }
     }
+    fill_in(&mut experiment);
+    let registry = registry(plugins)?;
+    Ok(case::cases(&experiment, &registry)?)
+}
+
+/// What is run where nothing else is asked for.
+pub fn fill_in(experiment: &mut Experiment) {
     for (list, flag, default) in
         [(&mut experiment.workloads, "--workload", "uniform:1KiB"), (&mut experiment.machines, "--machine", "paragon")]
     {
@@ -224,8 +238,6 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
             list.push(Text::flag(flag, default));
         }
     }
-    let registry = registry(plugins)?;
-    Ok(case::cases(&experiment, &registry)?)
 }
 
 /// The plugins there are.

@@ -66,6 +66,8 @@ pub struct Step<'a> {
     pub parts: u64,
     /// What no machine changes.
     pub facts: StepFacts,
+    /// What each node of the machine holds at its end, in loads.
+    pub held: &'a [u64],
 }
 
 /// How delivery was proved.

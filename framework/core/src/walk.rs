@@ -278,6 +278,7 @@ impl<'a> Walk<'a> {
             ways: &self.ways,
             parts: goods.parts(),
             facts,
+            held: goods.held(),
         };
         for listener in &mut self.listeners {
             listener.step(&step);

@@ -47,21 +47,8 @@ impl Rows {
             return Ok((Self::Written { csv: Box::new(csv), path: None, _lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-        let mut file = File::options()
-            .read(resume)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(|e| refused(&e))?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(Failure::Usage(format!("{}: another run is writing to it", path.display())));
-            }
-            // Not every kind of file can be locked.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-        }
-        let is_file = file.metadata().is_ok_and(|m| m.is_file());
+        let mut file = open(path, resume)?;
+        let is_file = is_regular(&file);
         let (mut found, mut headed) = (nothing, false);
         if resume {
             let whole = read_found(path, &mut file)?;
@@ -122,6 +109,32 @@ impl Rows {
         csv.finish().map_err(|SinkError::Io(e)| failed(&e))?;
         std::fs::rename(&beside, path).map_err(|e| failed(&e))
     }
+}
+
+/// A file for rows, empty, that no other run writes to for as long as it is open.
+pub fn create(path: &Path) -> Result<File, Failure> {
+    let file = open(path, false)?;
+    if is_regular(&file) {
+        file.set_len(0).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+    }
+    Ok(file)
+}
+
+/// Opens a file and locks it.
+fn open(path: &Path, read: bool) -> Result<File, Failure> {
+    let options = File::options().read(read).write(true).create(true).truncate(false).open(path);
+    let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::Usage(format!("{}: another run is writing to it", path.display())))
+        }
+        // Not every kind of file can be locked.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+fn is_regular(file: &File) -> bool {
+    file.metadata().is_ok_and(|m| m.is_file())
 }
 
 /// The whole rows of a file, and how many bytes they take; `None` if there is not even a header.

@@ -1,0 +1,5 @@
+//! The dashboard: every panel as it is drawn, and the real program in a terminal.
+
+mod panels;
+mod sessions;
+mod terminal;
