@@ -67,12 +67,12 @@ impl App {
             Action::Down => self.step_by(1),
             Action::PageUp => self.step_by(-(self.ui.page.max(2) as isize - 1)),
             Action::PageDown => self.step_by(self.ui.page.max(2) as isize - 1),
-            Action::First => self.to_end(false),
-            Action::Last => self.to_end(true),
+            Action::First => self.go_to_end(false),
+            Action::Last => self.go_to_end(true),
             Action::Left => self.sideways(-1),
             Action::Right => self.sideways(1),
-            Action::NextPanel => self.to_panel_by(1),
-            Action::PreviousPanel => self.to_panel_by(Panel::ALL.len() - 1),
+            Action::NextPanel => self.go_to_panel_by(1),
+            Action::PreviousPanel => self.go_to_panel_by(Panel::ALL.len() - 1),
             Action::Show(number) => {
                 if let Some(panel) = Panel::ALL.get(usize::from(number).wrapping_sub(1)) {
                     self.show(*panel);
@@ -174,7 +174,7 @@ impl App {
         self.want_recording();
     }
 
-    fn to_panel_by(&mut self, by: usize) {
+    fn go_to_panel_by(&mut self, by: usize) {
         let next = (self.ui.panel as usize + by) % Panel::ALL.len();
         self.show(Panel::ALL[next]);
     }
@@ -235,10 +235,10 @@ impl App {
         self.look();
     }
 
-    fn to_end(&mut self, last: bool) {
+    fn go_to_end(&mut self, last: bool) {
         if self.ui.panel == Panel::Network {
             let steps = self.recording.as_ref().map_or(0, Recording::steps);
-            return self.to_step(if last { steps.saturating_sub(1) } else { 0 });
+            return self.go_to_step(if last { steps.saturating_sub(1) } else { 0 });
         }
         let lines = self.lines_of(self.ui.panel);
         if let Some(cursor) = self.cursor() {
@@ -255,7 +255,7 @@ impl App {
             }
             Panel::Network => {
                 self.ui.player.plays = false;
-                self.to_step(self.ui.player.step.saturating_add_signed(by));
+                self.go_to_step(self.ui.player.step.saturating_add_signed(by));
             }
             Panel::Details => self.focus_by(by),
             Panel::Curves | Panel::Parts => self.next_group(by > 0),
@@ -306,7 +306,7 @@ impl App {
             Some(Item::Pick(index, _)) => self.picks.toggle(section, index),
             Some(Item::Offer(offer)) if offer.ready => {
                 let spec = offer.prefill.clone();
-                let place = self.picks.put(section, spec.clone(), None);
+                let place = self.picks.put(section, spec, None);
                 // With a filter, the cursor stays with what was picked.
                 let at = self.items(section).iter().position(|item| matches!(item, Item::Pick(i, _) if *i == place));
                 self.ui.items[section as usize] = at.unwrap_or(0);
@@ -412,7 +412,7 @@ impl App {
         let Some(recording) = &self.recording else { return self.want_recording() };
         let at_end = self.ui.player.step + 1 >= recording.steps();
         if at_end && !self.ui.player.plays && !recording.is_walking() {
-            self.to_step(0);
+            self.go_to_step(0);
         }
         self.ui.player.plays = !self.ui.player.plays;
         self.ui.player.since = self.now;
@@ -436,12 +436,12 @@ impl App {
             }
             return !self.ui.player.plays;
         }
-        self.to_step((player.step + due).min(last));
+        self.go_to_step((player.step + due).min(last));
         true
     }
 
     /// Shows a step; one outside the window is walked again.
-    pub(crate) fn to_step(&mut self, step: usize) {
+    pub(crate) fn go_to_step(&mut self, step: usize) {
         let Some(recording) = &self.recording else { return };
         let step = step.min(recording.steps().saturating_sub(1));
         self.ui.player.step = step;

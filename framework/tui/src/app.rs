@@ -377,9 +377,9 @@ impl App {
             let Some(event) = self.batch.as_ref().and_then(Batch::try_next) else { break };
             let done = matches!(event, Event::Done);
             if self.ui.frozen {
-                self.held_back.push(event)
+                self.held_back.push(event);
             } else {
-                self.apply(event)
+                self.apply(event);
             }
             news = true;
             if done {

@@ -60,7 +60,7 @@ impl App {
             Target::Header(column) => self.sort_by(column),
             Target::Step(step) => {
                 self.show(Panel::Network);
-                self.to_step(step);
+                self.go_to_step(step);
             }
             Target::Hint(action) => self.act(action),
         }

@@ -6,8 +6,11 @@ use std::collections::HashMap;
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{CompareError, Record, Status, Verified, compare};
 
+/// Where a row has a part of time.
+type PartOf = fn(&Record) -> Option<f64>;
+
 /// The six parts of time, as they are called and as the rows have them.
-pub const PARTS: [(&str, fn(&Record) -> Option<f64>); 6] = [
+pub const PARTS: [(&str, PartOf); 6] = [
     ("startup", |r| r.startup_us),
     ("transmission", |r| r.transmission_us),
     ("propagation", |r| r.propagation_us),
