@@ -55,17 +55,20 @@ fn messages(line: &str) -> Vec<String> {
 fn every_message_is_one_that_a_test_provokes() {
     let doc = std::fs::read_to_string(project("docs/errors.md")).unwrap();
     let tests = said_by_tests();
-    let mut checked = 0;
+    let (mut checked, mut unsaid) = (0, Vec::new());
     for row in doc.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---")) {
         let message = row.trim_end_matches('|').rsplit_once(" | ").map_or("", |(_, last)| last);
         for message in messages(message) {
             // `FILE: ` stands for a file's name, `..` for what varies.
             for part in message.trim_start_matches("FILE: ").split("..") {
                 let part = flat(part.trim_matches([' ', ',', ':']));
-                assert!(tests.contains(&part), "no test says `{part}`, of the line\n{row}");
                 checked += 1;
+                if !tests.contains(&part) {
+                    unsaid.push(part);
+                }
             }
         }
     }
+    assert!(unsaid.is_empty(), "no test says\n{}", unsaid.join("\n"));
     assert!(checked > 40, "{checked} messages");
 }

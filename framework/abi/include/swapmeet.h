@@ -122,7 +122,7 @@ typedef struct SwmStr {
 typedef struct SwmParamInfo {
     // Its key.
     struct SwmStr key;
-    // What it is when not given.
+    // What it is when not given; empty if that depends on the problem, as `help` then says.
     struct SwmStr default_value;
     // One line: meaning, values.
     struct SwmStr help;

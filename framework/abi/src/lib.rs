@@ -322,7 +322,7 @@ pub struct SwmHost {
 pub struct SwmParamInfo {
     /// Its key.
     pub key: SwmStr,
-    /// What it is when not given.
+    /// What it is when not given; empty if that depends on the problem, as `help` then says.
     pub default_value: SwmStr,
     /// One line: meaning, values.
     pub help: SwmStr,

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use swapmeet_abi::SWM_ALLTOALL;
 use swapmeet_core::machine::{parameters, presets};
 use swapmeet_core::topology::families;
-use swapmeet_runner::plugin::Algorithm;
+use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::{COLLECTIVES, generators};
 
@@ -106,8 +106,12 @@ fn collectives(algorithm: &Algorithm) -> String {
 }
 
 fn params(algorithm: &Algorithm) -> String {
-    let list: Vec<String> = algorithm.params.iter().map(|p| format!("{}={} ({})", p.key, p.default, p.help)).collect();
-    list.join("; ")
+    let one = |p: &Param| match p.default.as_str() {
+        // What it is depends on the problem, as the help says.
+        "" => format!("{}=.. ({})", p.key, p.help),
+        default => format!("{}={default} ({})", p.key, p.help),
+    };
+    algorithm.params.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// A paragraph an entry for algorithms, machines and plugins, whose texts are long; a table for the rest.

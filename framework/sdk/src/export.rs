@@ -57,7 +57,7 @@ impl Collective {
 pub struct ParamInfo {
     /// Its key.
     pub key: &'static str,
-    /// What it is when not given.
+    /// What it is when not given; empty if that depends on the problem, as `help` then says.
     pub default: &'static str,
     /// One line: meaning, values.
     pub help: &'static str,

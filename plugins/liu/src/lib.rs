@@ -69,8 +69,8 @@ impl Algorithm for TwoStage {
     fn about(&self) -> About {
         const SLICES: ParamInfo = ParamInfo {
             key: "slices",
-            default: "one a node",
-            help: "in how many slices each node's data for another is cut, 1 to the number of nodes",
+            default: "",
+            help: "in how many slices each node's data for another is cut: 1 to the number of nodes, which it is unless given",
         };
         About {
             name: "two-stage",
