@@ -1,0 +1,205 @@
+//! `docs/clusters.md`: its job script does what it says, by itself and under a real Slurm of one machine.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+use swapmeet_results::{Record, read_file};
+use swapmeet_tests::{build, project, swapmeet};
+use tempfile::{TempDir, tempdir};
+
+const SWEEP: &str = r#"
+name = "sweep"
+topologies = ["torus:4x4", "torus:8x8", "ring:6", "mesh:4x8"]
+algorithms = ["suh-shin", "gen", "pex"]
+workloads = ["uniform:64", "uniform:1KiB"]
+machines = ["paragon", "delta"]
+"#;
+
+/// The shell blocks of the page, in order.
+fn blocks() -> Vec<String> {
+    let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
+    page.split("```sh\n").skip(1).map(|rest| rest.split_once("```").unwrap().0.to_owned()).collect()
+}
+
+/// A folder with the experiment and the job script, and the rows of a single run to compare with.
+fn folder() -> (TempDir, Vec<Record>) {
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("sweep.toml"), SWEEP).unwrap();
+    std::fs::write(path("sweep.sh"), &blocks()[0]).unwrap();
+    swapmeet(&["run", "sweep.toml", "--quiet", "--out", "whole.csv"]).current_dir(dir.path()).assert().success();
+    let whole = timeless(&path("whole.csv"));
+    assert_eq!(whole.len(), 48);
+    (dir, whole)
+}
+
+fn timeless(path: &Path) -> Vec<Record> {
+    let rows = read_file(path).unwrap();
+    rows.into_iter().map(|row| Record { plan_ms: None, wall_ms: None, ..row }).collect()
+}
+
+/// A shell in a folder, with the program on its path.
+fn shell(folder: &Path, script: &str) -> Command {
+    let mut command = Command::new("sh");
+    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    command.args(["-c", script]).current_dir(folder).env("PATH", path);
+    command.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
+    command
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn the_job_script_runs_each_task_and_again_without_harm() {
+    let (dir, whole) = folder();
+    for task in ["0", "1", "2", "3", "2"] {
+        let mut job = shell(dir.path(), "sh sweep.sh");
+        job.env("SLURM_ARRAY_TASK_ID", task).env("SLURM_ARRAY_TASK_COUNT", "4").env("SLURM_ARRAY_TASK_MIN", "0");
+        let output = job.env("SLURM_CPUS_PER_TASK", "1").output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+    }
+    let output =
+        shell(dir.path(), "swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
+}
+
+#[test]
+fn shards_by_number_are_the_same_cases() {
+    let (dir, whole) = folder();
+    // The page's loop, on this machine instead of four.
+    let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
+    let output = shell(dir.path(), &script).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
+}
+
+#[test]
+fn a_real_slurm_runs_the_sweep() {
+    let Some(slurm) = Slurm::start() else { return };
+    let (dir, whole) = folder();
+    let submitted = slurm.shell(dir.path(), &blocks()[1]).output().unwrap();
+    assert!(submitted.status.success(), "{}", text(&submitted));
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        let queue = slurm.shell(dir.path(), "squeue --noheader").output().unwrap();
+        if queue.status.success() && queue.stdout.is_empty() {
+            break;
+        }
+        assert!(Instant::now() < deadline, "still queued:\n{}\n{}", text(&queue), slurm.logs());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let logs = shell(dir.path(), "cat part-*.log merge.log").output().unwrap();
+    assert_eq!(timeless(&dir.path().join("rows.csv")), whole, "{}{}", text(&logs), slurm.logs());
+    assert!((0..4).all(|task| dir.path().join(format!("part-{task}.csv")).is_file()), "{}", text(&logs));
+}
+
+/// A Slurm of one machine, for as long as it lives.
+struct Slurm {
+    dir: TempDir,
+}
+
+impl Slurm {
+    /// `None`, and a line that says why, where there can be none.
+    fn start() -> Option<Self> {
+        let missing = ["munged", "slurmctld", "slurmd", "sbatch"].into_iter().find(|name| found(name).is_none());
+        if let Some(name) = missing {
+            println!("skipped: no `{name}` here (Debian: apt-get install slurm-wlm)");
+            return None;
+        }
+        if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+            println!("skipped: only root may start slurmd");
+            return None;
+        }
+        let dir = tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let slurm = Self { dir };
+        slurm.configure();
+        let at = |name: &str| slurm.dir.path().join(name).display().to_string();
+        let flag = |flag: &str, name: &str| format!("{flag}={}", at(name));
+        let munged = [
+            "--force".to_owned(),
+            flag("--key-file", "munge.key"),
+            flag("--socket", "munge.socket"),
+            flag("--pid-file", "munged.pid"),
+            flag("--log-file", "munged.log"),
+            flag("--seed-file", "munged.seed"),
+        ];
+        for (program, args) in
+            [("munged", &munged[..]), ("slurmctld", &["-c".to_owned()]), ("slurmd", &["-c".to_owned()])]
+        {
+            let started = slurm.command(found(program)?).args(args).output().unwrap();
+            assert!(started.status.success(), "{program}: {}{}", text(&started), slurm.logs());
+        }
+        Some(slurm)
+    }
+
+    fn configure(&self) {
+        let host = String::from_utf8(Command::new("hostname").arg("-s").output().unwrap().stdout).unwrap();
+        let (host, dir) = (host.trim(), self.dir.path().display());
+        // Ports that were free a moment ago; two at once, so that they differ.
+        let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [controller, node] = ports.map(|listener| listener.local_addr().unwrap().port());
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let conf = format!(
+            "ClusterName=one\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmctldPort={controller}\nSlurmdPort={node}\n\
+             AuthType=auth/munge\nAuthInfo=socket={dir}/munge.socket\nCryptoType=crypto/munge\n\
+             StateSaveLocation={dir}/state\nSlurmdSpoolDir={dir}/spool\n\
+             SlurmctldPidFile={dir}/slurmctld.pid\nSlurmdPidFile={dir}/slurmd.pid\n\
+             SlurmctldLogFile={dir}/slurmctld.log\nSlurmdLogFile={dir}/slurmd.log\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
+             ReturnToService=2\nMpiDefault=none\nJobAcctGatherType=jobacct_gather/none\n\
+             AccountingStorageType=accounting_storage/none\nMinJobAge=2\n\
+             NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN\n\
+             PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
+        );
+        let write = |name: &str, content: &[u8]| std::fs::write(self.dir.path().join(name), content).unwrap();
+        write("slurm.conf", conf.as_bytes());
+        // Nobody else reaches this cluster; munge only wants some bytes, and to be the only one to read them.
+        write("munge.key", conf.repeat(2).as_bytes());
+        std::fs::set_permissions(self.dir.path().join("munge.key"), PermissionsExt::from_mode(0o400)).unwrap();
+        for name in ["state", "spool"] {
+            std::fs::create_dir(self.dir.path().join(name)).unwrap();
+        }
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env("SLURM_CONF", self.dir.path().join("slurm.conf"));
+        command
+    }
+
+    fn shell(&self, folder: &Path, script: &str) -> Command {
+        let mut command = shell(folder, script);
+        command.env("SLURM_CONF", self.dir.path().join("slurm.conf"));
+        command
+    }
+
+    fn logs(&self) -> String {
+        let read = |name: &str| std::fs::read_to_string(self.dir.path().join(name)).unwrap_or_default();
+        ["munged.log", "slurmctld.log", "slurmd.log"].map(read).concat()
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        for name in ["slurmd", "slurmctld", "munged"] {
+            if let Ok(pid) = std::fs::read_to_string(self.dir.path().join(format!("{name}.pid"))) {
+                drop(Command::new("kill").arg(pid.trim()).output());
+            }
+        }
+    }
+}
+
+/// A program on the path, or where daemons are.
+fn found(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    folders.map(|folder| folder.join(program)).find(|file| file.is_file())
+}
