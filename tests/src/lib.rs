@@ -4,6 +4,8 @@
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
+pub mod fuzz;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

@@ -131,14 +131,14 @@ impl Plugin {
         // Never unloaded: dropping the handle would unmap code that tables, hooks and threads may still point to.
         std::mem::forget(library);
         // SAFETY: the boundary promises that what the entry returns is a table for the life of the process, or null.
-        unsafe { Self::read(path, table) }
+        unsafe { Self::of_table(path, table) }
     }
 
-    /// Reads a plugin's table, head first.
+    /// A plugin that is there already, such as one linked into the program; `path` says where it came from. Its table is read head first.
     ///
     /// # Safety
     /// `table` must be null or what a plugin's entry returned.
-    unsafe fn read(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
+    pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         if table.is_null() {
             return Err(bad("its entry returns no table".to_owned()));
@@ -263,7 +263,7 @@ impl Algorithm {
     }
 }
 
-/// Copies a plugin's text.
+/// Copies a plugin's text as one line: control characters, which could play tricks with a terminal, stand there escaped.
 ///
 /// # Safety
 /// As [`SwmStr::bytes`].
@@ -275,7 +275,11 @@ pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
     }
     // SAFETY: the caller promises what is needed.
     let bytes = unsafe { s.bytes() };
-    String::from_utf8(bytes.to_vec()).map_err(|_| "is not UTF-8")
+    let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
+    Ok(text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+        line
+    }))
 }
 
 /// An error with all its causes: the loader's own `Display` leaves out the reason.
@@ -287,4 +291,16 @@ fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_one_line_and_leave_the_terminal_alone() {
+        // SAFETY: the text is a string's.
+        let read = |given: &str| unsafe { text(SwmStr::new(given)) };
+        assert_eq!(read("two\nlines, \u{1b}[31mred, µ"), Ok("two\\nlines, \\u{1b}[31mred, µ".to_owned()));
+    }
 }

@@ -1,0 +1,91 @@
+//! What the fuzzer feeds, and what must hold whatever it feeds. `tests/fuzz` runs these by the million; `tests/tests/corpus.rs` replays what it found worth keeping.
+
+use std::path::Path;
+use swapmeet_core::machine::Machine;
+use swapmeet_core::topology;
+use swapmeet_results::{CsvSink, Record, Sink, read_bytes};
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_workloads::{Matrix, Workload};
+
+pub mod boundary;
+
+/// A function that takes any bytes and panics if something that must hold doesn't.
+pub type Target = fn(&[u8]);
+
+/// The targets, by name.
+pub const TARGETS: [(&str, Target); 5] = [
+    ("spec", spec),
+    ("experiment", experiment),
+    ("rows", rows),
+    ("matrix", matrix),
+    ("boundary", boundary::plan),
+];
+
+/// A spec of any kind is refused, or stands for something whose own spec stands for the same.
+pub fn spec(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    // Two kinds name files to be read: their contents have targets of their own.
+    if text.contains("matrix:") || text.contains("graph:") {
+        return;
+    }
+    if let Ok(topology) = topology::parse(text) {
+        let again = topology::parse(&topology.spec()).map(|t| (t.spec(), t.nodes()));
+        assert_eq!(again.ok(), Some((topology.spec(), topology.nodes())));
+        let last = topology.nodes() - 1;
+        let mut hops = 0;
+        let route = topology.route(0, last, None, &mut |run| hops += run.len);
+        assert!(route.is_ok_and(|said| said == hops), "{text}: the route from 0 to {last}");
+    }
+    if let Ok(workload) = Workload::parse(text) {
+        assert_eq!(Workload::parse(&workload.to_string()).ok().as_ref(), Some(&workload));
+    }
+    if let Ok(machine) = Machine::parse(text) {
+        // A machine is known by its whole spec, whatever that is.
+        assert_eq!(Machine::parse(text).ok().as_ref(), Some(&machine));
+        let figures = [machine.startup_us, machine.byte_us, machine.hop_us, machine.copy_byte_us, machine.barrier_us(1000)];
+        assert!(figures.iter().all(|us| us.is_finite() && *us >= 0.0), "{machine:?}");
+    }
+}
+
+/// An experiment is read, or refused with a place that is in it.
+pub fn experiment(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Err(error) = Experiment::parse("fuzzed.toml", text)
+        && let Some((line, column)) = error.line_and_column()
+    {
+        let lines = text.split('\n').count();
+        assert!((1..=lines).contains(&line) && column >= 1, "{line}:{column} of {lines} lines: {error}");
+    }
+}
+
+/// Rows that can be read can be written, and are read again as the same.
+pub fn rows(data: &[u8]) {
+    let Ok(records) = read_bytes("fuzzed.csv".to_owned(), data) else { return };
+    let mut written = Vec::new();
+    let mut csv = CsvSink::new(&mut written);
+    for record in &records {
+        assert!(csv.record(record).is_ok());
+    }
+    assert!(csv.finish().is_ok());
+    drop(csv);
+    if records.is_empty() {
+        return;
+    }
+    let again = read_bytes("written.csv".to_owned(), &written);
+    let as_written: Vec<Record> = records.iter().map(Record::as_written).collect();
+    assert_eq!(again.ok(), Some(as_written));
+}
+
+/// A matrix is read, or refused with a place that is in it.
+pub fn matrix(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Matrix::parse(text) {
+        Ok(matrix) => assert!(matrix.nodes() >= 1),
+        Err(error) => assert!(error.line >= 1 && error.line <= text.split('\n').count() + 1 && error.column >= 1, "{error:?}"),
+    }
+}
+
+/// Where a target's corpus is.
+pub fn corpus(target: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target)
+}

@@ -1,0 +1,302 @@
+//! A plugin that makes whatever calls the bytes say, with whatever numbers.
+//!
+//! Pointers are good or null, and arrays are as long as they are said to be or said to be absurdly long: what lies behind a pointer no host can know.
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use std::cell::RefCell;
+use std::path::Path;
+use std::ptr::null;
+use std::sync::{Arc, OnceLock};
+use swapmeet_abi::{
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAmount, SwmAxis, SwmDeal, SwmHead, SwmHost,
+    SwmLayout, SwmPlugin, SwmProblem, SwmRoute, SwmSend, SwmSet, SwmStr,
+};
+use swapmeet_core::collective::Collective;
+use swapmeet_core::topology;
+use swapmeet_core::walk::Task;
+use swapmeet_runner::host::{self, Answers, Outcome};
+use swapmeet_runner::plugin::{Algorithm, Plugin};
+use swapmeet_workloads::Workload;
+
+const TOPOLOGIES: [&str; 8] =
+    ["ring:4", "torus:3x4", "mesh:2x3", "hypercube:3", "fully-connected:5", "fat-tree:2x2", "rdn:1(ring:2)", "ring:1"];
+const WORKLOADS: [&str; 7] = [
+    "uniform:8",
+    "uniform:1KiB,element=8",
+    "one-spike:max=64,rest=8",
+    "broadcast/uniform:8",
+    "scatter/uniform:8",
+    "gather/uniform:8",
+    "allgather/uniform:8",
+];
+
+/// Elements behind every pointer to an array.
+const ROOM: usize = 64;
+
+thread_local! {
+    static SCRIPT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Plans with calls as the bytes say. Whatever comes of it, the host lives; and what is not delivered is not called so.
+pub fn plan(data: &[u8]) {
+    let mut bytes = Unstructured::new(data);
+    let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else { return };
+    let (Ok(topology), Ok(workload)) = (topology::parse(topology), Workload::parse(workload)) else { return };
+    let Ok(demand) = workload.demand(topology.nodes(), 1) else { return };
+    let answers =
+        Answers { block_bytes: demand.block_bytes, ports: 1, virtual_channels: 1, element_bytes: workload.element_bytes() };
+    let nodes = topology.nodes();
+    let task = Task { topology, collective: demand.collective, sizes: demand.sizes };
+    SCRIPT.with_borrow_mut(|script| *script = bytes.take_rest().to_vec());
+    let planned = host::plan(algorithm(), &[], &task, answers, None, Vec::new());
+    if let Outcome::Verified(totals) = planned.outcome
+        && nodes > 1
+        && !matches!(task.collective, Collective::Permutation { .. })
+    {
+        // Nothing arrives by itself.
+        assert!(totals.messages > 0, "verified without a message");
+    }
+    assert!(planned.log.iter().all(|line| !line.contains('\n')));
+}
+
+fn algorithm() -> &'static Algorithm {
+    static ALGORITHM: OnceLock<Arc<Algorithm>> = OnceLock::new();
+    ALGORITHM.get_or_init(|| {
+        let text = SwmStr::new;
+        let algorithm = Box::leak(Box::new(SwmAlgorithm {
+            size: size_of::<SwmAlgorithm>() as u32,
+            reserved: 0,
+            name: text("fuzzed"),
+            title: text("Whatever the bytes say"),
+            paper: text(""),
+            accepts: text("anything"),
+            collectives: u64::MAX,
+            params: null(),
+            param_count: 0,
+            user: null(),
+            supports: None,
+            plan: Some(run),
+            ports: 0,
+        }));
+        let algorithms = Box::leak(Box::new([&raw const *algorithm]));
+        let plugin = Box::leak(Box::new(SwmPlugin {
+            head: SwmHead {
+                magic: SWM_MAGIC,
+                abi_major: SWM_ABI_MAJOR,
+                abi_minor: SWM_ABI_MINOR,
+                size: size_of::<SwmPlugin>() as u32,
+                reserved: 0,
+            },
+            name: text("fuzzed"),
+            version: text("0"),
+            licence: text(""),
+            algorithms: algorithms.as_ptr(),
+            algorithm_count: 1,
+        }));
+        // SAFETY: the table and all it points to were leaked just now.
+        let plugin = unsafe { Plugin::of_table(Path::new("fuzzed"), plugin) };
+        plugin.ok().and_then(|plugin| plugin.algorithms.first().cloned()).unwrap_or_else(|| std::process::abort())
+    })
+}
+
+unsafe extern "C" fn run(_: *const SwmAlgorithm, _: *const SwmProblem, host: *const SwmHost) -> i32 {
+    let script = SCRIPT.with_borrow(Clone::clone);
+    // SAFETY: the host's table is valid during this call.
+    let host = unsafe { &*host };
+    let mut calls = Calls { host, bytes: Unstructured::new(&script) };
+    while !calls.bytes.is_empty() {
+        if calls.make_one().is_err() {
+            break;
+        }
+    }
+    SWM_OK
+}
+
+/// Arrays that a call points into.
+struct Arrays {
+    /// In a place of their own: the axes point to them.
+    words: Box<[u64; ROOM]>,
+    axes: [SwmAxis; ROOM],
+    numbers: [u32; ROOM],
+    nodes: [u64; ROOM],
+    signs: [i8; ROOM],
+    amounts: [SwmAmount; ROOM],
+}
+
+struct Calls<'a> {
+    host: &'a SwmHost,
+    bytes: Unstructured<'a>,
+}
+
+impl Calls<'_> {
+    fn make_one(&mut self) -> Result<()> {
+        let arrays = self.arrays()?;
+        let (host, ctx) = (self.host, self.host.ctx);
+        let call = self.bytes.int_in_range(0..=15)?;
+        // SAFETY: the functions are the host's own and there; what they are handed lives until they return, as `Arrays` does.
+        unsafe {
+            match call {
+                0 => {
+                    let radices = self.some(arrays.nodes.as_ptr())?;
+                    let layout = SwmLayout {
+                        size: self.size::<SwmLayout>()?,
+                        axis_count: self.count()? as u32,
+                        radices,
+                        parts: self.number()? as u32,
+                        flags: self.bytes.int_in_range(0..=2)?,
+                    };
+                    host.layout.map(|f| f(ctx, &raw const layout));
+                }
+                1 => {
+                    let (node, real, weight) = (self.number()?, self.number()?, self.number()?);
+                    host.place.map(|f| f(ctx, node, real, weight as u32));
+                }
+                2 => {
+                    let name = self.text(&arrays)?;
+                    host.phase.map(|f| f(ctx, name));
+                }
+                3 => {
+                    let (level, line) = (self.number()?, self.text(&arrays)?);
+                    host.log.map(|f| f(ctx, level as u32, line));
+                }
+                4 => {
+                    host.rearrange.map(|f| f(ctx));
+                }
+                5 => {
+                    let (from, to) = (self.number()?, self.number()?);
+                    host.pair_bytes.map(|f| f(ctx, from, to));
+                    host.block_bytes.map(|f| f(ctx));
+                    host.ports.map(|f| f(ctx));
+                    host.virtual_channels.map(|f| f(ctx));
+                    host.element_bytes.map(|f| f(ctx));
+                }
+                6 => {
+                    let deal = SwmDeal {
+                        size: self.size::<SwmDeal>()?,
+                        flags: 0,
+                        node: self.number()?,
+                        hands: self.number()?,
+                        cycle: self.number()?,
+                        first: self.number()?,
+                        starts: self.some(arrays.numbers.as_ptr())?,
+                        firsts: self.some(arrays.numbers.as_ptr())?,
+                        node_count: self.count()?,
+                    };
+                    host.deal.map(|f| f(ctx, &raw const deal));
+                }
+                7..=9 => {
+                    host.step.map(|f| f(ctx));
+                }
+                10 => {
+                    let reason = self.text(&arrays)?;
+                    host.fail.map(|f| f(ctx, reason));
+                }
+                _ => self.send(&arrays)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, arrays: &Arrays) -> Result<()> {
+        let route = SwmRoute {
+            size: self.size::<SwmRoute>()?,
+            dim_count: self.count()? as u32,
+            signs: self.some(arrays.signs.as_ptr())?,
+            order: self.some(arrays.numbers.as_ptr())?,
+            path: self.some(arrays.nodes.as_ptr())?,
+            path_len: self.count()?,
+        };
+        let send = SwmSend {
+            size: self.size::<SwmSend>()?,
+            flags: self.bytes.int_in_range(0..=63)?,
+            from: self.number()?,
+            to: self.number()?,
+            origins: self.set(arrays)?,
+            destinations: self.set(arrays)?,
+            parts: arrays.axes[0],
+            route: if self.bytes.ratio(1, 4)? { &raw const route } else { null() },
+            hand: self.number()?,
+            amounts: self.some(arrays.amounts.as_ptr())?,
+            amount_count: self.count()?,
+        };
+        if let Some(f) = self.host.send {
+            // SAFETY: as in `make_one`.
+            unsafe { f(self.host.ctx, &raw const send) };
+        }
+        Ok(())
+    }
+
+    fn arrays(&mut self) -> Result<Arrays> {
+        // One seed for all: the bytes are better spent on calls.
+        let seed = self.number()?;
+        let mixed = |i: usize| (seed ^ i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
+        let small: [u64; ROOM] = std::array::from_fn(|i| if seed < 16 { i as u64 % (seed + 1) } else { mixed(i) % 5 });
+        Arrays {
+            words: Box::new(std::array::from_fn(mixed)),
+            axes: [(); ROOM].map(|()| SwmAxis { kind: 0, first: 0, stride: 1, count: 0, words: null() }),
+            numbers: small.map(|n| n as u32),
+            nodes: small,
+            signs: small.map(|n| n as i8 - 2),
+            amounts: small.map(|n| SwmAmount { destination: n, bytes: 8 * (n + 1) }),
+        }
+        .with_axes(&mut self.bytes)
+    }
+
+    fn set(&mut self, arrays: &Arrays) -> Result<SwmSet> {
+        Ok(SwmSet {
+            kind: self.bytes.int_in_range(0..=3)?,
+            axis_count: self.count()? as u32,
+            node: self.number()?,
+            axes: self.some(arrays.axes.as_ptr())?,
+        })
+    }
+
+    /// Small ones mostly, any at times.
+    fn number(&mut self) -> Result<u64> {
+        match self.bytes.int_in_range(0..=15)? {
+            0 => u64::arbitrary(&mut self.bytes),
+            1 => Ok(u64::MAX),
+            2 => Ok(1 << self.bytes.int_in_range(0..=63)?),
+            _ => self.bytes.int_in_range(0..=12),
+        }
+    }
+
+    /// A length that is there, or one that can't be.
+    fn count(&mut self) -> Result<u64> {
+        match self.bytes.int_in_range(0..=15)? {
+            0 => Ok(u64::from(u32::MAX)),
+            1 => Ok(u64::MAX),
+            2 => self.bytes.int_in_range(0..=ROOM as u64),
+            _ => self.bytes.int_in_range(0..=12),
+        }
+    }
+
+    /// The size that a struct says it has: its own, or a wrong one.
+    fn size<T>(&mut self) -> Result<u32> {
+        Ok(if self.bytes.ratio(1, 32)? { self.number()? as u32 } else { size_of::<T>() as u32 })
+    }
+
+    fn some<T>(&mut self, pointer: *const T) -> Result<*const T> {
+        Ok(if self.bytes.ratio(1, 4)? { null() } else { pointer })
+    }
+
+    fn text(&mut self, arrays: &Arrays) -> Result<SwmStr> {
+        let len = self.bytes.int_in_range(0..=ROOM)?;
+        Ok(SwmStr { ptr: self.some(arrays.words.as_ptr())?.cast(), len })
+    }
+}
+
+impl Arrays {
+    fn with_axes(mut self, bytes: &mut Unstructured<'_>) -> Result<Self> {
+        for axis in self.axes.iter_mut().take(4) {
+            *axis = SwmAxis {
+                kind: bytes.int_in_range(0..=3)?,
+                first: bytes.int_in_range(0..=8)?,
+                stride: bytes.int_in_range(0..=4)?,
+                count: bytes.int_in_range(0..=8)?,
+                words: if bytes.ratio(1, 8)? { null() } else { self.words.as_ptr() },
+            };
+        }
+        Ok(self)
+    }
+}
