@@ -13,13 +13,8 @@ pub mod boundary;
 pub type Target = fn(&[u8]);
 
 /// The targets, by name.
-pub const TARGETS: [(&str, Target); 5] = [
-    ("spec", spec),
-    ("experiment", experiment),
-    ("rows", rows),
-    ("matrix", matrix),
-    ("boundary", boundary::plan),
-];
+pub const TARGETS: [(&str, Target); 5] =
+    [("spec", spec), ("experiment", experiment), ("rows", rows), ("matrix", matrix), ("boundary", boundary::plan)];
 
 /// A spec of any kind is refused, or stands for something whose own spec stands for the same.
 pub fn spec(data: &[u8]) {
@@ -42,7 +37,8 @@ pub fn spec(data: &[u8]) {
     if let Ok(machine) = Machine::parse(text) {
         // A machine is known by its whole spec, whatever that is.
         assert_eq!(Machine::parse(text).ok().as_ref(), Some(&machine));
-        let figures = [machine.startup_us, machine.byte_us, machine.hop_us, machine.copy_byte_us, machine.barrier_us(1000)];
+        let figures =
+            [machine.startup_us, machine.byte_us, machine.hop_us, machine.copy_byte_us, machine.barrier_us(1000)];
         assert!(figures.iter().all(|us| us.is_finite() && *us >= 0.0), "{machine:?}");
     }
 }
@@ -81,7 +77,9 @@ pub fn matrix(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Matrix::parse(text) {
         Ok(matrix) => assert!(matrix.nodes() >= 1),
-        Err(error) => assert!(error.line >= 1 && error.line <= text.split('\n').count() + 1 && error.column >= 1, "{error:?}"),
+        Err(error) => {
+            assert!(error.line >= 1 && error.line <= text.split('\n').count() + 1 && error.column >= 1, "{error:?}")
+        }
     }
 }
 

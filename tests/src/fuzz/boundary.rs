@@ -43,8 +43,12 @@ pub fn plan(data: &[u8]) {
     let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else { return };
     let (Ok(topology), Ok(workload)) = (topology::parse(topology), Workload::parse(workload)) else { return };
     let Ok(demand) = workload.demand(topology.nodes(), 1) else { return };
-    let answers =
-        Answers { block_bytes: demand.block_bytes, ports: 1, virtual_channels: 1, element_bytes: workload.element_bytes() };
+    let answers = Answers {
+        block_bytes: demand.block_bytes,
+        ports: 1,
+        virtual_channels: 1,
+        element_bytes: workload.element_bytes(),
+    };
     let nodes = topology.nodes();
     let task = Task { topology, collective: demand.collective, sizes: demand.sizes };
     SCRIPT.with_borrow_mut(|script| *script = bytes.take_rest().to_vec());
