@@ -22,7 +22,7 @@
 #define SWM_ABI_MAJOR 1
 
 // Grows when fields are appended; never a reason to refuse.
-#define SWM_ABI_MINOR 0
+#define SWM_ABI_MINOR 1
 
 // All went well.
 #define SWM_OK 0
@@ -271,6 +271,8 @@ typedef struct SwmHost {
     int32_t (*send)(void *ctx, const struct SwmSend *send);
     // Every node rearranges all it holds, once, between two steps.
     int32_t (*rearrange)(void *ctx);
+    // Since 1.1: for a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    uint64_t (*destination)(void *ctx, uint64_t from);
 } SwmHost;
 
 // One algorithm of a plugin.

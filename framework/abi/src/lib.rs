@@ -27,7 +27,7 @@ const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 /// Plugins and hosts of different major versions refuse each other.
 pub const SWM_ABI_MAJOR: u32 = 1;
 /// Grows when fields are appended; never a reason to refuse.
-pub const SWM_ABI_MINOR: u32 = 0;
+pub const SWM_ABI_MINOR: u32 = 1;
 /// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
 
@@ -259,6 +259,8 @@ pub struct SwmHost {
     pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmSend) -> i32>,
     /// Every node rearranges all it holds, once, between two steps.
     pub rearrange: Option<unsafe extern "C" fn(ctx: *mut c_void) -> i32>,
+    /// Since 1.1: for a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    pub destination: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64) -> u64>,
 }
 
 /// A parameter that an algorithm takes.

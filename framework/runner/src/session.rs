@@ -49,7 +49,7 @@ pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Reco
 fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Listener]) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let demand = match affordable(nodes).and_then(|()| first.workload.demand(nodes, first.seed)) {
+    let demand = match affordable(nodes).and_then(|()| first.workload.demand(first.topology.as_ref(), first.seed)) {
         Ok(demand) => demand,
         Err(reason) => {
             let mut record = blank(first);

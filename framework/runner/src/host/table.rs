@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{SWM_STOPPED, SwmHost, SwmLayout, SwmSend, SwmStr};
+use swapmeet_core::collective::Collective;
 use swapmeet_core::fault::Fault;
 
 /// Everything but the context.
@@ -26,6 +27,7 @@ pub(super) const TABLE: SwmHost = SwmHost {
     step: Some(step),
     send: Some(send),
     rearrange: Some(rearrange),
+    destination: Some(destination),
 };
 
 /// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin: it becomes a fault.
@@ -99,6 +101,16 @@ unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
         with(ctx, 1, |host| {
             host.asked.virtual_channels = true;
             host.answers.virtual_channels
+        })
+    }
+}
+
+unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, from, |host| {
+            let Collective::Permutation { to, .. } = &host.task.collective else { return from };
+            usize::try_from(from).ok().and_then(|from| to.get(from)).map_or(from, |to| u64::from(*to))
         })
     }
 }
