@@ -84,6 +84,7 @@ const SwmPlugin *swapmeet_plugin(void)
     ring.title = text("All-to-all by passing everything to the next node");
     ring.accepts = text("any topology, any number of nodes");
     ring.collectives = 1u << SWM_ALLTOALL;
+    ring.ports = 1;
     ring.supports = supports;
     ring.plan = plan;
 

@@ -6,6 +6,8 @@
 mod group;
 mod merge;
 
+pub(crate) use merge::machine_is;
+
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary};
 use serde::Serialize;
@@ -25,12 +27,12 @@ pub enum CompareError {
         second: String,
     },
     /// No row is of the algorithm named as baseline.
-    #[error("no row is of the baseline `{baseline}`; there are {known}")]
+    #[error("no row is of the baseline `{baseline}`")]
     NoBaseline {
         /// The name given.
         baseline: String,
         /// The algorithms there are.
-        known: String,
+        known: Vec<String>,
     },
     /// No rows at all.
     #[error("no rows to compare")]
@@ -105,7 +107,10 @@ pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Resul
         known.sort_unstable();
         known.dedup();
         if !known.contains(&baseline) {
-            return Err(CompareError::NoBaseline { baseline: baseline.to_owned(), known: known.join(", ") });
+            return Err(CompareError::NoBaseline {
+                baseline: baseline.to_owned(),
+                known: known.into_iter().map(str::to_owned).collect(),
+            });
         }
     }
     Ok(Comparison { groups, notes: merged.notes })
@@ -157,10 +162,10 @@ pub(crate) mod tests {
     #[test]
     fn a_baseline_that_is_nowhere_is_an_error_and_so_are_no_rows() {
         let rows = files(vec![row("slow", 0, 30.0), row("fast", 0, 10.0)]);
-        assert_eq!(
-            compare(&rows, Some("fastest")).unwrap_err().to_string(),
-            "no row is of the baseline `fastest`; there are fast, slow"
-        );
+        let known = vec!["fast".to_owned(), "slow".to_owned()];
+        let error = compare(&rows, Some("fastest")).unwrap_err();
+        assert_eq!(error, CompareError::NoBaseline { baseline: "fastest".to_owned(), known });
+        assert_eq!(error.to_string(), "no row is of the baseline `fastest`");
         assert_eq!(compare(&[], None).unwrap_err().to_string(), "no rows to compare");
         assert_eq!(compare(&files(vec![]), Some("fast")).unwrap_err(), CompareError::NoRows);
     }

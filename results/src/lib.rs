@@ -1,19 +1,25 @@
 //! Result rows: CSV in and out, and the statistics between them.
 
+mod command;
 mod compare;
 mod field;
 mod input;
+mod merge;
 mod output;
 mod parts;
 mod record;
 mod render;
 mod sink;
 pub mod stats;
+mod units;
 
+pub use command::{command, machine_spec};
 pub use compare::{CompareError, Comparison, Group, Line, compare};
-pub use input::{ReadError, read_file, read_files, read_records};
+pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
+pub use merge::{Key, MergeError, Merged, key as merge_key, merge};
 pub use output::CsvSink;
 pub use parts::{NotFinite, Parts};
 pub use record::{Record, Status, Verified, columns};
-pub use render::{as_csv, as_json, as_markdown, as_table, in_words};
+pub use render::{as_csv, as_html, as_json, as_markdown, as_table, escaped, in_words};
 pub use sink::{Sink, SinkError, Sinks};
+pub use units::duration;

@@ -156,6 +156,10 @@ record! {
     wall_ms: Option<f64>,
     /// A remark, such as that the machine had to run steps in turns.
     note: String,
+    /// The most bytes one node sends in one phase, what it keeps for itself included.
+    send_buffer_bytes: Option<u64>,
+    /// The most bytes one node receives in one phase, what it keeps for itself included.
+    receive_buffer_bytes: Option<u64>,
 }
 
 /// The names of all columns, in order.
@@ -163,10 +167,27 @@ pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|c| c.name)
 }
 
+/// The names of the columns that no file of rows lacks; those after them came with later versions.
+pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
+    const LAST: &str = "wall_ms";
+    let count = columns().take_while(|c| *c != LAST).count() + 1;
+    columns().take(count)
+}
+
 impl Record {
     /// The texts of all columns, in order.
     pub fn fields(&self) -> impl Iterator<Item = String> + '_ {
         COLUMNS.iter().map(|c| (c.write)(self))
+    }
+
+    /// A row from the texts of all its columns, in order, as [`Record::fields`] gives them.
+    pub fn from_fields<'a>(fields: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let (mut record, mut count) = (Self::default(), 0);
+        for (column, text) in COLUMNS.iter().zip(fields) {
+            (column.read)(&mut record, text).map_err(|expected| format!("{}: expected {expected}", column.name))?;
+            count += 1;
+        }
+        if count == COLUMNS.len() { Ok(record) } else { Err(format!("{count} fields, expected {}", COLUMNS.len())) }
     }
 
     /// Sets a column from text; `None` if there is no such column, `Err` says what was expected.
@@ -192,8 +213,11 @@ mod tests {
         max_sends, max_receives, peak_node_bytes, rearrangements, plan_ms, wall_ms";
 
     #[test]
-    fn columns_are_those_promised_in_that_order_and_a_note() {
-        assert_eq!(columns().collect::<Vec<_>>().join(", "), format!("{PROMISED}, note"));
+    fn columns_are_those_promised_in_that_order_and_then_more() {
+        assert_eq!(
+            columns().collect::<Vec<_>>().join(", "),
+            format!("{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes")
+        );
     }
 
     #[test]

@@ -1,12 +1,14 @@
-//! A comparison as a table, as CSV, as JSON, as Markdown, and in words. No colour anywhere.
+//! A comparison as a table, as CSV, as JSON, as Markdown, as HTML, and in words. No colour anywhere.
 
 mod csv;
+mod html;
 mod json;
 mod markdown;
 mod table;
 mod words;
 
 pub use csv::as_csv;
+pub use html::{as_html, escaped};
 pub use json::as_json;
 pub use markdown::as_markdown;
 pub use table::as_table;
@@ -17,8 +19,19 @@ use crate::record::Status;
 use crate::stats::Interval;
 
 /// What a reader sees of a line, in the table as in Markdown.
-const HEADER: [&str; 10] =
-    ["algorithm", "rows", "verified", "n", "mean, us", "95 %", "median, us", "ratio", "95 % ", "p (Welch, U)"];
+const HEADER: [&str; 11] = [
+    "algorithm",
+    "rows",
+    "verified",
+    "n",
+    "mean, us",
+    "sd, us",
+    "95 %",
+    "median, us",
+    "ratio",
+    "95 % ",
+    "p (Welch, U)",
+];
 
 /// How many of the columns, from the left, are words.
 const WORDS: usize = 3;
@@ -41,6 +54,7 @@ fn cells(group: &Group, line: &Line) -> [String; HEADER.len()] {
         verified,
         time.map(|t| t.n.to_string()).unwrap_or_default(),
         figure(time.map(|t| t.mean)),
+        figure(time.and_then(|t| t.sd)),
         interval(time.and_then(|t| t.interval)),
         figure(time.map(|t| t.median)),
         ratio,

@@ -30,6 +30,17 @@ const CASES: [(&str, &str, &str); 10] = [
     ("torus:512x512", "suh-shin", "under 30 s and 2 GiB"),
 ];
 
+/// Blocks of different sizes, priced event by event on a flat machine: (topology, algorithm, workload, what is asked of it)
+const IRREGULAR: [(&str, &str, &str, &str); 7] = [
+    ("fully-connected:1024", "direct", "irregular:dist=lognormal,mean=512,cv=2", ""),
+    ("fully-connected:1024", "two-stage", "irregular:dist=lognormal,mean=512,cv=2", ""),
+    ("fully-connected:1024", "four-stage", "irregular:dist=lognormal,mean=512,cv=2", "under 10 s"),
+    ("fully-connected:16384", "row-column", "one-spike:max=1KiB,rest=8", "under 20 s"),
+    ("fully-connected:16384", "row-column", "transpose:max=1KiB,rest=8", "under 20 s"),
+    ("fully-connected:16384", "four-stage", "one-spike:max=1KiB,rest=8", "under 20 s"),
+    ("fully-connected:16384", "four-stage", "transpose:max=1KiB,rest=8", "under 20 s"),
+];
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
@@ -42,7 +53,7 @@ fn main() {
         if !wanted(&name) {
             continue;
         }
-        let group = group(&registry, topology, algorithm, &["paragon"]);
+        let group = group(&registry, topology, algorithm, "uniform:1", &["paragon"]);
         let (seconds, rows) = best_of(&group);
         let messages = rows[0].messages.unwrap_or(0) as f64;
         let blocks = rows[0].total_bytes.unwrap_or(0) as f64;
@@ -51,6 +62,15 @@ fn main() {
             messages / seconds,
             blocks / seconds
         );
+    }
+    for (topology, algorithm, workload, asked) in IRREGULAR {
+        let name = format!("{algorithm} {topology}");
+        if !wanted(&name) {
+            continue;
+        }
+        let (seconds, rows) = best_of(&group(&registry, topology, algorithm, workload, &["sp2"]));
+        let messages = rows[0].messages.unwrap_or(0) as f64;
+        println!("{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {workload}; {asked}", messages / seconds);
     }
     if wanted("ten machines") {
         ten_machines(&registry);
@@ -61,12 +81,12 @@ fn main() {
     println!("\nmost memory this process had: {} MB", peak_memory_mb());
 }
 
-fn group(registry: &Registry, topology: &str, algorithm: &str, machines: &[&str]) -> Vec<Case> {
+fn group(registry: &Registry, topology: &str, algorithm: &str, workload: &str, machines: &[&str]) -> Vec<Case> {
     let text = |value: &str| Text::flag("benchmark", value);
     let experiment = Experiment {
         topologies: vec![text(topology)],
         algorithms: vec![text(algorithm)],
-        workloads: vec![text("uniform:1")],
+        workloads: vec![text(workload)],
         machines: machines.iter().map(|m| text(m)).collect(),
         ..Experiment::default()
     };
@@ -95,8 +115,8 @@ fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
 fn ten_machines(registry: &Registry) {
     let machines: Vec<String> = (1..=10).map(|i| format!("paragon:startup_us={}", 10 * i)).collect();
     let machines: Vec<&str> = machines.iter().map(String::as_str).collect();
-    let one = best_of(&group(registry, "torus:128x128", "suh-shin", &machines[..1])).0;
-    let ten = best_of(&group(registry, "torus:128x128", "suh-shin", &machines)).0;
+    let one = best_of(&group(registry, "torus:128x128", "suh-shin", "uniform:1", &machines[..1])).0;
+    let ten = best_of(&group(registry, "torus:128x128", "suh-shin", "uniform:1", &machines)).0;
     println!("\nsuh-shin torus:128x128 on one machine {one:.3} s, on ten {ten:.3} s: {:.2} times", ten / one);
 }
 

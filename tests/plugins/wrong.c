@@ -1,5 +1,7 @@
 /* A plugin that does one thing wrong, chosen when it is compiled: TABLE spoils the tables, SUPPORTS and PLAN are the functions' bodies. */
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <swapmeet.h>
 
@@ -123,6 +125,66 @@ static int32_t lay_out(const SwmHost *host, const uint64_t *radices, uint32_t ax
     return host->layout(host->ctx, &layout);
 }
 
+/* From here on the schedule moves amounts. */
+static int32_t move_amounts(const SwmHost *host)
+{
+    SwmLayout layout;
+    memset(&layout, 0, sizeof layout);
+    layout.size = sizeof layout;
+    layout.flags = SWM_AMOUNTS;
+    return host->layout(host->ctx, &layout);
+}
+
+/* A plain deal. */
+static SwmDeal deal_of(uint64_t node, uint64_t hands)
+{
+    SwmDeal deal;
+    memset(&deal, 0, sizeof deal);
+    deal.size = sizeof deal;
+    deal.node = node;
+    deal.hands = hands;
+    deal.cycle = hands;
+    return deal;
+}
+
+static SwmSend hand(uint64_t from, uint64_t to, uint64_t number)
+{
+    SwmSend send = everything(from, to);
+    send.flags = SWM_HAND | SWM_LOCAL;
+    send.hand = number;
+    return send;
+}
+
+/* The nodes deal all they hold to each other; then each sends each what is its own. */
+static int32_t deal_and_collect(const SwmProblem *problem, const SwmHost *host)
+{
+    const uint64_t n = problem->topology->nodes;
+    uint64_t distance, node;
+    move_amounts(host);
+    for (node = 0; node < n; node++) {
+        SwmDeal deal = deal_of(node, n);
+        host->deal(host->ctx, &deal);
+    }
+    for (distance = 1; distance <= n; distance++) {
+        host->step(host->ctx);
+        for (node = 0; node < n; node++) {
+            SwmSend send = hand(node, (node + distance) % n, (node + distance) % n);
+            host->send(host->ctx, &send);
+        }
+    }
+    for (distance = 1; distance < n; distance++) {
+        host->step(host->ctx);
+        for (node = 0; node < n; node++) {
+            SwmSend send = everything(node, (node + distance) % n);
+            send.destinations.kind = SWM_NODE;
+            send.destinations.node = send.to;
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
+    }
+    return SWM_OK;
+}
+
 /* A right schedule: one distance a step. */
 static int32_t shift(const SwmProblem *problem, const SwmHost *host)
 {
@@ -136,6 +198,37 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
                 return SWM_STOPPED;
         }
     }
+    return SWM_OK;
+}
+
+/* Another right one: the distances the other way round. */
+static int32_t backwards(const SwmProblem *problem, const SwmHost *host)
+{
+    const uint64_t n = problem->topology->nodes;
+    uint64_t distance, node;
+    for (distance = n - 1; distance > 0; distance--) {
+        host->step(host->ctx);
+        for (node = 0; node < n; node++) {
+            SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
+    }
+    return SWM_OK;
+}
+
+/* Everyone to everyone in one step. */
+static int32_t at_once(const SwmProblem *problem, const SwmHost *host)
+{
+    const uint64_t n = problem->topology->nodes;
+    uint64_t distance, node;
+    host->step(host->ctx);
+    for (distance = 1; distance < n; distance++)
+        for (node = 0; node < n; node++) {
+            SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
     return SWM_OK;
 }
 

@@ -49,6 +49,18 @@ impl BlockSizes for Spikes {
     fn largest(&self) -> u64 {
         self.max.max(self.rest)
     }
+
+    fn busiest(&self, nodes: u64) -> (u64, u64) {
+        let mut spikes = vec![0_u64; self.to.len()];
+        for (from, to) in (0..).zip(&self.to) {
+            spikes[*to as usize] += u64::from(from != *to);
+        }
+        // Spikes may be smaller than the rest: then the busiest nodes are those with fewest.
+        let with = |spikes: u64| (nodes - 1 - spikes) * self.rest + spikes * self.max;
+        let sends_a_spike = |(from, to): (u32, &u32)| u64::from(from != *to);
+        let sent = (0..).zip(&self.to).map(|pair| with(sends_a_spike(pair))).max();
+        (sent.unwrap_or(0), spikes.into_iter().map(with).max().unwrap_or(0))
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +77,16 @@ mod tests {
             let destinations: Vec<u64> = (0..nodes).filter(|n| keep >> ((n + 13) % 64) & 1 == 1).collect();
             let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));
             prop_assert_eq!(spikes.total(&origins, &destinations), pairs.map(|(o, d)| spikes.bytes(o, d)).sum::<u64>());
+        }
+
+        /// What a node sends and receives is added up without a look at every pair.
+        #[test]
+        fn the_busiest_nodes_are_those_of_the_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>()) {
+            let spikes = Spikes::at_random(nodes, max, rest, seed);
+            let sum = |bytes: &dyn Fn(u64) -> u64, node: u64| (0..nodes).filter(|n| *n != node).map(bytes).sum::<u64>();
+            let sent = (0..nodes).map(|node| sum(&|to| spikes.bytes(node, to), node)).max().unwrap();
+            let received = (0..nodes).map(|node| sum(&|from| spikes.bytes(from, node), node)).max().unwrap();
+            prop_assert_eq!(spikes.busiest(nodes), (sent, received));
         }
     }
 

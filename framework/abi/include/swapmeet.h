@@ -22,6 +22,8 @@
 #define SWM_ABI_MAJOR 1
 
 // Grows when fields are appended; never a reason to refuse.
+//
+// 1.1 appended `SwmAlgorithm.ports` and `SwmHost.destination`.
 #define SWM_ABI_MINOR 1
 
 // All went well.
@@ -77,6 +79,16 @@
 
 // `SwmSend.flags`: `from` may equal `to`; such a send is a local copy and costs nothing.
 #define SWM_LOCAL 4
+
+// `SwmSend.flags`: what goes is the hand `hand` of what the sender has dealt (`SwmHost.deal`).
+#define SWM_HAND 8
+
+// `SwmSend.flags`: what goes is named in `amounts`, destination by destination.
+#define SWM_NAMED 16
+
+// `SwmLayout.flags`: the schedule moves amounts, not blocks. A node then holds so many bytes for each destination, whoever they come
+// from, and may deal them out element by element; delivery is proved by following the bytes for each destination.
+#define SWM_AMOUNTS 1
 
 // Levels for `SwmHost.log`.
 #define SWM_LOG_WARN 1
@@ -168,8 +180,8 @@ typedef struct SwmLayout {
     const uint64_t *radices;
     // Parts into which every block is split; 0 and 1 mean whole.
     uint32_t parts;
-    // Zero.
-    uint32_t reserved;
+    // 0 or `SWM_AMOUNTS`.
+    uint32_t flags;
 } SwmLayout;
 
 // A subset of the coordinates of one axis of the grid.
@@ -214,6 +226,14 @@ typedef struct SwmRoute {
     uint64_t path_len;
 } SwmRoute;
 
+// So many bytes for one destination, of what a node holds in a schedule of amounts.
+typedef struct SwmAmount {
+    // For whom.
+    uint64_t destination;
+    // How many: a multiple of the element's size (`SwmHost.element_bytes`).
+    uint64_t bytes;
+} SwmAmount;
+
 // One send: of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go to `to`.
 typedef struct SwmSend {
     // Size of this struct.
@@ -230,9 +250,38 @@ typedef struct SwmSend {
     struct SwmSet destinations;
     // Which parts of each block, when blocks are split.
     struct SwmAxis parts;
-    // Null for the topology's own route.
+    // Null for the topology's own route. A path in it wins over signs and order.
     const struct SwmRoute *route;
+    // Which hand, with `SWM_HAND`.
+    uint64_t hand;
+    // What goes, with `SWM_NAMED`.
+    const struct SwmAmount *amounts;
+    // Length of `amounts`.
+    uint64_t amount_count;
 } SwmSend;
+
+// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. Hands are then sent one by one (`SWM_HAND`).
+typedef struct SwmDeal {
+    // Size of this struct.
+    uint32_t size;
+    // Zero.
+    uint32_t flags;
+    // Who deals.
+    uint64_t node;
+    // How many hands there are.
+    uint64_t hands;
+    // After how many cards the deal begins again; as many as there are hands in the plain case.
+    uint64_t cycle;
+    // The hand that the first card goes to, below `hands`.
+    uint64_t first;
+    // For each destination the card its elements begin with, below `cycle`; null for 0 everywhere.
+    const uint32_t *starts;
+    // For each destination what is added to `first`, below `hands`; null for 0 everywhere.
+    const uint32_t *firsts;
+    // Length of `starts` and of `firsts` where they are not null: the nodes.
+    uint64_t node_count;
+} SwmDeal;
 
 // What a plugin may ask of the host. Each function takes `ctx` first; those that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
 //
@@ -271,7 +320,11 @@ typedef struct SwmHost {
     int32_t (*send)(void *ctx, const struct SwmSend *send);
     // Every node rearranges all it holds, once, between two steps.
     int32_t (*rearrange)(void *ctx);
-    // Since 1.1: for a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    // Bytes of the unit that is dealt out; block sizes are multiples of it.
+    uint64_t (*element_bytes)(void *ctx);
+    // In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included.
+    int32_t (*deal)(void *ctx, const struct SwmDeal *deal);
+    // For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
     uint64_t (*destination)(void *ctx, uint64_t from);
 } SwmHost;
 
@@ -303,6 +356,9 @@ typedef struct SwmAlgorithm {
                         const struct SwmHost *host);
     // Gives the schedule, step by step.
     int32_t (*plan)(const struct SwmAlgorithm *algorithm, const struct SwmProblem *problem, const struct SwmHost *host);
+    // Since 1.1. The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `UINT64_MAX`
+    // for one that uses all links, 0 where the plugin doesn't say. `swapmeet check` holds the schedules to it.
+    uint64_t ports;
 } SwmAlgorithm;
 
 // A plugin's table.

@@ -27,6 +27,8 @@ const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 /// Plugins and hosts of different major versions refuse each other.
 pub const SWM_ABI_MAJOR: u32 = 1;
 /// Grows when fields are appended; never a reason to refuse.
+///
+/// 1.1 appended [`SwmAlgorithm::ports`] and [`SwmHost::destination`].
 pub const SWM_ABI_MINOR: u32 = 1;
 /// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
@@ -70,6 +72,14 @@ pub const SWM_STRICT: u32 = 1;
 pub const SWM_COPY: u32 = 2;
 /// [`SwmSend::flags`]: `from` may equal `to`; such a send is a local copy and costs nothing.
 pub const SWM_LOCAL: u32 = 4;
+/// [`SwmSend::flags`]: what goes is the hand `hand` of what the sender has dealt ([`SwmHost::deal`]).
+pub const SWM_HAND: u32 = 8;
+/// [`SwmSend::flags`]: what goes is named in `amounts`, destination by destination.
+pub const SWM_NAMED: u32 = 16;
+
+/// [`SwmLayout::flags`]: the schedule moves amounts, not blocks. A node then holds so many bytes for each destination, whoever they come
+/// from, and may deal them out element by element; delivery is proved by following the bytes for each destination.
+pub const SWM_AMOUNTS: u32 = 1;
 
 /// Levels for [`SwmHost::log`].
 pub const SWM_LOG_WARN: u32 = 1;
@@ -152,8 +162,49 @@ pub struct SwmSend {
     pub destinations: SwmSet,
     /// Which parts of each block, when blocks are split.
     pub parts: SwmAxis,
-    /// Null for the topology's own route.
+    /// Null for the topology's own route. A path in it wins over signs and order.
     pub route: *const SwmRoute,
+    /// Which hand, with [`SWM_HAND`].
+    pub hand: u64,
+    /// What goes, with [`SWM_NAMED`].
+    pub amounts: *const SwmAmount,
+    /// Length of `amounts`.
+    pub amount_count: u64,
+}
+
+/// So many bytes for one destination, of what a node holds in a schedule of amounts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwmAmount {
+    /// For whom.
+    pub destination: u64,
+    /// How many: a multiple of the element's size ([`SwmHost::element_bytes`]).
+    pub bytes: u64,
+}
+
+/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. Hands are then sent one by one ([`SWM_HAND`]).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmDeal {
+    /// Size of this struct.
+    pub size: u32,
+    /// Zero.
+    pub flags: u32,
+    /// Who deals.
+    pub node: u64,
+    /// How many hands there are.
+    pub hands: u64,
+    /// After how many cards the deal begins again; as many as there are hands in the plain case.
+    pub cycle: u64,
+    /// The hand that the first card goes to, below `hands`.
+    pub first: u64,
+    /// For each destination the card its elements begin with, below `cycle`; null for 0 everywhere.
+    pub starts: *const u32,
+    /// For each destination what is added to `first`, below `hands`; null for 0 everywhere.
+    pub firsts: *const u32,
+    /// Length of `starts` and of `firsts` where they are not null: the nodes.
+    pub node_count: u64,
 }
 
 /// The grid in which a schedule speaks of nodes, when the topology's own won't do.
@@ -168,8 +219,8 @@ pub struct SwmLayout {
     pub radices: *const u64,
     /// Parts into which every block is split; 0 and 1 mean whole.
     pub parts: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 0 or [`SWM_AMOUNTS`].
+    pub flags: u32,
 }
 
 /// What connects the nodes.
@@ -259,7 +310,11 @@ pub struct SwmHost {
     pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmSend) -> i32>,
     /// Every node rearranges all it holds, once, between two steps.
     pub rearrange: Option<unsafe extern "C" fn(ctx: *mut c_void) -> i32>,
-    /// Since 1.1: for a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    /// Bytes of the unit that is dealt out; block sizes are multiples of it.
+    pub element_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
+    /// In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included.
+    pub deal: Option<unsafe extern "C" fn(ctx: *mut c_void, deal: *const SwmDeal) -> i32>,
+    /// For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
     pub destination: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64) -> u64>,
 }
 
@@ -312,6 +367,9 @@ pub struct SwmAlgorithm {
     pub plan: Option<
         unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
     >,
+    /// Since 1.1. The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX`
+    /// for one that uses all links, 0 where the plugin doesn't say. `swapmeet check` holds the schedules to it.
+    pub ports: u64,
 }
 
 /// The first 24 bytes of a plugin's table: frozen for ever, read before anything else.

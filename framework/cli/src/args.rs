@@ -3,6 +3,20 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod authors;
+mod manual;
+mod parts;
+mod show;
+
+use authors::{CHECK_EXAMPLES, NEW_PLUGIN_EXAMPLES};
+pub use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
+use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
+pub use manual::{CompletionsArgs, ManArgs};
+use parts::{MERGE_EXAMPLES, memory};
+pub use parts::{MergeArgs, Shard, WorkerArgs};
+pub use show::{LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
+use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
+
 /// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a topology, a workload and a machine,
 /// and see it proved correct, priced and compared.
 #[derive(Debug, Parser)]
@@ -21,8 +35,10 @@ Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet list algorithms
 
-Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was invalid, crashed, timed out or failed,
-2 for bad usage or bad input.";
+A plugin of one's own: new-plugin, check. A result to show: plot, report.
+
+Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was
+invalid, crashed, timed out or failed, 2 for bad usage or bad input.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -30,7 +46,17 @@ pub enum Command {
     /// Run cases: verify each schedule, price it, write a row.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
+    /// Join the rows of shards, none lost or doubled.
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(MergeArgs),
+    /// Run cases for another swapmeet, which started this one.
+    #[command(hide = true)]
+    Worker(WorkerArgs),
+    /// The dashboard: watch an experiment run, pick another, compare.
+    #[command(after_help = TUI_EXAMPLES)]
+    Tui(TuiArgs),
     /// List what there is: algorithms, topologies, workloads, machines, plugins.
+    #[command(after_help = LIST_EXAMPLES)]
     List(ListArgs),
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
@@ -41,16 +67,47 @@ pub enum Command {
     /// Re-run the tables of the papers and say cell by cell what agrees.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
+    /// Make a folder for a plugin of one's own: it builds, is tested and passes `swapmeet check` as it is.
+    #[command(name = "new-plugin", after_help = NEW_PLUGIN_EXAMPLES)]
+    NewPlugin(NewPluginArgs),
+    /// Draw result files: a curve an algorithm, with its spread, and where the fastest changes.
+    #[command(after_help = PLOT_EXAMPLES)]
+    Plot(PlotArgs),
+    /// Put result files on one page: figures, tables, machines, and the commands that make every row again.
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(ReportArgs),
+    /// Examine one plugin file: is it right, everywhere, every time, within what it claims?
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// Print a completion script for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one page a command.
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArgs),
+    /// Answers one question about a plugin; `check` starts the program again with this.
+    #[command(name = "check-question", hide = true)]
+    CheckQuestion(CheckQuestionArgs),
 }
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm gen --workload uniform:64
-  swapmeet run --topology mesh:16x32 --algorithm pex --machine delta --machine delta:startup_us=50 --out -
+  swapmeet run --topology mesh:16x32 --algorithm pex --machine delta:startup_us=50 --out -
   swapmeet run workloads/experiments/quick-start.toml --machine paragon --out rows.csv
 
-Cases are the cross product of all lists. Flags given with a file override the file's list of that kind.
-Without --out a table is printed; with it, rows are written as CSV as each case ends (`-` is standard output).";
+Cases are the cross product of all lists. Flags given with a file override the
+file's list of that kind. Without --out a table is printed; with it, rows are
+written as CSV as each case ends (`-` is standard output).";
+
+const TUI_EXAMPLES: &str = "\
+Examples:
+  swapmeet tui                                               pick everything on the screen
+  swapmeet tui workloads/experiments/quick-start.toml        run it and watch
+  swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
+
+What is given is run at once. `?` shows the keys. Rows go to --out as cases end, whatever happens to the screen.
+NO_COLOR is obeyed; where the locale is not UTF-8, only ASCII is drawn.";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -62,13 +119,23 @@ Examples:
   swapmeet compare rows.csv
   swapmeet compare monday.csv tuesday.csv --baseline pex --format markdown
 
-Rows that differ only in the algorithm are compared; repetitions of a case are a sample. With one row an algorithm, ratios are all there is.";
+Rows that differ only in the algorithm are compared; repetitions of a case are a
+sample. With one row an algorithm, ratios are all there is.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
   swapmeet reproduce                        every paper, to the terminal
   swapmeet reproduce thakur                 one paper
   swapmeet reproduce --out results/reproduced";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  swapmeet list algorithms                what each does, where it runs, its paper
+  swapmeet list machines --format csv     every parameter of every preset, its source
+  swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
+
+Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
+folder and beside the program.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Args)]
@@ -110,12 +177,44 @@ pub struct RunArgs {
     /// Seconds that a case may take.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
+    /// Take up a run that was stopped: keep the rows that --out holds, run the other cases.
+    #[arg(long)]
+    pub resume: bool,
+    /// How many cases run at a time, each in a process of its own [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub jobs: Option<u32>,
+    /// Run only the cases of part I of N, such as 2/8; `auto` takes both from Slurm's array job.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's, over the jobs].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory_limit: Option<u64>,
+    /// Run in this process, one case after another: for profiling. A plugin that crashes then ends everything.
+    #[arg(long)]
+    pub in_process: bool,
     /// No progress and no summary.
     #[arg(long)]
     pub quiet: bool,
+    /// Watch in the dashboard: the same as `swapmeet tui` with the other flags.
+    #[arg(long)]
+    pub tui: bool,
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
+}
+
+/// What `tui` takes.
+#[derive(Debug, Args)]
+pub struct TuiArgs {
+    /// What is picked and run at first.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Colours [default: the terminal's sixteen, none with NO_COLOR].
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
+    pub theme: Option<String>,
+    /// Draw only ASCII.
+    #[arg(long)]
+    pub ascii: bool,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -203,7 +302,7 @@ pub struct CompareArgs {
     /// Result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// The algorithm that others are compared with; the fastest if not given.
+    /// The algorithm that others are compared with; the fastest of each group if not given, which flatters it a little where times vary.
     #[arg(long, value_name = "ALGO")]
     pub baseline: Option<String>,
     /// How to print it.

@@ -4,12 +4,14 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::Failure;
 use std::io::Write;
 use std::process::ExitCode;
-use swapmeet_results::{as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_files};
+use swapmeet_core::spec::near_matches;
+use swapmeet_results::{CompareError, as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_files};
+use swapmeet_runner::input::Text;
 
 /// Compares the algorithms in result files.
 pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
-    let comparison = compare_rows(&files, args.baseline.as_deref()).map_err(|e| Failure::Usage(e.to_string()))?;
+    let comparison = compare_rows(&files, args.baseline.as_deref()).map_err(refused)?;
     let text = match args.format {
         CompareFormat::Table => as_table(&comparison),
         CompareFormat::Markdown => as_markdown(&comparison),
@@ -18,4 +20,17 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     };
     writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A baseline that no row is of is shown with names like it.
+fn refused(error: CompareError) -> Failure {
+    let message = error.to_string();
+    match error {
+        CompareError::NoBaseline { baseline, known } => {
+            let near = near_matches(&baseline, known.iter().map(String::as_str));
+            let text = Text::flag("--baseline", &baseline);
+            text.error(message).near(&near, &format!("there are rows of {}", known.join(", "))).into()
+        }
+        _ => Failure::Usage(message),
+    }
 }

@@ -9,6 +9,8 @@ use swapmeet_runner::input::InputError;
 pub const SOME_FAILED: u8 = 1;
 /// Bad usage or bad input.
 pub const BAD_INPUT: u8 = 2;
+/// Stopped by a Ctrl-C; everything finished so far is on disk.
+pub const INTERRUPTED: u8 = 130;
 
 /// Why the program ends early.
 #[derive(Debug)]

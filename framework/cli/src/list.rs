@@ -3,6 +3,7 @@
 use crate::args::{Format, Kind, ListArgs};
 use crate::failure::Failure;
 use crate::{run, table};
+use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 use swapmeet_abi::SWM_ALLTOALL;
@@ -28,9 +29,9 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     let registry = run::registry(&args.plugins)?;
     let lists: Vec<List> = kinds.iter().map(|kind| make(*kind, &registry)).collect();
     let text = match args.format {
-        Format::Table => as_tables(&lists),
+        Format::Table => as_tables(&lists, &registry),
         Format::Csv => as_csv(&lists).map_err(|e| Failure::Output(e.to_string()))?,
-        Format::Json => as_json(&lists).map_err(|e| Failure::Output(e.to_string()))?,
+        Format::Json => as_json(&lists, &registry).map_err(|e| Failure::Output(e.to_string()))?,
     };
     writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))?;
     if kinds.contains(&Kind::Plugins) || registry.plugins().is_empty() {
@@ -87,15 +88,14 @@ fn make(kind: Kind, registry: &Registry) -> List {
         },
         Kind::Plugins => List {
             title: "plugins",
-            header: &["name", "version", "abi", "licence", "algorithms", "file"],
+            header: &["name", "version", "abi", "licence", "algorithms", "file", "origin"],
             rows: registry
-                .plugins()
-                .iter()
-                .map(|p| {
+                .origins()
+                .map(|(p, origin)| {
                     let algorithms: Vec<&str> = p.algorithms.iter().map(|a| a.name.as_str()).collect();
                     let abi = format!("{}.{}", p.abi.0, p.abi.1);
                     let file = p.path.display().to_string();
-                    texts(&[&p.name, &p.version, &abi, &p.licence, &algorithms.join(" "), &file])
+                    texts(&[&p.name, &p.version, &abi, &p.licence, &algorithms.join(" "), &file, &origin.to_string()])
                 })
                 .collect(),
         },
@@ -115,8 +115,8 @@ fn params(algorithm: &Algorithm) -> String {
     list.join("; ")
 }
 
-/// A paragraph an entry for algorithms and machines, whose texts are long; a table for the rest.
-fn as_tables(lists: &[List]) -> String {
+/// A paragraph an entry for algorithms, machines and plugins, whose texts are long; a table for the rest.
+fn as_tables(lists: &[List], registry: &Registry) -> String {
     let mut out = String::new();
     for list in lists {
         if lists.len() > 1 {
@@ -140,12 +140,34 @@ fn as_tables(lists: &[List]) -> String {
                 }
             }
             "machines" => out += &machines(),
+            "plugins" => out += &plugins(registry),
             _ => {
                 out += &table::plain(list.header, &[], list.rows.clone());
                 out.push('\n');
             }
         }
         out.push('\n');
+    }
+    out
+}
+
+fn plugins(registry: &Registry) -> String {
+    let mut out = String::new();
+    for (plugin, origin) in registry.origins() {
+        let licence = if plugin.licence.is_empty() { "no licence" } else { &plugin.licence };
+        out +=
+            &format!("{} {}  (plugin ABI {}.{}, {licence})\n", plugin.name, plugin.version, plugin.abi.0, plugin.abi.1);
+        out += &format!("    {}  ({origin})\n", plugin.path.display());
+        for algorithm in &plugin.algorithms {
+            let paper = if algorithm.paper.is_empty() { "unpublished" } else { &algorithm.paper };
+            out += &format!(
+                "    {}: {}\n        on {}\n        {paper}\n",
+                algorithm.name, algorithm.title, algorithm.accepts
+            );
+        }
+    }
+    if out.is_empty() {
+        out += "none: see `swapmeet list --help` for where they are looked for\n";
     }
     out
 }
@@ -181,16 +203,42 @@ fn as_csv(lists: &[List]) -> Result<String, csv::Error> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-fn as_json(lists: &[List]) -> Result<String, serde_json::Error> {
-    let object = |list: &List| -> serde_json::Value {
-        let row = |row: &Vec<String>| -> serde_json::Value {
-            list.header.iter().zip(row).map(|(h, v)| ((*h).to_owned(), serde_json::Value::from(v.as_str()))).collect()
+fn as_json(lists: &[List], registry: &Registry) -> Result<String, serde_json::Error> {
+    let object = |list: &List| -> Value {
+        let row = |row: &Vec<String>| -> Value {
+            list.header.iter().zip(row).map(|(h, v)| ((*h).to_owned(), Value::from(v.as_str()))).collect()
         };
-        list.rows.iter().map(row).collect()
+        let mut rows: Vec<Value> = list.rows.iter().map(row).collect();
+        if list.title == "plugins" {
+            for (row, plugin) in rows.iter_mut().zip(registry.plugins()) {
+                row["algorithms"] = plugin.algorithms.iter().map(|a| in_full(a)).collect();
+            }
+        }
+        Value::from(rows)
     };
     let value = match lists {
         [list] => object(list),
         lists => lists.iter().map(|list| (list.title.to_owned(), object(list))).collect(),
     };
     serde_json::to_string_pretty(&value)
+}
+
+/// All that a plugin says of an algorithm.
+fn in_full(a: &Algorithm) -> Value {
+    let params: Vec<Value> =
+        a.params.iter().map(|p| json!({"key": p.key, "default": p.default, "help": p.help})).collect();
+    json!({
+        "name": a.name,
+        "title": a.title,
+        "paper": a.paper,
+        "accepts": a.accepts,
+        "collectives": collectives(a).split(' ').collect::<Vec<_>>(),
+        // Nothing is said by 0, all links are meant by the largest number.
+        "ports": match a.ports {
+            0 => Value::Null,
+            u64::MAX => Value::from("all"),
+            n => Value::from(n),
+        },
+        "parameters": params,
+    })
 }

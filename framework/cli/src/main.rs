@@ -4,27 +4,53 @@ use clap::Parser;
 use std::process::ExitCode;
 
 mod args;
+mod check;
 mod compare;
 mod failure;
 mod list;
+mod manual;
+mod merge;
+mod new_plugin;
+mod plot;
+mod report;
 mod reproduce;
 mod run;
 mod table;
 mod trace;
+mod tui;
 
-use args::{Cli, Command};
+use args::{Cli, Command, WorkerArgs};
+use failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
+        Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => run::run(args),
+        Command::Tui(args) => tui::tui(args),
         Command::List(args) => list::list(args),
+        Command::Merge(args) => merge::merge(args),
+        Command::Worker(args) => worker(args),
         Command::Trace(args) => trace::trace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Plot(args) => plot::plot(args),
+        Command::Report(args) => report::report(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
+        Command::Check(args) => check::check(args),
+        Command::CheckQuestion(args) => check::question(args),
+        Command::NewPlugin(args) => new_plugin::new_plugin(args),
     };
     match outcome {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// Serves the swapmeet that started this one.
+fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
+    swapmeet_runner::batch::worker::serve(&args.plugins.plugin_dirs, args.memory_limit)
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|e| Failure::Output(e.to_string()))
 }

@@ -74,6 +74,7 @@ mod tests {
         let (message, help) = refusal("thakkur");
         assert_eq!(message, "unknown paper `thakkur`");
         assert_eq!(help.as_deref(), Some("did you mean `thakur`?"));
-        assert_eq!(refusal("knuth").1.as_deref(), Some("papers are suh-shin, thakur"));
+        let help = refusal("knuth").1.unwrap();
+        assert!(help.starts_with("papers are suh-shin, thakur, "), "{help}");
     }
 }

@@ -1,19 +1,25 @@
 //! `swapmeet run`: from flags and files to rows.
 
-use crate::args::{PluginArgs, RunArgs};
-use crate::failure::{Failure, SOME_FAILED};
+use crate::args::{PluginArgs, RunArgs, Shard};
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::table;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::fs::File;
-use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use progress::Progress;
+use rows::Rows;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use swapmeet_results::{CsvSink, Record, Sink, SinkError, Status};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use swapmeet_results::{Record, Status};
+use swapmeet_runner::batch::{self, Batch, Event, Ordered, unit};
 use swapmeet_runner::case::{self, Case};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
-use swapmeet_runner::session;
+
+mod progress;
+pub mod rows;
 
 /// Lists of specs from flags.
 #[derive(Clone, Copy)]
@@ -30,6 +36,136 @@ pub struct Lists<'a> {
 
 /// Runs an experiment.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+    let cases = part(complete(experiment(args)?, &args.plugins)?, args.shard)?;
+    if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
+        return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
+    }
+    let (mut rows, found) = Rows::open(args.out.as_deref(), args.resume, &cases)?;
+    let interrupted = interrupts();
+
+    let mut tally = Tally::default();
+    found.rows.iter().flatten().for_each(|record| tally.add(record));
+    let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
+    let to_run: Vec<Case> = open.iter().map(|i| cases[*i].clone()).collect();
+    let progress = Progress::new(cases.len(), cases.len() - open.len(), args.quiet);
+    let mut course = Course { progress, tally, rows: &mut rows, ordered: Ordered::default() };
+    let finished = course.follow(&to_run, &place(args), &interrupted)?;
+    let Course { tally, progress, .. } = course;
+    rows.finish()?;
+    if finished && !found.in_order {
+        rows.sort(&cases)?;
+    }
+    progress.finish();
+    if let Rows::Kept(rows) = &rows {
+        let text = table::results(rows);
+        writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
+    }
+    if !args.quiet {
+        let place = match &args.out {
+            Some(path) if path != Path::new("-") => format!("; rows in {}", path.display()),
+            _ => String::new(),
+        };
+        let state = if finished { "" } else { "interrupted: " };
+        eprintln!("{state}{tally}{place}");
+    }
+    Ok(match (finished, tally.failed) {
+        (false, _) => ExitCode::from(INTERRUPTED),
+        (true, 0) => ExitCode::SUCCESS,
+        (true, _) => ExitCode::from(SOME_FAILED),
+    })
+}
+
+/// Set at a Ctrl-C or when the system asks us to end; at the second, we are gone.
+fn interrupts() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&flag);
+    // Where there can be no handler, a signal just ends the program, as it would have.
+    let _ = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+    flag
+}
+
+/// Where cases run.
+pub fn place(args: &RunArgs) -> batch::Place {
+    let Some(program) = std::env::current_exe().ok().filter(|_| !args.in_process) else { return batch::Place::Here };
+    let jobs =
+        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
+    let mut command = vec![program, PathBuf::from("worker")];
+    for dir in &args.plugins.plugin_dirs {
+        command.extend([PathBuf::from("--plugin-dir"), dir.clone()]);
+    }
+    let memory_limit = args.memory_limit.unwrap_or_else(|| default_memory(jobs as u64));
+    batch::Place::Workers(batch::Workers { command, jobs, memory_limit })
+}
+
+/// Four fifths of the machine's memory, shared by all jobs; and never less than a gibibyte.
+fn default_memory(jobs: u64) -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib: Option<u64> = total.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    let bytes = kib.map_or(u64::MAX, |kib| kib.saturating_mul(1024));
+    (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
+}
+
+/// A run under way: events become rows and progress.
+struct Course<'a> {
+    progress: Progress,
+    tally: Tally,
+    rows: &'a mut Rows,
+    ordered: Ordered,
+}
+
+impl Course<'_> {
+    /// Runs the cases; whether all of them ended, rather than being interrupted.
+    fn follow(&mut self, cases: &[Case], place: &batch::Place, interrupted: &AtomicBool) -> Result<bool, Failure> {
+        /// How long an interrupt may go unnoticed.
+        const SLICE: Duration = Duration::from_millis(100);
+        let batch = Batch::start(cases, place);
+        let mut left = cases.len();
+        let mut stopping = false;
+        while let Some(event) = batch.next_within(SLICE) {
+            if interrupted.load(Ordering::Relaxed) && !stopping {
+                stopping = true;
+                batch.cancel();
+            }
+            match event {
+                None => {}
+                Some(Event::Started { cases: numbers }) => {
+                    let first = numbers[0];
+                    self.progress.started(first, &cases[first], numbers.len());
+                }
+                Some(Event::Progress { case, steps }) => self.progress.steps(case, steps),
+                Some(Event::Log { line }) => self.progress.say(&line),
+                Some(Event::Finished { case, record }) => {
+                    left -= 1;
+                    self.tally.add(&record);
+                    self.progress.finished(case);
+                    for row in self.ordered.push(case, record) {
+                        self.rows.push(row)?;
+                    }
+                }
+            }
+        }
+        // What ended out of turn before an interrupt is not thrown away.
+        for row in std::mem::take(&mut self.ordered).left() {
+            self.rows.push(row)?;
+        }
+        Ok(left == 0)
+    }
+}
+
+/// The cases of a shard; all if there are none.
+pub fn part(cases: Vec<Case>, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
+    let Some(shard) = shard else { return Ok(cases) };
+    let (index, count) = shard.resolve().map_err(Failure::Usage)?;
+    Ok(unit::shard(&cases, index, count).into_iter().map(|i| cases[i].clone()).collect())
+}
+
+/// The experiment of a file and flags, as written.
+pub fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
     let mut experiment = match &args.experiment {
         Some(path) => read(path)?,
         None => Experiment::default(),
@@ -44,32 +180,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     experiment.seed = args.seed.unwrap_or(experiment.seed);
     experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
     experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
-    let cases = complete(experiment, &args.plugins)?;
-
-    let progress = Progress::new(cases.len() as u64, args.quiet);
-    let mut seen = Seen { progress, tally: Tally::default(), rows: None, csv: None };
-    match args.out.as_deref() {
-        None => seen.rows = Some(Vec::new()),
-        Some(path) if path == Path::new("-") => seen.csv = Some(CsvSink::new(Box::new(io::stdout()) as Box<dyn Write>)),
-        Some(path) => {
-            let file = File::create(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
-            seen.csv = Some(CsvSink::new(Box::new(file) as Box<dyn Write>));
-        }
-    }
-    let all_well = session::run(&cases, &mut seen).map_err(|SinkError::Io(e)| Failure::writing("writing rows", &e))?;
-    seen.progress.bar.finish_and_clear();
-    if let Some(rows) = &seen.rows {
-        let text = table::results(rows);
-        writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
-    }
-    if !args.quiet {
-        let place = match &args.out {
-            Some(path) if path != Path::new("-") => format!("; rows in {}", path.display()),
-            _ => String::new(),
-        };
-        eprintln!("{}{place}", seen.tally);
-    }
-    Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+    Ok(experiment)
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
@@ -97,6 +208,11 @@ pub fn cases_of(lists: Lists<'_>, plugins: &PluginArgs) -> Result<Vec<Case>, Fai
     complete(experiment, plugins)
 }
 
+/// The cases of an experiment file.
+pub fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
+    complete(read(path)?, plugins)
+}
+
 /// Fills in what was left out and looks everything up.
 fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
     for (list, flag, example) in
@@ -108,6 +224,13 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
             )));
         }
     }
+    fill_in(&mut experiment);
+    let registry = registry(plugins)?;
+    Ok(case::cases(&experiment, &registry)?)
+}
+
+/// What is run where nothing else is asked for.
+pub fn fill_in(experiment: &mut Experiment) {
     for (list, flag, default) in
         [(&mut experiment.workloads, "--workload", "uniform:1KiB"), (&mut experiment.machines, "--machine", "paragon")]
     {
@@ -115,8 +238,6 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
             list.push(Text::flag(flag, default));
         }
     }
-    let registry = registry(plugins)?;
-    Ok(case::cases(&experiment, &registry)?)
 }
 
 /// The plugins there are.
@@ -124,29 +245,21 @@ pub fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     Registry::find(&plugins.plugin_dirs).map_err(|e| Failure::Usage(e.to_string()))
 }
 
-/// A bar on a terminal, nothing elsewhere: whoever reads a log wants the last line.
-struct Progress {
-    bar: ProgressBar,
-}
-
-impl Progress {
-    fn new(cases: u64, quiet: bool) -> Self {
-        let bar = ProgressBar::new(cases);
-        if quiet || !io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} cases, {eta} left  {msg}") {
-            bar.set_style(style);
-        }
-        Self { bar }
-    }
-}
-
 #[derive(Default)]
 struct Tally {
     ok: u64,
     unsupported: u64,
     failed: u64,
+}
+
+impl Tally {
+    fn add(&mut self, record: &Record) {
+        match record.status {
+            Status::Ok => self.ok += 1,
+            Status::Unsupported => self.unsupported += 1,
+            _ => self.failed += 1,
+        }
+    }
 }
 
 impl std::fmt::Display for Tally {
@@ -160,33 +273,5 @@ impl std::fmt::Display for Tally {
             write!(f, ", {} failed", self.failed)?;
         }
         Ok(())
-    }
-}
-
-/// Everyone who wants to see a row: the counter, the bar, and either the table or the CSV.
-struct Seen {
-    progress: Progress,
-    tally: Tally,
-    rows: Option<Vec<Record>>,
-    csv: Option<CsvSink<Box<dyn Write>>>,
-}
-
-impl Sink for Seen {
-    fn record(&mut self, record: &Record) -> Result<(), SinkError> {
-        match record.status {
-            Status::Ok => self.tally.ok += 1,
-            Status::Unsupported => self.tally.unsupported += 1,
-            _ => self.tally.failed += 1,
-        }
-        self.progress.bar.set_message(format!("{} on {}", record.algorithm, record.topology));
-        self.progress.bar.inc(1);
-        if let Some(rows) = &mut self.rows {
-            rows.push(record.clone());
-        }
-        self.csv.as_mut().map_or(Ok(()), |csv| csv.record(record))
-    }
-
-    fn finish(&mut self) -> Result<(), SinkError> {
-        self.csv.as_mut().map_or(Ok(()), Sink::finish)
     }
 }

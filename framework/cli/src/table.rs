@@ -2,7 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use swapmeet_results::{Record, Status, Verified};
+use swapmeet_results::{Record, Status, Verified, duration};
 
 /// A plain table: a header, rows, no lines drawn. `numbers` are the columns that align right.
 pub fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
@@ -69,22 +69,4 @@ pub fn results(records: &[Record]) -> String {
         text += &reasons.join("\n");
     }
     text
-}
-
-/// A time with a unit that suits it, four figures.
-pub fn duration(us: f64) -> String {
-    let (value, unit) = if us < 1e3 {
-        (us, "us")
-    } else if us < 1e6 {
-        (us / 1e3, "ms")
-    } else {
-        (us / 1e6, "s")
-    };
-    let decimals = match value {
-        v if v < 10.0 => 3,
-        v if v < 100.0 => 2,
-        v if v < 1000.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$} {unit}")
 }

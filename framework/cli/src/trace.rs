@@ -8,9 +8,9 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use swapmeet_core::boxes::Side;
 use swapmeet_core::fault::Place;
-use swapmeet_core::step::{Listener, Sent, Step};
+use swapmeet_core::step::{Listener, Proof, Sent, Step};
 use swapmeet_core::topology::Way;
-use swapmeet_results::Status;
+use swapmeet_results::{Status, Verified};
 use swapmeet_runner::session;
 
 /// Prints the schedule of one algorithm on one topology.
@@ -25,11 +25,15 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let mut tracer = Tracer {
         out: BufWriter::new(io::stdout().lock()),
         summary: args.summary,
+        bytes: cases.iter().any(|case| !case.workload.is_uniform()),
         phase: 0,
+        rearrangements: 0,
         lines: Vec::new(),
         written: Ok(()),
     };
     let records = session::run_group(&cases, &mut [&mut tracer]);
+    tracer.put_what_stays(u64::MAX);
+    tracer.put_rearrangements();
     let written = std::mem::replace(&mut tracer.written, Ok(())).and_then(|()| tracer.out.flush());
     written.map_err(|e| Failure::writing("standard output", &e))?;
     drop(tracer);
@@ -37,9 +41,10 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     match record.status {
         Status::Ok => {
             eprintln!(
-                "{} on {}: every block verified; {} steps, {} messages, busiest link {}",
+                "{} on {}: every {} verified; {} steps, {} messages, busiest link {}",
                 record.algorithm,
                 record.topology,
+                if record.verified == Verified::Amounts { "byte" } else { "block" },
                 record.steps.unwrap_or(0),
                 record.messages.unwrap_or(0),
                 record.max_link_messages.unwrap_or(0)
@@ -60,9 +65,13 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
 struct Tracer<W: Write> {
     out: W,
     summary: bool,
+    /// Whether loads are bytes because blocks differ in size.
+    bytes: bool,
     phase: u32,
-    /// Messages of the step under way: they are printed under the step's own line.
-    lines: Vec<String>,
+    /// Rearrangements before the next step: they are printed under its phase.
+    rearrangements: u32,
+    /// Messages of the step under way, and the schedule's number of the step: they are printed under the step's own line.
+    lines: Vec<(u64, String)>,
     written: io::Result<()>,
 }
 
@@ -74,6 +83,31 @@ impl<W: Write> Tracer<W> {
     }
 }
 
+impl<W: Write> Tracer<W> {
+    /// Prints what was sent before the schedule's step `before`, in steps in which nothing left a node.
+    fn put_what_stays(&mut self, before: u64) {
+        let (stays, rest) =
+            std::mem::take(&mut self.lines).into_iter().partition::<Vec<_>, _>(|(step, _)| *step < before);
+        self.lines = rest;
+        if !stays.is_empty() {
+            self.put("  within nodes only");
+        }
+        for (_, line) in stays {
+            self.put(&line);
+        }
+    }
+
+    fn put_rearrangements(&mut self) {
+        for _ in 0..std::mem::take(&mut self.rearrangements) {
+            self.put("  every node rearranges what it holds");
+        }
+    }
+
+    fn noun(&self, proof: Proof) -> &'static str {
+        if self.bytes || proof == Proof::Amounts { "byte" } else { "block" }
+    }
+}
+
 impl<W: Write> Listener for Tracer<W> {
     fn wants_sends(&self) -> bool {
         !self.summary
@@ -82,7 +116,7 @@ impl<W: Write> Listener for Tracer<W> {
     fn sent(&mut self, sent: &Sent<'_>) {
         let names = Names::new(sent);
         let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
-        line += &format!(" {:>7} ", amount(sent.load, "block"));
+        line += &format!(" {:>7} ", amount(sent.load, self.noun(sent.proof)));
         if sent.from.real == sent.to.real {
             line += " local copy";
         }
@@ -93,31 +127,36 @@ impl<W: Write> Listener for Tracer<W> {
             line += if i == 0 { " " } else { ", " };
             line += &names.selection(bits);
         }
-        self.lines.push(line.trim_end().to_owned());
+        self.lines.push((sent.step, line.trim_end().to_owned()));
     }
 
     fn step(&mut self, step: &Step<'_>) {
+        let now = self.lines.last().map_or(0, |(step, _)| *step);
+        self.put_what_stays(now);
         if step.phase_number != self.phase {
             self.phase = step.phase_number;
             self.put(step.phase);
         }
+        self.put_rearrangements();
         let facts = &step.facts;
-        let parts = if step.parts > 1 { format!(" of 1/{}", step.parts) } else { String::new() };
+        let parts =
+            if step.parts > 1 && step.proof == Proof::Blocks { format!(" of 1/{}", step.parts) } else { String::new() };
         self.put(&format!(
             "  step {}: {}, longest {}{parts} over {}, busiest link {}",
             step.number,
             amount(facts.messages, "message"),
-            amount(facts.max_load, "block"),
+            amount(facts.max_load, self.noun(step.proof)),
             amount(facts.max_hops, "hop"),
             amount(facts.max_link_messages, "message"),
         ));
-        for line in std::mem::take(&mut self.lines) {
+        for (_, line) in std::mem::take(&mut self.lines) {
             self.put(&line);
         }
     }
 
     fn rearranged(&mut self, _: u64, _: u64) {
-        self.put("  every node rearranges its blocks");
+        self.put_what_stays(u64::MAX);
+        self.rearrangements += 1;
     }
 }
 

@@ -124,7 +124,7 @@ mod tests {
     use crate::boxes::{Axis, NodeSet};
     use crate::collective::{BlockSizes, Collective};
     use crate::exchange::Rule;
-    use crate::model::{Scale, pricer};
+    use crate::model::{Price, Scale, pricer};
     use crate::topology::parse;
     use crate::walk::{Task, Walk};
     use std::sync::Arc;
@@ -208,7 +208,7 @@ mod tests {
             collective: Collective::Scatter { root: 0 },
             sizes: Some(Arc::new(TwoBlocks)),
         };
-        let mut pricer = pricer(&machine, Scale { nodes: 12, unit_bytes: 1.0 }).unwrap();
+        let mut pricer = pricer(&machine, Scale { nodes: 12, unit_bytes: 1.0 });
         let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
         // (from, to, first and last destination of what is sent)
         let steps: [&[(u64, u64, u32, u32)]; 5] = [
@@ -236,7 +236,7 @@ mod tests {
             }
         }
         walk.finish().unwrap();
-        let (parts, note) = pricer.price();
+        let Price { parts, note } = pricer.price().unwrap();
         let time: f64 =
             [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
         assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");

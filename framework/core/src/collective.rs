@@ -91,4 +91,12 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
 
     /// The largest block.
     fn largest(&self) -> u64;
+
+    /// The most that one of so many nodes has for all others together, and the most that all others have for one.
+    fn busiest(&self, nodes: u64) -> (u64, u64) {
+        let others = |node: u64| (0..nodes).filter(move |other| *other != node);
+        let sent = |node| others(node).map(|to| self.bytes(node, to)).sum::<u64>();
+        let received = |node| others(node).map(|from| self.bytes(from, node)).sum::<u64>();
+        ((0..nodes).map(sent).max().unwrap_or(0), (0..nodes).map(received).max().unwrap_or(0))
+    }
 }

@@ -72,7 +72,7 @@ impl Exchange {
         const MOST_BYTES: u64 = 8 << 30;
         let least = nodes.saturating_mul(layout.words() as u64 * 16);
         if least > MOST_BYTES {
-            return Err(Fault::TooLarge(format!(
+            return Err(Fault::Refused(format!(
                 "its sets over {nodes} nodes in axes of {:?} would take {} GiB, at most 8 may: a grid of more, shorter axes takes less",
                 placement.grid().radices(),
                 least >> 30
@@ -344,9 +344,12 @@ impl Exchange {
             }
         }
         let destination = self.layout.has(Side::Destinations).then(|| self.layout.first_of(Side::Destinations, bits));
-        let arriving = self.on_their_way(0);
-        let held = (0..self.layout.grid().nodes()).flat_map(|n| self.holdings.of(n).map(move |b| (n, b)));
-        match held.chain(arriving).find(|(_, b)| self.layout.contains(b, &one)) {
+        let there = |(_, b): &(u64, &[u64])| self.layout.contains(b, &one);
+        if let Some((node, _)) = self.on_their_way(0).find(there) {
+            return Whereabouts::Arriving(self.placement.locate(node));
+        }
+        let mut held = (0..self.layout.grid().nodes()).flat_map(|n| self.holdings.of(n).map(move |b| (n, b)));
+        match held.find(there) {
             Some((node, _)) if destination == Some(node) => Whereabouts::Delivered(self.placement.locate(node)),
             Some((node, _)) => Whereabouts::At(self.placement.locate(node)),
             None => Whereabouts::Nowhere,

@@ -138,9 +138,59 @@ pub enum Fault {
     /// A grid or a placement that doesn't fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
-    /// No broken rule, but more memory than a case may take.
+    /// A deal that makes no sense.
+    #[error("after step {step}: node {node} {what}")]
+    BadDeal {
+        /// The last step.
+        step: u64,
+        /// Who deals.
+        node: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A send of what can't be sent.
+    #[error("step {step}: what node {from} sends node {to} {what}")]
+    BadPortion {
+        /// The step.
+        step: u64,
+        /// The sender.
+        from: u64,
+        /// The receiver.
+        to: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// The schedule ended with something dealt and not sent.
+    #[error("after step {step}: node {node} has not sent hand {hand} of what it dealt")]
+    HandUnsent {
+        /// The last step.
+        step: u64,
+        /// Who dealt.
+        node: u64,
+        /// The first such hand.
+        hand: u64,
+    },
+    /// The schedule of amounts ended too early.
+    #[error(
+        "after step {step}: {node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
+    )]
+    Astray {
+        /// The last step.
+        step: u64,
+        /// Who has them.
+        node: Place,
+        /// Who should.
+        destination: u64,
+        /// How many.
+        bytes: Count,
+        /// Of how many.
+        all: Count,
+        /// How many nodes hold some.
+        nodes: Count,
+    },
+    /// No broken rule: the case asks for more than can be followed, or for what doesn't go together.
     #[error("{0}")]
-    TooLarge(String),
+    Refused(String),
     /// A call at the wrong time.
     #[error("{0}")]
     OutOfOrder(&'static str),
@@ -151,6 +201,8 @@ pub enum Fault {
 pub enum Whereabouts {
     /// Another node holds it.
     At(Place),
+    /// It is on its way there in this very step.
+    Arriving(Place),
     /// Its destination holds it.
     Delivered(Place),
     /// There is no such block.
@@ -161,6 +213,7 @@ impl fmt::Display for Whereabouts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(place) => write!(f, " (it is at {place})"),
+            Self::Arriving(place) => write!(f, " (it arrives at {place} in this step, and can be sent on in the next)"),
             Self::Delivered(place) => write!(f, " (it is at {place}, its destination)"),
             Self::Nowhere => write!(f, " (nobody holds such a block)"),
         }

@@ -3,11 +3,13 @@
 //! Pure: no files, no threads, no terminal, no plugins. Data flows one way: a schedule's sends go into the exchange, which knows who
 //! holds what; what really moved in a step is measured on the links of a topology; the measured facts are priced by models.
 
+pub mod amounts;
 pub mod bound;
 pub mod boxes;
 pub mod collective;
 pub mod exchange;
 pub mod fault;
+pub mod goods;
 pub mod grid;
 pub mod holdings;
 pub mod links;

@@ -19,12 +19,24 @@ struct Port {
     received: u64,
 }
 
+/// What one node's buffers hold in the current phase; stale unless `phase` is the current one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Buffers {
+    phase: u32,
+    sent: u64,
+    received: u64,
+}
+
 /// Measures steps on one topology.
 #[derive(Debug)]
 pub struct Meter {
     topology: Arc<dyn Topology>,
     links: LinkLoad,
     ports: Vec<Port>,
+    buffers: Vec<Buffers>,
+    phase: u32,
+    /// The most that one node sends, and receives, in one phase.
+    most_buffered: (u64, u64),
     step: u64,
     /// Whether anybody wants [`StepFacts::max_multiplexed_load`].
     multiplexing: bool,
@@ -35,7 +47,35 @@ impl Meter {
     pub fn new(topology: Arc<dyn Topology>, multiplexing: bool) -> Self {
         let links = LinkLoad::new(topology.as_ref());
         let ports = vec![Port::default(); topology.nodes() as usize];
-        Self { topology, links, ports, step: 0, multiplexing }
+        let buffers = vec![Buffers::default(); topology.nodes() as usize];
+        Self { topology, links, ports, buffers, phase: 0, most_buffered: (0, 0), step: 0, multiplexing }
+    }
+
+    /// Begins a phase: buffers are empty again.
+    pub fn begin_phase(&mut self) {
+        self.phase += 1;
+    }
+
+    /// A node sends itself a load: no message, but it goes through its buffers.
+    pub fn kept(&mut self, node: u32, load: u64) {
+        self.buffer(node, load, 0);
+        self.buffer(node, 0, load);
+    }
+
+    /// The most that one node sends in one phase, and the most that one receives, what it sends itself included.
+    pub fn most_buffered(&self) -> (u64, u64) {
+        self.most_buffered
+    }
+
+    fn buffer(&mut self, node: u32, sent: u64, received: u64) {
+        let buffers = &mut self.buffers[node as usize];
+        if buffers.phase != self.phase {
+            *buffers = Buffers { phase: self.phase, ..Buffers::default() };
+        }
+        buffers.sent += sent;
+        buffers.received += received;
+        self.most_buffered.0 = self.most_buffered.0.max(buffers.sent);
+        self.most_buffered.1 = self.most_buffered.1.max(buffers.received);
     }
 
     /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages.
@@ -58,6 +98,8 @@ impl Meter {
             facts.max_hops = facts.max_hops.max(hops);
             facts.load_hops = facts.load_hops.saturating_add(t.load.saturating_mul(hops));
             self.count_ports(t, &mut facts);
+            self.buffer(t.from, t.load, 0);
+            self.buffer(t.to, 0, t.load);
         }
         facts.max_link_messages = self.links.max();
         if self.multiplexing {

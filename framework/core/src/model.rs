@@ -6,6 +6,7 @@ use crate::machine::{Machine, ModelKind};
 use crate::step::Listener;
 
 mod circuit;
+pub mod flat;
 mod store_and_forward;
 mod synchronous;
 mod wormhole;
@@ -27,10 +28,19 @@ pub struct Parts {
     pub contention: Option<f64>,
 }
 
+/// What a schedule costs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Price {
+    /// The parts of its time.
+    pub parts: Parts,
+    /// A remark where the machine had to run the schedule otherwise than written.
+    pub note: Option<String>,
+}
+
 /// Prices a schedule as it goes by.
 pub trait Pricer: Listener + Send {
-    /// The price of all that went by, and a remark where the machine had to run the schedule otherwise than written.
-    fn price(&self) -> (Parts, Option<String>);
+    /// The price of all that went by; `Err` says why there is none.
+    fn price(&self) -> Result<Price, String>;
 }
 
 /// What a pricer has to know of the case.
@@ -42,14 +52,12 @@ pub struct Scale {
     pub unit_bytes: f64,
 }
 
-/// A pricer for `machine`; `Err` names a model that does not exist yet.
-pub fn pricer(machine: &Machine, scale: Scale) -> Result<Box<dyn Pricer>, String> {
+/// A pricer for `machine`.
+pub fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
     match machine.model {
-        ModelKind::Wormhole => Ok(wormhole::pricer(machine, scale)),
-        ModelKind::Circuit => Ok(circuit::pricer(machine, scale)),
-        ModelKind::StoreAndForward => Ok(store_and_forward::pricer(machine, scale)),
-        other @ ModelKind::Flat => {
-            Err(format!("no model `{other}`: this version prices with wormhole, circuit and store-and-forward"))
-        }
+        ModelKind::Wormhole => wormhole::pricer(machine, scale),
+        ModelKind::Circuit => circuit::pricer(machine, scale),
+        ModelKind::StoreAndForward => store_and_forward::pricer(machine, scale),
+        ModelKind::Flat => flat::pricer(machine, scale),
     }
 }

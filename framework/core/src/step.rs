@@ -50,6 +50,8 @@ pub struct StepFacts {
 /// A step in which something was sent.
 #[derive(Debug)]
 pub struct Step<'a> {
+    /// What moves: with [`Proof::Amounts`] loads are bytes.
+    pub proof: Proof,
     /// Its number among such steps, from 1.
     pub number: u64,
     /// The phase it belongs to; empty if the schedule names none.
@@ -64,11 +66,25 @@ pub struct Step<'a> {
     pub parts: u64,
     /// What no machine changes.
     pub facts: StepFacts,
+    /// What each node of the machine holds at its end, in loads.
+    pub held: &'a [u64],
+}
+
+/// How delivery was proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Proof {
+    /// Every block was followed to its destination.
+    #[default]
+    Blocks,
+    /// The bytes for each destination were followed to it.
+    Amounts,
 }
 
 /// What no machine changes about a whole schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
+    /// How delivery was proved.
+    pub proof: Proof,
     /// In how many parts blocks are split; loads are in such parts.
     pub parts: u64,
     /// Steps in which anything was sent.
@@ -93,6 +109,10 @@ pub struct Totals {
     pub max_receives: u64,
     /// The most load one node holds at a step's end.
     pub peak_load: u64,
+    /// The most load one node sends in one phase, what it sends itself included.
+    pub send_buffer: u64,
+    /// The most load one node receives in one phase, what it sends itself included.
+    pub receive_buffer: u64,
     /// How often nodes rearrange what they hold.
     pub rearrangements: u64,
 }
@@ -123,7 +143,13 @@ pub trait Listener {
         let _ = (most, parts);
     }
 
-    /// Boxes were put on their way by one send. Called only where [`Listener::wants_sends`] says so.
+    /// A node sends itself a `load`, in `parts` of blocks, in phase number `phase`: no message, but it goes through its buffers. Called
+    /// before the step that ends after it, if one does.
+    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+        let _ = (node, load, parts, phase);
+    }
+
+    /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says so.
     fn sent(&mut self, sent: &Sent<'_>) {
         let _ = sent;
     }
@@ -142,10 +168,14 @@ pub trait Listener {
 /// One send as it was carried out.
 #[derive(Debug)]
 pub struct Sent<'a> {
+    /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in which nothing leaves a node.
+    pub step: u64,
     /// Sender.
     pub from: crate::fault::Place,
     /// Receiver.
     pub to: crate::fault::Place,
+    /// What moves: with [`Proof::Amounts`] loads are bytes and there are no boxes.
+    pub proof: Proof,
     /// What moved.
     pub boxes: Vec<&'a [u64]>,
     /// How the boxes are laid out.

@@ -2,13 +2,15 @@
 //!
 //! Nothing outlives its step: a schedule of a billion messages takes no more memory than its largest step.
 
+use crate::amounts::{Deal, Portion, Units};
 use crate::collective::{BlockSizes, Collective};
 use crate::exchange::{Exchange, Rule};
 use crate::fault::Fault;
+use crate::goods::Goods;
 use crate::grid::Grid;
 use crate::meter::Meter;
 use crate::placement::Placement;
-use crate::step::{Listener, Sent, Step, Totals, Transfer};
+use crate::step::{Listener, Proof, Sent, Step, Totals, Transfer};
 use crate::topology::{Topology, Way};
 use std::sync::Arc;
 
@@ -27,9 +29,9 @@ pub struct Task {
 #[derive(Debug)]
 enum State {
     /// Grid and placement may still be set.
-    Open { placement: Placement, parts: u32, laid_out: bool },
+    Open { placement: Placement, parts: u32, amounts: Option<Units>, laid_out: bool },
     /// Steps stream.
-    Running(Box<Exchange>),
+    Running(Box<Goods>),
 }
 
 /// A schedule under way.
@@ -59,7 +61,7 @@ impl<'a> Walk<'a> {
         let watched = listeners.iter().any(|l| l.wants_sends());
         let multiplexing = listeners.iter().any(|l| l.wants_multiplexing());
         Ok(Self {
-            state: State::Open { placement: Placement::new(grid, nodes), parts: 1, laid_out: false },
+            state: State::Open { placement: Placement::new(grid, nodes), parts: 1, amounts: None, laid_out: false },
             meter: Meter::new(Arc::clone(&task.topology), multiplexing),
             task,
             listeners,
@@ -75,8 +77,9 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Sets the schedule's own grid (empty for the topology's) and the parts blocks are split in.
-    pub fn layout(&mut self, radices: &[u64], parts: u32) -> Result<(), Fault> {
+    /// Sets the schedule's own grid (empty for the topology's), the parts blocks are split in, and the sizes that amounts depend on if
+    /// amounts are to be moved instead of blocks.
+    pub fn layout(&mut self, radices: &[u64], parts: u32, amounts: Option<Units>) -> Result<(), Fault> {
         /// Parts share a field of the sets with nothing else, but each is a bit of every set.
         const MOST_PARTS: u32 = 4096;
         let own = self.task.topology.radices();
@@ -86,10 +89,18 @@ impl<'a> Walk<'a> {
                 "blocks are to be split in {parts} parts, expected at most {MOST_PARTS}"
             )));
         }
+        if amounts.is_some() && parts > 1 {
+            return Err(Fault::BadGrid("amounts are not split in parts, they are dealt out".to_owned()));
+        }
+        if amounts.is_some() && !matches!(self.task.collective, Collective::AllToAll) {
+            return Err(Fault::OutOfOrder(
+                "only an all-to-all can be done by amounts: elsewhere it matters where data comes from",
+            ));
+        }
         match &mut self.state {
             State::Open { laid_out: false, .. } => {
                 let placement = Placement::new(grid, self.task.topology.nodes());
-                self.state = State::Open { placement, parts: parts.max(1), laid_out: true };
+                self.state = State::Open { placement, parts: parts.max(1), amounts, laid_out: true };
                 Ok(())
             }
             State::Open { .. } => Err(Fault::OutOfOrder("the schedule sets its grid twice")),
@@ -111,6 +122,7 @@ impl<'a> Walk<'a> {
         self.phase.clear();
         self.phase.push_str(name);
         self.phase_number += 1;
+        self.meter.begin_phase();
         Ok(())
     }
 
@@ -122,37 +134,79 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn running(&mut self) -> Result<&mut Exchange, Fault> {
-        if let State::Open { placement, parts, .. } = &self.state {
-            let exchange =
-                Exchange::new(self.task.collective.clone(), placement.clone(), *parts, self.task.sizes.clone())?;
-            self.state = State::Running(Box::new(exchange));
+    fn running(&mut self) -> Result<&mut Goods, Fault> {
+        if let State::Open { placement, parts, amounts, .. } = &self.state {
+            let (placement, sizes) = (placement.clone(), self.task.sizes.clone());
+            let goods = match amounts {
+                Some(units) => Goods::amounts(placement, sizes, *units)?,
+                None => Goods::Blocks(Exchange::new(self.task.collective.clone(), placement, *parts, sizes)?),
+            };
+            self.state = State::Running(Box::new(goods));
         }
         match &mut self.state {
-            State::Running(exchange) => Ok(exchange),
+            State::Running(goods) => Ok(goods),
             State::Open { .. } => Err(Fault::OutOfOrder("the schedule has not begun")),
         }
     }
 
-    /// Adds a send to the step.
-    pub fn send(&mut self, rule: &Rule<'_>, way: Option<&Way>) -> Result<(), Fault> {
-        if !self.in_step {
-            return Err(Fault::OutOfOrder("the schedule sends before its first step"));
+    /// Whether the schedule moves amounts.
+    pub fn moves_amounts(&self) -> bool {
+        match &self.state {
+            State::Open { amounts, .. } => amounts.is_some(),
+            State::Running(goods) => goods.proof() == Proof::Amounts,
         }
-        let State::Running(exchange) = &mut self.state else {
-            return Err(Fault::OutOfOrder("the schedule has not begun"));
+    }
+
+    /// In a schedule of amounts, a node deals out all it holds, what has just arrived included.
+    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Fault> {
+        self.end_step()?;
+        self.running()?.deal(deal)
+    }
+
+    /// Adds a send of blocks to the step.
+    pub fn send(&mut self, rule: &Rule<'_>, way: Option<&Way>) -> Result<(), Fault> {
+        let watched = self.watched;
+        let Goods::Blocks(exchange) = self.in_step()? else {
+            return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves amounts"));
         };
-        let before = if self.watched { exchange.on_their_way(0).count() } else { 0 };
-        let Some(load) = exchange.send(rule)? else { return Ok(()) };
+        let before = if watched { exchange.on_their_way(0).count() } else { 0 };
+        match exchange.send(rule)? {
+            Some(load) => self.sent(rule.from, rule.to, before, load, way),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a send of amounts to the step.
+    pub fn send_amounts(&mut self, portion: &Portion<'_>, way: Option<&Way>) -> Result<(), Fault> {
+        match self.in_step()?.send_amounts(portion)? {
+            Some(load) => self.sent(portion.from, portion.to, 0, load, way),
+            None => Ok(()),
+        }
+    }
+
+    fn in_step(&mut self) -> Result<&mut Goods, Fault> {
+        match &mut self.state {
+            State::Running(goods) if self.in_step => Ok(goods),
+            _ => Err(Fault::OutOfOrder("the schedule sends before its first step")),
+        }
+    }
+
+    /// A load was put on its way, boxes from number `before` on.
+    fn sent(&mut self, from: u64, to: u64, before: usize, load: u64, way: Option<&Way>) -> Result<(), Fault> {
+        let State::Running(goods) = &self.state else { return Ok(()) };
         if self.watched {
-            let boxes: Vec<&[u64]> = exchange.on_their_way(before).map(|(_, b)| b).collect();
-            let place = |n| exchange.placement().locate(n);
+            let boxes = match &**goods {
+                Goods::Blocks(exchange) => exchange.on_their_way(before).map(|(_, b)| b).collect(),
+                Goods::Amounts(_) | Goods::LargeAmounts(_) => Vec::new(),
+            };
             let sent = Sent {
-                from: place(rule.from),
-                to: place(rule.to),
+                step: goods.step(),
+                from: goods.placement().locate(from),
+                to: goods.placement().locate(to),
+                proof: goods.proof(),
                 boxes,
-                layout: exchange.layout(),
-                placement: exchange.placement(),
+                layout: goods.layout(),
+                placement: goods.placement(),
                 topology: self.task.topology.as_ref(),
                 load,
                 way,
@@ -161,12 +215,16 @@ impl<'a> Walk<'a> {
                 listener.sent(&sent);
             }
         }
-        let (from, to) = (exchange.placement().real(rule.from), exchange.placement().real(rule.to));
-        let step = exchange.step();
+        let (from, to) = (goods.placement().real(from), goods.placement().real(to));
+        let (step, parts) = (goods.step(), goods.parts());
+        let (from, to) = (from as u32, to as u32);
         if from == to {
+            self.meter.kept(from, load);
+            for listener in &mut self.listeners {
+                listener.kept(from, load, parts, self.phase_number);
+            }
             return Ok(());
         }
-        let (from, to) = (from as u32, to as u32);
         let way = match way {
             None => 0,
             Some(way) => self.way_number(way),
@@ -200,25 +258,27 @@ impl<'a> Walk<'a> {
         if !std::mem::take(&mut self.in_step) {
             return Ok(());
         }
-        let State::Running(exchange) = &mut self.state else { return Ok(()) };
+        let State::Running(goods) = &mut self.state else { return Ok(()) };
         let anything = !self.transfers.is_empty();
-        exchange.end_step(anything)?;
+        goods.end_step(anything)?;
         if !anything {
             return Ok(());
         }
         if std::mem::take(&mut self.crowded) {
             merge_equal_ends(&mut self.transfers);
         }
-        let facts = self.meter.measure(exchange.step(), &mut self.transfers, &self.ways)?;
+        let facts = self.meter.measure(goods.step(), &mut self.transfers, &self.ways)?;
         self.totals.add(&facts);
         let step = Step {
+            proof: goods.proof(),
             number: self.totals.steps,
             phase: &self.phase,
             phase_number: self.phase_number,
             transfers: &self.transfers,
             ways: &self.ways,
-            parts: exchange.parts(),
+            parts: goods.parts(),
             facts,
+            held: goods.held(),
         };
         for listener in &mut self.listeners {
             listener.step(&step);
@@ -231,8 +291,8 @@ impl<'a> Walk<'a> {
     /// Every node rearranges all it holds.
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
-        let exchange = self.running()?;
-        let (most, parts) = (exchange.held().iter().copied().max().unwrap_or(0), exchange.parts());
+        let goods = self.running()?;
+        let (most, parts) = (goods.held().iter().copied().max().unwrap_or(0), goods.parts());
         self.totals.rearrangements += 1;
         for listener in &mut self.listeners {
             listener.rearranged(most, parts);
@@ -244,17 +304,19 @@ impl<'a> Walk<'a> {
     pub fn step_number(&self) -> u64 {
         match &self.state {
             State::Open { .. } => 0,
-            State::Running(exchange) => exchange.step(),
+            State::Running(goods) => goods.step(),
         }
     }
 
     /// Ends the schedule: proves that all has arrived and returns what no machine changes.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        let exchange = self.running()?;
-        exchange.verify()?;
-        let (peak_load, parts) = (exchange.peak(), exchange.parts());
-        Ok(Totals { peak_load, parts, ..self.totals })
+        let goods = self.running()?;
+        goods.verify()?;
+        let proof = goods.proof();
+        let (peak_load, parts) = (goods.peak(), goods.parts());
+        let (send_buffer, receive_buffer) = self.meter.most_buffered();
+        Ok(Totals { proof, peak_load, send_buffer, receive_buffer, parts, ..self.totals })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use swapmeet_core::step::{Listener, Step, StepFacts};
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::case::cases;
+use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
@@ -73,6 +73,21 @@ impl<'a> Bench<'a> {
         Ok(run.rows.into_iter().next().unwrap_or_default())
     }
 
+    /// As [`Bench::run`] without the steps, for so many seeds from 0 on; for each seed, the machines in order.
+    pub fn repeated(
+        &self,
+        topology: &str,
+        algorithm: &str,
+        workload: &str,
+        machines: &[String],
+        seeds: u32,
+    ) -> Result<Vec<Record>, ReproduceError> {
+        let (workloads, mut nobody) = ([workload.to_owned()], Facts::default());
+        let mut rows = self.all(topology, algorithm, &workloads, machines, seeds, &mut nobody)?;
+        rows.sort_by_key(|row| row.repetition);
+        Ok(rows)
+    }
+
     /// The facts of every step; loads are blocks.
     pub fn steps(&self, topology: &str, algorithm: &str) -> Result<Vec<StepFacts>, ReproduceError> {
         let mut facts = Facts::default();
@@ -82,7 +97,19 @@ impl<'a> Bench<'a> {
 
     /// Shows every step of a schedule to `watcher`.
     pub fn watch(&self, topology: &str, algorithm: &str, watcher: &mut dyn Listener) -> Result<(), ReproduceError> {
-        self.watched(topology, algorithm, &["uniform:1".to_owned()], &["free".to_owned()], watcher).map(|_| ())
+        self.watch_with(topology, algorithm, "uniform:1", watcher).map(|_| ())
+    }
+
+    /// As [`Bench::watch`], with a workload; its row.
+    pub fn watch_with(
+        &self,
+        topology: &str,
+        algorithm: &str,
+        workload: &str,
+        watcher: &mut dyn Listener,
+    ) -> Result<Record, ReproduceError> {
+        let rows = self.watched(topology, algorithm, &[workload.to_owned()], &["free".to_owned()], watcher)?;
+        Ok(rows.into_iter().next().unwrap_or_default())
     }
 
     fn watched(
@@ -93,6 +120,18 @@ impl<'a> Bench<'a> {
         machines: &[String],
         watcher: &mut dyn Listener,
     ) -> Result<Vec<Record>, ReproduceError> {
+        self.all(topology, algorithm, workloads, machines, 1, watcher)
+    }
+
+    fn all(
+        &self,
+        topology: &str,
+        algorithm: &str,
+        workloads: &[String],
+        machines: &[String],
+        seeds: u32,
+        watcher: &mut dyn Listener,
+    ) -> Result<Vec<Record>, ReproduceError> {
         let text = |value: &str| Text::flag("reproduce", value);
         let experiment = Experiment {
             name: "reproduce".to_owned(),
@@ -100,10 +139,20 @@ impl<'a> Bench<'a> {
             algorithms: vec![text(algorithm)],
             workloads: workloads.iter().map(|w| text(w)).collect(),
             machines: machines.iter().map(|m| text(m)).collect(),
+            repetitions: seeds,
+            seed: 0,
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        let rows = run_group(&cases, &mut [watcher]);
+        // seeds share no schedule unless sizes are uniform
+        let mut rows = Vec::with_capacity(cases.len());
+        let mut open: Vec<&Case> = cases.iter().collect();
+        while let Some(first) = open.first().copied() {
+            let (group, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(|case| case.shares_plan_with(first));
+            open = rest;
+            let group: Vec<Case> = group.into_iter().cloned().collect();
+            rows.extend(run_group(&group, &mut [&mut *watcher]));
+        }
         match rows.iter().find(|r| r.status != Status::Ok) {
             None => Ok(rows),
             Some(bad) => Err(ReproduceError::Row {

@@ -4,6 +4,7 @@
 //! such runs.
 
 mod bench;
+mod liu;
 mod report;
 mod suh_shin;
 mod thakur;
@@ -40,6 +41,11 @@ pub fn papers() -> &'static [Paper] {
             name: "thakur",
             title: "R. Thakur, A. Choudhary, G. C. Fox: Complete Exchange on a Wormhole Routed Mesh (1993)",
             run: thakur::tables,
+        },
+        Paper {
+            name: "liu",
+            title: "W. Liu, C.-L. Wang, V. K. Prasanna: Portable and Scalable Algorithm for Irregular All-to-All Communication, JPDC (2002)",
+            run: liu::tables,
         },
     ]
 }

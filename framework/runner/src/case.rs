@@ -68,7 +68,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
     let workloads = all(&experiment.workloads, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
     let own = own_machines(&experiment.own_machines)?;
-    let machines = all(&experiment.machines, |t| machine(t, &own))?;
+    let machines = all(&experiment.machines, |t| machine_among(t, &own))?;
     if let Some(baseline) = &experiment.baseline {
         let baseline_name = choose(baseline, registry)?.to_string();
         if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
@@ -168,6 +168,11 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
         .collect()
 }
 
-fn machine(text: &Text, own: &[Machine]) -> Result<Machine, InputError> {
+/// Looks up a machine, among an experiment's own first.
+pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
+    machine_among(text, &own_machines(own)?)
+}
+
+fn machine_among(text: &Text, own: &[Machine]) -> Result<Machine, InputError> {
     Machine::parse_among(&text.value, own).map_err(|e| spec_error(text, &e))
 }

@@ -4,15 +4,16 @@
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
 use crate::plugin::Algorithm;
-use read::{axis, node_set, read_way};
+use read::{axis, node_set, read_amounts, read_way};
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_LOCAL, SWM_OK, SWM_PERMUTATION,
-    SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmSend, SwmStr,
-    SwmTopology,
+    SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_HAND, SWM_LOCAL, SWM_NAMED,
+    SWM_OK, SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem,
+    SwmRun, SwmSend, SwmStr, SwmTopology,
 };
+use swapmeet_core::amounts::{Portion, What};
 use swapmeet_core::collective::Collective;
 use swapmeet_core::exchange::Rule;
 use swapmeet_core::fault::Fault;
@@ -33,6 +34,8 @@ pub struct Answers {
     pub ports: u64,
     /// Circuits a directed link carries at a time.
     pub virtual_channels: u64,
+    /// Bytes of the unit that is dealt out. Cases that share a plan have the same.
+    pub element_bytes: u64,
 }
 
 /// Which of the [`Answers`] a plan asked for.
@@ -73,7 +76,7 @@ pub enum Outcome {
 impl Outcome {
     fn of(fault: Fault) -> Self {
         match fault {
-            Fault::TooLarge(reason) => Self::Unsupported(reason),
+            Fault::Refused(reason) => Self::Unsupported(reason),
             broken => Self::Invalid(broken),
         }
     }
@@ -107,7 +110,7 @@ pub fn plan<'a>(
         fault: None,
         reason: None,
         log: Vec::new(),
-        way: Way::default(),
+        way: KeptWay::default(),
         limit: limit.map(|limit| (Instant::now() + limit, limit)),
         late: false,
         calls: 0,
@@ -156,14 +159,32 @@ struct Host<'a> {
     fault: Option<Fault>,
     reason: Option<String>,
     log: Vec<String>,
-    /// Kept from send to send, so that a route costs no allocation.
-    way: Way,
+    way: KeptWay,
     /// When the plan must be done, and how long it had. Looked at between calls: a plugin that never calls isn't stopped by it.
     limit: Option<(Instant, Duration)>,
     late: bool,
     calls: u32,
     /// Whether the schedule has placed a node: a grid set after that would drop the placement.
     placed: bool,
+}
+
+/// Kept from send to send, so that a route costs no allocation.
+#[derive(Default)]
+struct KeptWay(Way);
+
+impl KeptWay {
+    /// The way that a send names, if it does.
+    ///
+    /// # Safety
+    /// The send's route must be null or readable, with all it points to.
+    unsafe fn read(&mut self, send: &SwmSend) -> Result<Option<&Way>, Fault> {
+        if send.route.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the caller promises a route.
+        unsafe { read_way(send.route, &mut self.0) }.map_err(Fault::OutOfOrder)?;
+        Ok(Some(&self.0))
+    }
 }
 
 impl Host<'_> {
@@ -257,8 +278,16 @@ impl Host<'_> {
         let step = self.walk.as_ref().map_or(0, Walk::step_number);
         let bad =
             |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
-        if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL) != 0 {
+        if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_HAND | SWM_NAMED) != 0 {
             return Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"));
+        }
+        if self.walk.as_ref().is_some_and(Walk::moves_amounts) {
+            return self.send_amounts(send);
+        }
+        if send.flags & (SWM_HAND | SWM_NAMED) != 0 {
+            return Err(Fault::OutOfOrder(
+                "the plugin's send is of amounts, but the schedule did not say that it moves them",
+            ));
         }
         let rule = Rule {
             from: send.from,
@@ -274,12 +303,42 @@ impl Host<'_> {
             local: send.flags & SWM_LOCAL != 0,
         };
         let Some(walk) = self.walk.as_mut() else { return Ok(()) };
-        if send.route.is_null() {
-            return walk.send(&rule, None);
-        }
         // SAFETY: the plugin promises that the route can be read during the call.
-        unsafe { read_way(send.route, &mut self.way) }.map_err(Fault::OutOfOrder)?;
-        walk.send(&rule, Some(&self.way))
+        let way = unsafe { self.way.read(send) }?;
+        walk.send(&rule, way)
+    }
+
+    fn send_amounts(&mut self, send: &SwmSend) -> Result<(), Fault> {
+        let Some(walk) = self.walk.as_mut() else { return Ok(()) };
+        if send.flags & (SWM_STRICT | SWM_COPY) != 0 {
+            return Err(Fault::OutOfOrder("the plugin's send is strict or a copy, which amounts can't be"));
+        }
+        let (step, from, to) = (walk.step_number(), send.from, send.to);
+        let (mut axes, mut named) = (SmallVec::new(), Vec::new());
+        let what = match send.flags & (SWM_HAND | SWM_NAMED) {
+            SWM_HAND => What::Hand(send.hand),
+            SWM_NAMED => {
+                // SAFETY: the plugin promises that its amounts can be read during the call.
+                unsafe { read_amounts(send, &mut named) }.map_err(|what| Fault::BadPortion {
+                    step,
+                    from,
+                    to,
+                    what: what.to_owned(),
+                })?;
+                What::Named(&named)
+            }
+            0 => {
+                // SAFETY: the plugin promises that its sets can be read during the call.
+                let set = unsafe { node_set(&send.destinations, &mut axes) };
+                let bad = |what: &str| Fault::BadSet { step, from, to, side: "destinations", what: what.to_owned() };
+                What::For(set.map_err(bad)?)
+            }
+            _ => return Err(Fault::OutOfOrder("the plugin's send is a hand and named amounts at once")),
+        };
+        let portion = Portion { from, to, local: send.flags & SWM_LOCAL != 0, what };
+        // SAFETY: the plugin promises that the route can be read during the call.
+        let way = unsafe { self.way.read(send) }?;
+        walk.send_amounts(&portion, way)
     }
 }
 

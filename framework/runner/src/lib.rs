@@ -1,5 +1,6 @@
 //! Loads plugins, turns experiments into cases, runs them and hands out records.
 
+pub mod batch;
 pub mod case;
 pub mod experiment;
 pub mod host;

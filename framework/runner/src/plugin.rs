@@ -1,6 +1,7 @@
 //! Loading a plugin file: one symbol, versions first, then everything else copied out and checked.
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::mem::{MaybeUninit, offset_of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_abi::{
@@ -79,6 +80,8 @@ pub struct Algorithm {
     pub collectives: u64,
     /// The parameters it takes.
     pub params: Vec<Param>,
+    /// The most messages that a node sends, or receives, in one step, as the plugin says; 0 where it doesn't.
+    pub ports: u64,
     /// The plugin's name and version.
     pub plugin: (String, String),
     pub(crate) table: Table,
@@ -194,6 +197,9 @@ impl Plugin {
     }
 }
 
+/// Fields up to here are in every 1.x.
+const SIZE_IN_1_0: usize = offset_of!(SwmAlgorithm, ports);
+
 impl Algorithm {
     /// Reads an algorithm's table.
     ///
@@ -205,11 +211,16 @@ impl Algorithm {
         }
         // SAFETY: the size is the first field of every version of the struct.
         let size = unsafe { raw.cast::<u32>().read_unaligned() } as usize;
-        if size < size_of::<SwmAlgorithm>() {
-            return Err(format!("its table has {size} bytes, expected at least {}", size_of::<SwmAlgorithm>()));
+        if size < SIZE_IN_1_0 {
+            return Err(format!("its table has {size} bytes, expected at least {SIZE_IN_1_0}"));
         }
-        // SAFETY: the table is at least as large as the struct.
-        let table = unsafe { raw.read_unaligned() };
+        let mut table = MaybeUninit::<SwmAlgorithm>::zeroed();
+        // SAFETY: both have at least as many bytes as are copied; all zero is a table of nulls, which is one. What an older plugin
+        // lacks stays zero, what a newer one has more is left where it is.
+        let table = unsafe {
+            raw.cast::<u8>().copy_to(table.as_mut_ptr().cast(), size.min(size_of::<SwmAlgorithm>()));
+            table.assume_init()
+        };
         // SAFETY: a table's texts live as long as the plugin.
         let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
         let name = read(table.name, "name")?;
@@ -244,6 +255,7 @@ impl Algorithm {
             accepts: read(table.accepts, "list of what it accepts")?,
             collectives: table.collectives,
             params,
+            ports: table.ports,
             plugin: (plugin.to_owned(), version.to_owned()),
             table: Table { raw, supports: table.supports, plan },
             name,

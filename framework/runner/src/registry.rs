@@ -2,6 +2,7 @@
 
 use crate::plugin::{Algorithm, Plugin, PluginError};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
@@ -11,10 +12,36 @@ const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// Folders of plugins, separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
+/// Where a plugin was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Named with `--plugin-dir`.
+    Named,
+    /// A folder of [`PATH_VARIABLE`].
+    Variable,
+    /// The user's data folder.
+    UserData,
+    /// The program's own folders.
+    Program,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Named => "--plugin-dir",
+            Self::Variable => PATH_VARIABLE,
+            Self::UserData => "user's data folder",
+            Self::Program => "beside the program",
+        })
+    }
+}
+
 /// All plugins found, and their algorithms by name.
 #[derive(Debug, Default)]
 pub struct Registry {
     plugins: Vec<Plugin>,
+    /// Where each of `plugins` was found.
+    origins: Vec<Origin>,
     algorithms: BTreeMap<String, Arc<Algorithm>>,
     log: Vec<String>,
 }
@@ -54,30 +81,34 @@ impl Registry {
         let mut registry = Self::default();
         for path in named {
             if path.is_dir() {
-                registry.scan(path, |_| true)?;
+                registry.scan(path, Origin::Named, |_| true)?;
             } else {
-                registry.add(Plugin::load(path)?);
+                registry.add(Plugin::load(path)?, Origin::Named);
             }
         }
         for folder in std::env::var_os(PATH_VARIABLE).iter().flat_map(std::env::split_paths) {
             if folder.is_dir() {
-                registry.scan(&folder, |_| true)?;
+                registry.scan(&folder, Origin::Variable, |_| true)?;
             } else if !folder.as_os_str().is_empty() {
                 registry.log.push(format!("warning: {PATH_VARIABLE} names {}, which is no folder", folder.display()));
             }
         }
-        for folder in [data_folder(), program_folder("plugins"), program_folder("../lib/swapmeet/plugins")] {
+        for (folder, origin) in [
+            (data_folder(), Origin::UserData),
+            (program_folder("plugins"), Origin::Program),
+            (program_folder("../lib/swapmeet/plugins"), Origin::Program),
+        ] {
             if let Some(folder) = folder.filter(|f| f.is_dir()) {
-                registry.scan(&folder, |_| true)?;
+                registry.scan(&folder, origin, |_| true)?;
             }
         }
         if let Some(folder) = program_folder("") {
-            registry.scan(&folder, |name| name.starts_with(BUNDLED_PREFIX))?;
+            registry.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
         }
         Ok(registry)
     }
 
-    fn scan(&mut self, folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<(), RegistryError> {
+    fn scan(&mut self, folder: &Path, origin: Origin, wanted: impl Fn(&str) -> bool) -> Result<(), RegistryError> {
         let refused = |e: std::io::Error| RegistryError::Folder { path: folder.to_owned(), reason: e.to_string() };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(refused)? {
@@ -92,14 +123,14 @@ impl Registry {
                 continue;
             }
             match Plugin::load(&path) {
-                Ok(plugin) => self.add(plugin),
+                Ok(plugin) => self.add(plugin, origin),
                 Err(error) => self.log.push(format!("passed over {error}")),
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, plugin: Plugin) {
+    fn add(&mut self, plugin: Plugin, origin: Origin) {
         let place = plugin.path.canonicalize().ok();
         let same = |p: &Plugin| place.is_some() && p.path.canonicalize().ok() == place;
         if self.plugins.iter().any(same) {
@@ -120,6 +151,7 @@ impl Registry {
             self.algorithms.insert(algorithm.name.clone(), Arc::clone(algorithm));
         }
         self.plugins.push(plugin);
+        self.origins.push(origin);
     }
 
     /// The algorithm of that name.
@@ -138,6 +170,11 @@ impl Registry {
     /// All plugins, in the order in which they were found.
     pub fn plugins(&self) -> &[Plugin] {
         &self.plugins
+    }
+
+    /// All plugins, with where each was found.
+    pub fn origins(&self) -> impl Iterator<Item = (&Plugin, Origin)> {
+        self.plugins.iter().zip(self.origins.iter().copied())
     }
 
     /// What was passed over, hidden or missing.

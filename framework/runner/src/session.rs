@@ -4,49 +4,55 @@ use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
 use swapmeet_core::bound::{Across, Demand, lower_bound};
-use swapmeet_core::collective::{BlockSizes, Collective};
-use swapmeet_core::model::{Pricer, Scale, pricer};
-use swapmeet_core::step::{Listener, Totals};
+use swapmeet_core::collective::Collective;
+use swapmeet_core::model::{Price, Pricer, Scale, pricer};
+use swapmeet_core::step::{Listener, Proof, Totals};
 use swapmeet_core::walk::Task;
-use swapmeet_results::{Record, Sink, SinkError, Status, Verified};
+use swapmeet_results::{Record, Status, Verified};
 
-/// Runs all cases in order and hands their rows to `sink` as they come. Returns whether every case ran or was plainly unsupported.
-pub fn run(cases: &[Case], sink: &mut dyn Sink) -> Result<bool, SinkError> {
-    let mut all_well = true;
-    let mut rest = cases;
-    while let Some(first) = rest.first() {
-        let same = rest.iter().take_while(|case| case.shares_plan_with(first)).count();
-        let (group, after) = rest.split_at(same);
-        for record in run_group(group, &mut []) {
-            all_well &= matches!(record.status, Status::Ok | Status::Unsupported);
-            sink.record(&record)?;
-        }
-        rest = after;
-    }
-    Ok(all_well)
+/// What is said while cases run.
+#[derive(Debug)]
+pub enum Said {
+    /// The row of the case of this number within its group.
+    Row(usize, Box<Record>),
+    /// A line from the plugin.
+    Log(String),
 }
 
 /// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step too.
 pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Record> {
-    let started = Instant::now();
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
+    tell_group(group, watchers, &mut |said| {
+        if let Said::Row(index, record) = said {
+            records[index] = Some(*record);
+        }
+    });
+    records.into_iter().flatten().collect()
+}
+
+/// Runs cases that share a schedule and tells their rows as they come.
+pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut dyn FnMut(Said)) {
+    let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
-    while let Some(first) = records.iter().position(Option::is_none) {
-        let open: Vec<usize> = (first..group.len()).filter(|i| records[*i].is_none()).collect();
-        for (index, record) in plan_and_price(group, &open, watchers) {
-            records[index] = Some(record);
+    while !open.is_empty() {
+        let started = Instant::now();
+        let rows = plan_and_price(group, &open, watchers, tell);
+        let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
+        open.retain(|case| rows.iter().all(|(index, _)| index != case));
+        for (index, mut record) in rows {
+            record.wall_ms = Some(wall_ms);
+            tell(Said::Row(index, Box::new(record)));
         }
     }
-    let wall_ms = started.elapsed().as_secs_f64() * 1e3 / group.len() as f64;
-    let mut records: Vec<Record> = records.into_iter().flatten().collect();
-    for record in &mut records {
-        record.wall_ms = Some(wall_ms);
-    }
-    records
 }
 
 /// Plans the first of the `open` cases and prices all of them whose plan is the same.
-fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Listener]) -> Vec<(usize, Record)> {
+fn plan_and_price(
+    group: &[Case],
+    open: &[usize],
+    watchers: &mut [&mut dyn Listener],
+    tell: &mut dyn FnMut(Said),
+) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
     let demand = match affordable(nodes).and_then(|()| first.workload.demand(first.topology.as_ref(), first.seed)) {
@@ -60,12 +66,13 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
     let uniform = demand.sizes.is_none();
     let task = Task { topology: first.topology.clone(), collective: demand.collective, sizes: demand.sizes };
     let unit = |case: &Case| if uniform { case.workload.block_bytes() } else { 1 };
-    let mut pricers: Vec<Result<Box<dyn Pricer>, String>> =
+    let mut pricers: Vec<Box<dyn Pricer>> =
         open.iter().map(|i| pricer(&group[*i].machine, Scale { nodes, unit_bytes: unit(&group[*i]) as f64 })).collect();
     let answers = |case: &Case| Answers {
         block_bytes: if uniform { case.workload.block_bytes() } else { demand.block_bytes },
         ports: case.machine.ports.count(),
         virtual_channels: case.machine.virtual_channels,
+        element_bytes: case.workload.element_bytes(),
     };
     let planning = Instant::now();
     let planned = {
@@ -73,12 +80,13 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
         for watcher in watchers.iter_mut() {
             listeners.push(&mut **watcher);
         }
-        for pricer in pricers.iter_mut().flatten() {
+        for pricer in &mut pricers {
             listeners.push(&mut **pricer);
         }
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
     };
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
+    planned.log.iter().for_each(|line| tell(Said::Log(line.clone())));
     let told = answers(first);
     let mut records = Vec::new();
     for (index, pricer) in open.iter().zip(&pricers) {
@@ -88,7 +96,7 @@ fn plan_and_price(group: &[Case], open: &[usize], watchers: &mut [&mut dyn Liste
         }
         let mut record = blank(case);
         record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, &task, &planned, pricer, unit(case));
+        fill(&mut record, case, &task, &planned, pricer.as_ref(), unit(case));
         records.push((*index, record));
     }
     records
@@ -101,8 +109,10 @@ fn affordable(nodes: u64) -> Result<(), String> {
 }
 
 /// A row that says which case it is and nothing else.
-fn blank(case: &Case) -> Record {
+pub fn blank(case: &Case) -> Record {
     let algorithm = &case.algorithm.algorithm;
+    // Whatever comes of the case: a name of an experiment's own means nothing without it.
+    let meaning = case.machine.stands_for().map(|spec| format!("{} is {spec}", case.machine.name()));
     Record {
         experiment: case.experiment.to_string(),
         algorithm: case.algorithm.to_string(),
@@ -116,18 +126,12 @@ fn blank(case: &Case) -> Record {
         model: case.machine.model.to_string(),
         repetition: case.repetition,
         seed: case.seed,
+        note: meaning.unwrap_or_default(),
         ..Record::default()
     }
 }
 
-fn fill(
-    record: &mut Record,
-    case: &Case,
-    task: &Task,
-    planned: &Planned,
-    pricer: &Result<Box<dyn Pricer>, String>,
-    unit: u64,
-) {
+fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer: &dyn Pricer, unit: u64) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
@@ -135,11 +139,10 @@ fn fill(
         Outcome::TimedOut(reason) => return refuse(record, Status::Timeout, reason),
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
-    let pricer = match pricer {
-        Ok(pricer) => pricer,
-        Err(reason) => return refuse(record, Status::Unsupported, reason),
+    let Price { parts, note } = match pricer.price() {
+        Ok(price) => price,
+        Err(reason) => return refuse(record, Status::Unsupported, &reason),
     };
-    let (parts, note) = pricer.price();
     let written = record.set_parts(&swapmeet_results::Parts {
         startup: parts.startup,
         transmission: parts.transmission,
@@ -152,10 +155,12 @@ fn fill(
         return refuse(record, Status::Error, &error.to_string());
     }
     record.status = Status::Ok;
-    record.verified = Verified::Blocks;
+    record.verified = match totals.proof {
+        Proof::Blocks => Verified::Blocks,
+        Proof::Amounts => Verified::Amounts,
+    };
     set_totals(record, totals, unit);
-    let name = case.machine.name();
-    let meaning = case.machine.stands_for().map(|spec| format!("{name} is {spec}"));
+    let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
     record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
     record.lower_bound_us = must_move(task, case.workload.block_bytes())
         .and_then(|demand| lower_bound(case.topology.as_ref(), &case.machine, demand))
@@ -167,7 +172,11 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
     let (others, m) = (task.topology.nodes() as f64 - 1.0, block_bytes as f64);
     if let Some(sizes) = &task.sizes {
         let root = task.collective.root().is_some();
-        return (!root).then(|| Demand { most_node_bytes: most_sent(task, sizes.as_ref()), across: Across::Unknown });
+        let busiest = || {
+            let (sent, received) = sizes.busiest(task.topology.nodes());
+            sent.max(received) as f64
+        };
+        return (!root).then(|| Demand { most_node_bytes: busiest(), across: Across::Unknown });
     }
     Some(match task.collective {
         Collective::AllToAll => Demand { most_node_bytes: others * m, across: Across::EachPair(m) },
@@ -178,13 +187,6 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
         Collective::Broadcast { .. } => Demand { most_node_bytes: m, across: Across::Unknown },
         Collective::Permutation { .. } => return None,
     })
-}
-
-/// The most that one node has for all others together.
-fn most_sent(task: &Task, sizes: &dyn BlockSizes) -> f64 {
-    let all: Vec<u64> = (0..task.topology.nodes()).collect();
-    let sent = |from: &u64| sizes.total(&[*from], &all) - sizes.bytes(*from, *from);
-    all.iter().map(sent).max().unwrap_or(0) as f64
 }
 
 fn refuse(record: &mut Record, status: Status, reason: &str) {
@@ -208,5 +210,7 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     record.max_sends = Some(totals.max_sends);
     record.max_receives = Some(totals.max_receives);
     record.peak_node_bytes = bytes(totals.peak_load);
+    record.send_buffer_bytes = bytes(totals.send_buffer);
+    record.receive_buffer_bytes = bytes(totals.receive_buffer);
     record.rearrangements = Some(totals.rearrangements);
 }

@@ -43,12 +43,16 @@ impl Collective {
         Self::TABLE.iter().find(|(_, c)| *c == code).map(|(collective, _)| *collective)
     }
 
+    pub(crate) fn code(self) -> u32 {
+        Self::TABLE.iter().find(|(c, _)| *c == self).map_or(0, |(_, code)| *code)
+    }
+
     fn bit(self) -> u64 {
-        Self::TABLE.iter().find(|(c, _)| *c == self).map_or(0, |(_, code)| 1 << code)
+        1 << self.code()
     }
 }
 
-/// A parameter an algorithm takes; any other is refused before the algorithm sees it.
+/// A parameter an algorithm takes, as in `tree:fan=3`; any other is refused before the algorithm sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct ParamInfo {
     /// Its key.
@@ -74,6 +78,9 @@ pub struct About {
     pub collectives: &'static [Collective],
     /// The parameters it takes.
     pub params: &'static [ParamInfo],
+    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX` for one that
+    /// uses all links at once, 0 to say nothing. `swapmeet check` holds the schedules to it.
+    pub ports: u64,
 }
 
 impl About {
@@ -85,23 +92,64 @@ impl About {
         accepts: "any topology",
         collectives: &[Collective::AllToAll],
         params: &[],
+        ports: 0,
     };
 }
 
 /// An algorithm: rules that say who sends what to whom.
+///
+/// ```
+/// use swapmeet_sdk::{About, Algorithm, Collective, Problem, Rehearsal, Schedule, Send, Stop};
+///
+/// /// The root sends its block to everyone, one after another.
+/// struct Tell;
+///
+/// impl Algorithm for Tell {
+///     fn about(&self) -> About {
+///         About { name: "tell", collectives: &[Collective::Broadcast], ports: 1, ..About::DEFAULT }
+///     }
+///
+///     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+///         match problem.topology().nodes() {
+///             0..=1024 => Ok(()),
+///             n => Err(Stop::unsupported(format!("{n} nodes would take all day, 1024 are the most"))),
+///         }
+///     }
+///
+///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+///         let root = problem.root();
+///         for to in (0..problem.topology().nodes()).filter(|v| *v != root) {
+///             schedule.step()?;
+///             schedule.send(&Send::new(root, to).copy())?;
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let steps = Rehearsal::on("ring", &[3]).collective(Collective::Broadcast, 1).plan(&Tell).unwrap();
+/// assert_eq!(steps.iter().map(|step| step.sends[0].to).collect::<Vec<_>>(), [0, 2]);
+/// let refused = Rehearsal::on("ring", &[5000]).collective(Collective::Broadcast, 0).plan(&Tell);
+/// assert_eq!(refused.unwrap_err().to_string(), "5000 nodes would take all day, 1024 are the most");
+/// ```
 ///
 /// `plan` may be called many times, on different threads at once; the same problem must give the same schedule.
 pub trait Algorithm: Sync {
     /// What lists say of it.
     fn about(&self) -> About;
 
-    /// Whether it can run; [`Stop::Unsupported`] with a reason a reader understands if not.
+    /// Whether it can run.
+    ///
+    /// # Errors
+    /// [`Stop::Unsupported`] with a reason a reader understands if it can't: it becomes the row's `reason`.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())
     }
 
     /// Gives the schedule. Called only when `supports` said yes.
+    ///
+    /// # Errors
+    /// [`Stop::Stopped`], passed on with `?`, when the host has refused a call; [`Stop::Failed`] where the algorithm itself is at its wits' end.
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 
@@ -194,6 +242,7 @@ fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
         user: std::ptr::from_ref(user).cast::<c_void>(),
         supports: Some(supports),
         plan: Some(plan),
+        ports: about.ports,
     }
 }
 

@@ -30,18 +30,22 @@
 //! # fn main() {}
 //! ```
 //!
+//! In a test of the plugin's own, a [`Rehearsal`] shows what the schedule says; `swapmeet check FILE` says whether it is right.
+//!
 //! A schedule is a stream of steps; a step is a set of sends that happen at once. A send doesn't list blocks, it states a rule: *of what
 //! I hold, the blocks with origin in O and destination in D go to this node*. O and D are products of coordinate subsets ([`Set`],
 //! [`Axis`]) of the topology's grid, or of a grid of the schedule's own ([`Schedule::layout`]).
 
 mod export;
 mod problem;
+mod rehearsal;
 mod schedule;
 mod set;
 
 pub use export::{About, Algorithm, Collective, ParamInfo};
 pub use problem::{Problem, Topology};
-pub use schedule::{Route, Schedule, Send, Stop};
+pub use rehearsal::{Rehearsal, RehearsedSend, RehearsedStep};
+pub use schedule::{Amount, Deal, Route, Schedule, Send, Stop};
 pub use set::{Axis, Set};
 
 #[doc(hidden)]

@@ -7,6 +7,34 @@ use swapmeet_abi::{SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology};
 
 /// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
 /// cases that differ only in them.
+///
+/// ```
+/// # use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// struct InPieces;
+///
+/// impl Algorithm for InPieces {
+///     fn about(&self) -> About {
+///         About { name: "in-pieces", ..About::DEFAULT }
+///     }
+///
+///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+///         // As the user gave it, or 4; `pieces=many` refuses the case, with its reason.
+///         let pieces: u64 = problem.param("pieces", 4)?;
+///         let [rows, columns] = problem.topology().dims() else {
+///             return Err(Stop::unsupported(format!("{} has not two dimensions", problem.topology().spec())));
+///         };
+///         assert_eq!((*rows, *columns, problem.topology().nodes()), (4, 8, 32));
+///         // Asked for only here: with one node's bytes this small, pieces don't pay.
+///         if problem.block_bytes() < pieces { Err(Stop::unsupported("blocks smaller than their pieces")) } else { Ok(()) }
+///     }
+/// }
+///
+/// let refused = |problem: Rehearsal| problem.plan(&InPieces).unwrap_err().to_string();
+/// assert!(Rehearsal::on("torus", &[4, 8]).block_bytes(1024).plan(&InPieces).is_ok());
+/// assert_eq!(refused(Rehearsal::on("torus", &[4, 8])), "blocks smaller than their pieces");
+/// assert_eq!(refused(Rehearsal::on("torus", &[4, 8]).param("pieces", "many")), "`pieces=many`: expected a whole number");
+/// assert_eq!(refused(Rehearsal::on("ring", &[8])), "ring:8 has not two dimensions");
+/// ```
 pub struct Problem<'a> {
     raw: &'a SwmProblem,
     host: &'a SwmHost,
@@ -35,7 +63,7 @@ impl<'a> Problem<'a> {
         self.collective
     }
 
-    /// The root of a broadcast, scatter or gather.
+    /// The root of a broadcast, scatter or gather, a node of the machine; 0 for other collectives.
     pub fn root(&self) -> u64 {
         self.raw.root
     }
@@ -57,7 +85,7 @@ impl<'a> Problem<'a> {
         self.host.block_bytes.map_or(0, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// Bytes that node `from` of the machine has for node `to`.
+    /// Bytes that node `from` of the machine has for node `to`. Asking for one pair makes the plan one for these sizes alone.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
         // SAFETY: as above.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
@@ -75,12 +103,21 @@ impl<'a> Problem<'a> {
         self.host.virtual_channels.map_or(1, |f| unsafe { f(self.host.ctx) })
     }
 
+    /// Bytes of the unit that is dealt out in a schedule of amounts; block sizes are multiples of it.
+    pub fn element_bytes(&self) -> u64 {
+        // SAFETY: as above.
+        self.host.element_bytes.map_or(1, |f| unsafe { f(self.host.ctx) })
+    }
+
     /// The parameter `key` as text, if the user gave it.
     pub fn param_text(&self, key: &str) -> Option<&'a str> {
         self.params().find(|p| text(p.key) == key).map(|p| text(p.value))
     }
 
-    /// The parameter `key`, or `default`. Text that doesn't parse refuses the case with a message that names the parameter.
+    /// The parameter `key`, or `default` if the user didn't give it.
+    ///
+    /// # Errors
+    /// [`Stop::Unsupported`] where its text doesn't parse, with a message that names the parameter.
     pub fn param<T: FromStr>(&self, key: &str, default: T) -> Result<T, Stop> {
         let Some(given) = self.param_text(key) else { return Ok(default) };
         given.parse().map_err(|_| Stop::unsupported(format!("`{key}={given}`: expected {}", kind_of::<T>())))

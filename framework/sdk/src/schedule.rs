@@ -3,7 +3,13 @@
 use crate::set::{Axis, Set};
 use std::fmt;
 use std::marker::PhantomData;
-use swapmeet_abi::{SWM_COPY, SWM_LOCAL, SWM_OK, SWM_STRICT, SwmHost, SwmLayout, SwmRoute, SwmSend, SwmStr};
+use swapmeet_abi::{
+    SWM_AMOUNTS, SWM_COPY, SWM_HAND, SWM_LOCAL, SWM_NAMED, SWM_OK, SWM_STRICT, SwmDeal, SwmHost, SwmLayout, SwmRoute,
+    SwmSend, SwmStr,
+};
+
+/// So many bytes for one destination, as [`Send::amounts`] names them.
+pub use swapmeet_abi::SwmAmount as Amount;
 
 /// Why there is no schedule, or no more of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +46,18 @@ impl fmt::Display for Stop {
 impl std::error::Error for Stop {}
 
 /// How a message should travel, where the topology's own route won't do. Dimensions are those of the topology, whatever the
-/// schedule's own grid.
+/// schedule's own grid. A route that isn't there is a fault of the schedule.
+///
+/// ```
+/// use swapmeet_sdk::{Route, Send};
+/// // three hops the long way round a ring of four, and by name
+/// let back = Route::signs(&[-1]);
+/// let by_name = Route::path(&[3, 2, 1]);
+/// let sends = [Send::new(0, 1).route(&back), Send::new(0, 1).route(&by_name)];
+/// // in two dimensions: minus along the second, and that first
+/// let columns_first = Route::signs_in_order(&[0, -1], &[1, 0]);
+/// # let _ = (sends, columns_first);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Route<'a> {
     raw: SwmRoute,
@@ -87,6 +104,17 @@ impl<'a> Route<'a> {
 
 /// One send: of what `from` holds, the blocks with origin in one set and destination in another go to `to`. Until narrowed
 /// down, that is everything.
+///
+/// ```
+/// use swapmeet_sdk::{Send, Set};
+/// // all that node 3 holds for node 7
+/// let forward = Send::new(3, 4).destinations(Set::one(7));
+/// // node 3's own block for node 7, which must be there
+/// let own = Send::new(3, 7).origins(Set::one(3)).destinations(Set::one(7)).strict();
+/// // a copy of everything, as in a broadcast
+/// let tell = Send::new(3, 4).copy();
+/// # let _ = (forward, own, tell);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Send<'a> {
     raw: SwmSend,
@@ -106,6 +134,9 @@ impl<'a> Send<'a> {
                 destinations: Set::ALL.raw(),
                 parts: Axis::ALL.raw(),
                 route: std::ptr::null(),
+                hand: 0,
+                amounts: std::ptr::null(),
+                amount_count: 0,
             },
             parts: PhantomData,
         }
@@ -153,6 +184,23 @@ impl<'a> Send<'a> {
         self
     }
 
+    /// Only hand number `hand` of what the sender has dealt ([`Schedule::deal`]). In a schedule of amounts.
+    #[must_use]
+    pub const fn hand(mut self, hand: u64) -> Self {
+        self.raw.flags |= SWM_HAND;
+        self.raw.hand = hand;
+        self
+    }
+
+    /// Only these bytes for these destinations. In a schedule of amounts.
+    #[must_use]
+    pub const fn amounts(mut self, amounts: &'a [Amount]) -> Self {
+        self.raw.flags |= SWM_NAMED;
+        self.raw.amounts = amounts.as_ptr();
+        self.raw.amount_count = amounts.len() as u64;
+        self
+    }
+
     /// Travels this way.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
@@ -161,7 +209,58 @@ impl<'a> Send<'a> {
     }
 }
 
+/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`.
+#[derive(Debug, Clone, Copy)]
+pub struct Deal<'a> {
+    /// Who deals.
+    pub node: u64,
+    /// How many hands there are.
+    pub hands: u64,
+    /// After how many cards the deal begins again; as many as there are hands in the plain case.
+    pub cycle: u64,
+    /// The hand that the first card goes to, below `hands`.
+    pub first: u64,
+    /// For each destination the card its elements begin with, below `cycle`; empty for 0 everywhere.
+    pub starts: &'a [u32],
+    /// For each destination what is added to `first`, below `hands`; empty for 0 everywhere.
+    pub firsts: &'a [u32],
+}
+
 /// The schedule, handed to the host piece by piece. Nothing of it is kept in the plugin.
+///
+/// Every call returns [`Stop::Stopped`] once the host has refused one: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
+///
+/// ```
+/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// /// All-to-all in a grid of the schedule's own: along rows, then along columns.
+/// struct TwoByTwo;
+///
+/// impl Algorithm for TwoByTwo {
+///     fn about(&self) -> About {
+///         About { name: "two-by-two", ..About::DEFAULT }
+///     }
+///
+///     fn plan(&self, _: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+///         schedule.layout(&[2, 2], 1)?;
+///         for (name, axis) in [("rows", 1), ("columns", 0)] {
+///             schedule.phase(name)?;
+///             schedule.step()?;
+///             for v in 0..4 {
+///                 let to = v ^ (2 >> axis);
+///                 let mut other_side = [Axis::ALL; 2];
+///                 other_side[axis] = Axis::one(to >> (1 - axis) & 1);
+///                 schedule.send(&Send::new(v.into(), to.into()).destinations(Set::product(&other_side)))?;
+///             }
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let steps = Rehearsal::on("ring", &[4]).plan(&TwoByTwo).unwrap();
+/// assert_eq!(steps[0].sends[0].destinations, [1, 3]);
+/// assert_eq!((steps[1].phase.as_str(), &steps[1].sends[3].destinations[..]), ("columns", &[0, 1][..]));
+/// ```
 pub struct Schedule<'a> {
     host: &'a SwmHost,
 }
@@ -174,12 +273,26 @@ impl<'a> Schedule<'a> {
     /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in `parts` (1 for whole). Before the first
     /// step. With as many nodes as the machine, node i of the grid runs on node i; otherwise [`Schedule::place`] each one.
     pub fn layout(&mut self, radices: &[u64], parts: u32) -> Result<(), Stop> {
+        self.set_layout(radices, parts, 0)
+    }
+
+    /// Moves amounts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send all it has
+    /// for some destinations ([`Send::destinations`]), amounts it names ([`Send::amounts`]), or deal out what it holds ([`Schedule::deal`]) and
+    /// send hand by hand ([`Send::hand`]). Speaks of nodes in a grid of the schedule's own with as many nodes as the machine, which run on
+    /// the nodes of the same number; `&[]` is the topology's own. Before the first step, in an all-to-all.
+    ///
+    /// What is proved is that the bytes for each destination all end there: rows say `verified: amounts`.
+    pub fn move_amounts(&mut self, radices: &[u64]) -> Result<(), Stop> {
+        self.set_layout(radices, 1, SWM_AMOUNTS)
+    }
+
+    fn set_layout(&mut self, radices: &[u64], parts: u32, flags: u32) -> Result<(), Stop> {
         let layout = SwmLayout {
             size: size_of::<SwmLayout>() as u32,
             axis_count: radices.len() as u32,
             radices: radices.as_ptr(),
             parts,
-            reserved: 0,
+            flags,
         };
         // SAFETY: the function and its context come from the host's table; `layout` outlives the call.
         answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
@@ -209,6 +322,29 @@ impl<'a> Schedule<'a> {
     pub fn send(&mut self, send: &Send<'_>) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table; `send` borrows all it points to.
         answer(self.host.send.map(|f| unsafe { f(self.host.ctx, &raw const send.raw) }))
+    }
+
+    /// In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included. Each of its hands is then to
+    /// be sent once, to itself too ([`Send::local`]).
+    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Stop> {
+        let tables = [deal.starts.len(), deal.firsts.len()];
+        if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {
+            return Err(Stop::failed("a deal has as many `starts` as `firsts`, one for each node, or none"));
+        }
+        let table = |values: &[u32]| if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
+        let raw = SwmDeal {
+            size: size_of::<SwmDeal>() as u32,
+            flags: 0,
+            node: deal.node,
+            hands: deal.hands,
+            cycle: deal.cycle,
+            first: deal.first,
+            starts: table(deal.starts),
+            firsts: table(deal.firsts),
+            node_count: tables[0].max(tables[1]) as u64,
+        };
+        // SAFETY: the function and its context come from the host's table; `deal` outlives the call.
+        answer(self.host.deal.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
     /// Every node rearranges all it holds, once, before the next step.

@@ -4,6 +4,33 @@ use std::marker::PhantomData;
 use swapmeet_abi::{SWM_AXES, SWM_BITS, SWM_NODE, SwmAxis, SwmSet};
 
 /// A subset of the coordinates of one axis. Costs nothing to make.
+///
+/// ```
+/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// # struct Show;
+/// # impl Algorithm for Show {
+/// #     fn about(&self) -> About { About { name: "show", ..About::DEFAULT } }
+/// #     fn plan(&self, _: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+/// #         schedule.step()?;
+/// // on an axis of ten
+/// let subsets = [
+///     Axis::one(7),                     // 7
+///     Axis::range(8, 4),                // 8, 9, 0, 1: cyclic
+///     Axis::stride(1, 4, 3),            // 1, 5, 9
+///     Axis::bits(&[0b11_0000_0011]),    // 0, 1, 8, 9
+///     Axis::ALL,
+/// ];
+/// #         for axis in subsets {
+/// #             schedule.send(&Send::new(0, 1).destinations(Set::product(&[axis])))?;
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// # let steps = Rehearsal::on("ring", &[10]).plan(&Show).unwrap();
+/// # let sets: Vec<&[u64]> = steps[0].sends.iter().map(|send| &send.destinations[..]).collect();
+/// # assert_eq!(sets[..4], [&[7][..], &[0, 1, 8, 9], &[1, 5, 9], &[0, 1, 8, 9]]);
+/// # assert_eq!(sets[4].len(), 10);
+/// ```
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Axis<'a> {
@@ -19,12 +46,12 @@ impl<'a> Axis<'a> {
         Self { raw, words: PhantomData }
     }
 
-    /// The one coordinate `c`.
+    /// The one coordinate `c`, which must be below the axis's radix.
     pub const fn one(c: u32) -> Self {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
-    /// `count` coordinates from `first` on, modulo the radix.
+    /// `count` coordinates from `first` on, modulo the radix; `first` must be below it and `count` at most the radix.
     pub const fn range(first: u32, count: u32) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
@@ -50,7 +77,35 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// A set of nodes of the schedule's grid.
+/// A set of nodes of the schedule's grid: everyone, one node, or a product of one [`Axis`] a dimension.
+///
+/// ```
+/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// # struct Show;
+/// # impl Algorithm for Show {
+/// #     fn about(&self) -> About { About { name: "show", ..About::DEFAULT } }
+/// #     fn plan(&self, _: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+/// #         schedule.step()?;
+/// // in a grid of 3 x 4, numbered row by row
+/// let column_2 = [Axis::ALL, Axis::one(2)];
+/// let corner = [Axis::range(1, 2), Axis::range(2, 2)];
+/// let sets = [
+///     Set::one(5),                    // row 1, column 1
+///     Set::product(&column_2),        // 2, 6, 10
+///     Set::product(&corner),          // 6, 7, 10, 11
+///     Set::ALL,
+/// ];
+/// #         for set in sets {
+/// #             schedule.send(&Send::new(0, 1).origins(set))?;
+/// #         }
+/// #         Ok(())
+/// #     }
+/// # }
+/// # let steps = Rehearsal::on("mesh", &[3, 4]).plan(&Show).unwrap();
+/// # let sets: Vec<&[u64]> = steps[0].sends.iter().map(|send| &send.origins[..]).collect();
+/// # assert_eq!(sets[..3], [&[5][..], &[2, 6, 10], &[6, 7, 10, 11]]);
+/// # assert_eq!(sets[3].len(), 12);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Set<'a> {
     raw: SwmSet,

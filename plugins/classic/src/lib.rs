@@ -17,7 +17,8 @@ mod bruck;
 
 const MPICH: &str =
     "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
-const ANYWHERE: About = About { accepts: "any topology, any number of nodes", paper: MPICH, ..About::DEFAULT };
+const ANYWHERE: About =
+    About { accepts: "any topology, any number of nodes", paper: MPICH, ports: 1, ..About::DEFAULT };
 
 /// Names sets in a grid of one axis.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
@@ -42,6 +43,7 @@ impl Algorithm for Linear {
                 Collective::AllGather,
                 Collective::Permutation,
             ],
+            ports: u64::MAX,
             ..ANYWHERE
         }
     }

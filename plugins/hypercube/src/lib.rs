@@ -82,7 +82,7 @@ impl Algorithm for Hypercube {
     }
 }
 
-const HYPERCUBE: About = About { paper: PAPER, accepts: "hypercube, of any dimension", ..About::DEFAULT };
+const HYPERCUBE: About = About { paper: PAPER, accepts: "hypercube, of any dimension", ports: 1, ..About::DEFAULT };
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",

@@ -77,11 +77,6 @@ impl Torus {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
 
-    /// The node at these coordinates.
-    pub fn node(&self, at: &[u64]) -> u64 {
-        at.iter().zip(&self.strides).map(|(x, stride)| x * stride).sum()
-    }
-
     /// All nodes that differ from `base` in these dimensions only.
     pub fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];

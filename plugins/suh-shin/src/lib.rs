@@ -53,6 +53,7 @@ impl Algorithm for SuhShin {
                     Mesh Networks\", IEEE TPDS 2001",
             accepts: "torus and mesh of 2 or more dimensions, of any size (padded with virtual nodes to multiples of 4 \
                       in a torus, of 2 in a mesh)",
+            ports: 1,
             ..About::DEFAULT
         }
     }

@@ -60,6 +60,7 @@ const DIRECT: About = About {
     paper: PAPER,
     accepts: "any topology, any number of nodes",
     collectives: &[Collective::AllToAll],
+    ports: 1,
     ..About::DEFAULT
 };
 

@@ -19,7 +19,7 @@ fn key(r: &Record) -> [&str; 6] {
 
 /// What an experiment's own machine stands for: its row says so in the note, as `NAME is SPEC`. Two experiments may mean different things by one
 /// name.
-pub(super) fn machine_is(r: &Record) -> &str {
+pub(crate) fn machine_is(r: &Record) -> &str {
     let name = r.machine.split(':').next().unwrap_or_default();
     r.note.split("; ").find_map(|note| note.strip_prefix(name)?.strip_prefix(" is ")).unwrap_or_default()
 }

@@ -49,8 +49,11 @@ fn with_spread(line: &Line, baseline: &Line, ratio: &Ratio, interval: Interval) 
     let (low, high) = if ratio.value < 1.0 { (1.0 / high, 1.0 / low) } else { (low, high) };
     let value = ratio.value.max(1.0 / ratio.value);
     // The interval is a little longer above than below: the longer half, so that what is claimed is not more than it says.
-    let spread = format!(" ± {:.2}", (high - value).max(value - low));
-    format!("{} (95 %: {} to {}; {tests}).", times(line, baseline, ratio, &spread), factor(low), factor(high))
+    let spread = (high - value).max(value - low);
+    // As many digits as make the spread visible.
+    let digits = (2..=6).find(|digits| format!("{spread:.digits$}").parse() != Ok(0.0)).unwrap_or(6);
+    let spread = format!(" ± {spread:.digits$}");
+    format!("{} (95 %: {low:.digits$} to {high:.digits$}; {tests}).", times(line, baseline, ratio, &spread))
 }
 
 /// The faster one comes first, whichever is the baseline: "slower" is read in more than one way.
@@ -154,6 +157,16 @@ mod tests {
         assert_eq!(
             said(vec![row("a", 0, 10_000.0), row("b", 0, 10_001.0)], None),
             "`a` ran 1.0001 times faster than `b` (one run each: no uncertainty can be given)."
+        );
+    }
+
+    #[test]
+    fn a_small_spread_is_not_rounded_away() {
+        let sentence =
+            said(runs_of("a", &[10.0, 10.001, 9.999]).chain(runs_of("b", &[20.0, 20.002, 19.999])).collect(), None);
+        assert_eq!(
+            sentence,
+            "`a` ran 2.00 ± 0.0004 times faster than `b` (95 %: 1.9996 to 2.0004; p by Welch's t < 0.001, by Mann-Whitney 0.100)."
         );
     }
 

@@ -78,7 +78,7 @@ fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
     let passed_on = [block(0, 2, 0, 1), block(0, 2, 1, 2)];
     assert_eq!(
         message(step(&mut x, &passed_on)),
-        "step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it is at node 1)"
+        "step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it arrives at node 1 in this step, and can be sent on in the next)"
     );
     let mut x = exchange(Collective::AllToAll, &[3], 1);
     assert_eq!(step(&mut x, &passed_on[..1]).and_then(|()| step(&mut x, &passed_on[1..])), Ok(()));

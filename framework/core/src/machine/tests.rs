@@ -42,7 +42,10 @@ fn ports_say_how_many_turns_a_step_takes() {
 #[test]
 fn what_makes_no_sense_is_refused_with_what_was_expected() {
     assert_eq!(error("paragn"), "machine `paragn`: unknown name `paragn`; did you mean `paragon`?");
-    assert_eq!(error("cray"), "machine `cray`: unknown name `cray`, expected one of free, paragon, delta");
+    assert_eq!(
+        error("cray"),
+        "machine `cray`: unknown name `cray`, expected one of free, paragon, delta, cm5, sp2, t3d, t3e, myrinet"
+    );
     assert_eq!(
         error("paragon:startup=2"),
         "machine `paragon:startup=2`: unknown key `startup`; did you mean `startup_us`?"

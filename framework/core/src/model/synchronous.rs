@@ -1,7 +1,7 @@
 //! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, turns where a step asks
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
-use super::{Parts, Pricer, Scale};
+use super::{Parts, Price, Pricer, Scale};
 use crate::machine::Machine;
 use crate::step::{Listener, Step};
 
@@ -86,7 +86,7 @@ impl Listener for Synchronous {
 }
 
 impl Pricer for Synchronous {
-    fn price(&self) -> (Parts, Option<String>) {
+    fn price(&self) -> Result<Price, String> {
         let barriers = self.turns.saturating_sub(1) as f64;
         let parts = Parts {
             startup: Some(self.total.startup),
@@ -106,6 +106,6 @@ impl Pricer for Synchronous {
             reasons.push(format!("up to {circuits} circuits at once on a link with virtual_channels={channels}"));
         }
         let note = (!reasons.is_empty()).then(|| format!("priced in turns: {}", reasons.join(", ")));
-        (parts, note)
+        Ok(Price { parts, note })
     }
 }

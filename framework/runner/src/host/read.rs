@@ -1,7 +1,7 @@
 //! Reading what a plugin hands over: nothing is believed before it is checked, as far as a pointer can be.
 
 use smallvec::SmallVec;
-use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSet};
+use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSend, SwmSet};
 use swapmeet_core::boxes::{Axis, NodeSet};
 use swapmeet_core::topology::Way;
 
@@ -74,6 +74,24 @@ pub(super) unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(
     Ok(())
 }
 
+/// The amounts that a send names: (destination, bytes).
+///
+/// # Safety
+/// The send's `amounts` must be null or readable for the count beside it.
+pub(super) unsafe fn read_amounts(send: &SwmSend, amounts: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
+    /// More than any machine has nodes.
+    const MOST: u64 = 1 << 27;
+    if send.amount_count > MOST {
+        return Err("has over 134217728 amounts");
+    }
+    if send.amounts.is_null() && send.amount_count > 0 {
+        return Err("has null for its amounts");
+    }
+    // SAFETY: the caller promises `amount_count` amounts.
+    amounts.extend(unsafe { values(send.amounts, send.amount_count as usize) }.map(|a| (a.destination, a.bytes)));
+    Ok(())
+}
+
 /// `len` values at any address, aligned or not; none for null.
 ///
 /// # Safety
@@ -87,7 +105,8 @@ pub(super) unsafe fn values<T: Copy>(ptr: *const T, len: usize) -> impl ExactSiz
 /// Sizes in version 1.0 of the boundary, below which no plugin's struct can be: one that is smaller was never filled in.
 pub(super) const LAYOUT_1_0: usize = 24;
 pub(super) const ROUTE_1_0: usize = 40;
-pub(super) const SEND_1_0: usize = 104;
+pub(super) const SEND_1_0: usize = 128;
+pub(super) const DEAL_1_0: usize = 64;
 
 /// Reads a struct that begins with its size: what the plugin's version lacks is zero. `None` if the size is below `oldest`.
 ///

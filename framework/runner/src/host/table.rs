@@ -1,12 +1,13 @@
 //! The table of functions that a plugin is handed.
 
 use super::Host;
-use super::read::{LAYOUT_1_0, MOST_AXES, SEND_1_0, read_sized, values};
+use super::read::{DEAL_1_0, LAYOUT_1_0, MOST_AXES, SEND_1_0, read_sized, values};
 use crate::plugin::text;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use swapmeet_abi::{SWM_STOPPED, SwmHost, SwmLayout, SwmSend, SwmStr};
+use swapmeet_abi::{SWM_AMOUNTS, SWM_STOPPED, SwmDeal, SwmHost, SwmLayout, SwmSend, SwmStr};
+use swapmeet_core::amounts::{Deal, Units};
 use swapmeet_core::collective::Collective;
 use swapmeet_core::fault::Fault;
 
@@ -27,6 +28,8 @@ pub(super) const TABLE: SwmHost = SwmHost {
     step: Some(step),
     send: Some(send),
     rearrange: Some(rearrange),
+    element_bytes: Some(element_bytes),
+    deal: Some(deal),
     destination: Some(destination),
 };
 
@@ -139,7 +142,15 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     return Err(Fault::BadGrid(format!("it has null for the radices of {} axes", raw.axis_count)));
                 }
                 let radices: SmallVec<[u64; 8]> = values(raw.radices, raw.axis_count as usize).collect();
-                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(&radices, raw.parts))
+                if raw.flags & !SWM_AMOUNTS != 0 {
+                    return Err(Fault::BadGrid("it has flags that this swapmeet does not know".to_owned()));
+                }
+                let amounts = (raw.flags & SWM_AMOUNTS != 0).then(|| {
+                    // Elements are counted: a plan for one block size says nothing about another.
+                    host.asked.bytes = true;
+                    Units { block_bytes: host.answers.block_bytes, element_bytes: host.answers.element_bytes }
+                });
+                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(&radices, raw.parts, amounts))
             })
         })
     }
@@ -184,7 +195,7 @@ unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
                 }
                 let Some(send) = read_sized(send, SEND_1_0) else {
                     return Err(Fault::OutOfOrder(
-                        "the plugin's send has a `size` below 104: set it to sizeof(SwmSend)",
+                        "the plugin's send has a `size` below 128: set it to sizeof(SwmSend)",
                     ));
                 };
                 host.send(&send)
@@ -196,4 +207,50 @@ unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
 unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
     // SAFETY: see `fail`.
     unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.rearrange())) }
+}
+
+unsafe extern "C" fn element_bytes(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, 1, |host| host.answers.element_bytes) }
+}
+
+unsafe extern "C" fn deal(ctx: *mut c_void, deal: *const SwmDeal) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.walk(|walk| {
+                if deal.is_null() {
+                    return Err(Fault::OutOfOrder("the plugin deals null"));
+                }
+                let Some(raw) = read_sized(deal, DEAL_1_0) else {
+                    return Err(Fault::OutOfOrder(
+                        "the plugin's deal has a `size` below 64: set it to sizeof(SwmDeal)",
+                    ));
+                };
+                /// More than any machine has nodes.
+                const MOST: u64 = 1 << 27;
+                if raw.node_count > MOST {
+                    return Err(Fault::OutOfOrder("the plugin's deal is for over 134217728 destinations"));
+                }
+                if !raw.starts.is_aligned() || !raw.firsts.is_aligned() {
+                    return Err(Fault::OutOfOrder(
+                        "the plugin's deal has a table at an address that is no multiple of 4",
+                    ));
+                }
+                // The plugin promises `node_count` values, and the address suits them.
+                let table = |ptr: *const u32| match ptr.is_null() {
+                    true => &[][..],
+                    false => std::slice::from_raw_parts(ptr, raw.node_count as usize),
+                };
+                walk.deal(&Deal {
+                    node: raw.node,
+                    hands: raw.hands,
+                    cycle: raw.cycle,
+                    first: raw.first,
+                    starts: table(raw.starts),
+                    firsts: table(raw.firsts),
+                })
+            })
+        })
+    }
 }

@@ -91,6 +91,9 @@ pub fn run(kind: &str, dims: &[u64]) -> Result<Figures, String> {
         step: Some(step),
         send: Some(send),
         rearrange: Some(rearrange),
+        element_bytes: None,
+        deal: None,
+        destination: None,
     };
     // SAFETY: the plugin's table is static, and the structs above outlive the call.
     let code = unsafe {

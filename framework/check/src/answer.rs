@@ -1,0 +1,113 @@
+//! The other process: loads the plugin, answers one question.
+
+use crate::about::About;
+use crate::question::{Answer, Plan, Question, Ran, Rung};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use swapmeet_core::machine::Machine;
+use swapmeet_core::step::{Listener, Sent, Step};
+use swapmeet_core::topology;
+use swapmeet_runner::case::{Case, Chosen};
+use swapmeet_runner::plugin::Plugin;
+use swapmeet_runner::session;
+use swapmeet_workloads::Workload;
+
+/// With more nodes than this a schedule is made twice, not four times.
+const FEW_NODES: u64 = 64;
+
+/// Loads the plugin in this process and answers. What the plugin does to the process is the caller's risk.
+pub fn answer(plugin: &Path, question: &Question, timeout: Duration) -> Answer {
+    let plugin = match Plugin::load(plugin) {
+        Ok(plugin) => plugin,
+        Err(error) => return Answer::Refused(error.to_string()),
+    };
+    match question {
+        Question::About => Answer::About(About::from(&plugin)),
+        Question::Run(rung) => match case(&plugin, rung, timeout) {
+            Ok(case) => run(&case),
+            Err(why) => Answer::BadQuestion(why),
+        },
+    }
+}
+
+fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String> {
+    let algorithm = plugin.algorithms.iter().find(|a| a.name == rung.algorithm);
+    let algorithm = algorithm.ok_or_else(|| format!("the plugin has no algorithm `{}` this time", rung.algorithm))?;
+    Ok(Case {
+        experiment: "check".into(),
+        topology: topology::parse(&rung.topology).map_err(|e| e.to_string())?,
+        algorithm: Chosen { algorithm: Arc::clone(algorithm), params: rung.params.clone() },
+        workload: Workload::parse(&rung.workload).map_err(|e| e.to_string())?,
+        machine: Machine::parse(&rung.machine).map_err(|e| e.to_string())?,
+        repetition: 0,
+        seed: 42,
+        timeout: Some(timeout),
+    })
+}
+
+/// The case alone, again, and with few nodes on two threads at once: a schedule must depend on nothing but its problem.
+fn run(case: &Case) -> Answer {
+    let before = peak_bytes();
+    let started = Instant::now();
+    let mut plans = vec![plan(case)];
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    let bytes = peak_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
+    if matches!(plans[0].status.as_str(), "ok" | "unsupported") {
+        plans.push(plan(case));
+        if case.topology.nodes() <= FEW_NODES {
+            plans.extend(thread::scope(|scope| {
+                let both = [scope.spawn(|| plan(case)), scope.spawn(|| plan(case))];
+                both.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
+            }));
+        }
+    }
+    Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, bytes })
+}
+
+fn plan(case: &Case) -> Plan {
+    let mut sends = Fingerprint(DefaultHasher::new());
+    let record =
+        session::run_group(std::slice::from_ref(case), &mut [&mut sends]).into_iter().next().unwrap_or_default();
+    Plan {
+        status: record.status.to_string(),
+        reason: record.reason,
+        fingerprint: sends.0.finish(),
+        most_at_a_node: record.max_sends.max(record.max_receives).unwrap_or(0),
+    }
+}
+
+/// All sends in order, as one number. The hasher's keys are fixed: two processes of the same program agree.
+struct Fingerprint(DefaultHasher);
+
+impl Listener for Fingerprint {
+    fn wants_sends(&self) -> bool {
+        true
+    }
+
+    fn sent(&mut self, sent: &Sent<'_>) {
+        (sent.from.logical, sent.from.real, sent.to.logical, sent.to.real, sent.load).hash(&mut self.0);
+        sent.boxes.hash(&mut self.0);
+        if let Some(way) = sent.way {
+            way.signs.hash(&mut self.0);
+            way.path.hash(&mut self.0);
+        }
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        (step.number, step.phase).hash(&mut self.0);
+    }
+
+    fn rearranged(&mut self, most: u64, parts: u64) {
+        (most, parts).hash(&mut self.0);
+    }
+}
+
+/// The most memory this process ever had, in bytes; `None` where the system doesn't tell.
+fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}

@@ -1,0 +1,147 @@
+//! The bench on which a plugin is examined: a process a question.
+
+use crate::question::{Answer, Question};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a question may cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Time for one making of a schedule.
+    pub time: Duration,
+    /// Memory of the process, in bytes.
+    pub memory: u64,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// With an answer, and perhaps something that the plugin printed.
+    Answered {
+        /// The answer.
+        answer: Answer,
+        /// The first line that came out on standard output.
+        printed: Option<String>,
+    },
+    /// Without one: a signal, an exit status, with the last line on standard error.
+    Died(String),
+    /// It did not end in time and was killed.
+    Hung,
+}
+
+/// Whoever can ask a plugin.
+pub trait Bench {
+    /// Asks one question. `Err` is the bench's own trouble, not the plugin's.
+    fn ask(&self, question: &Question) -> io::Result<Outcome>;
+
+    /// What a question may cost.
+    fn limits(&self) -> Limits;
+}
+
+/// Starts the program again for every question: `PROGRAM check-question PLUGIN QUESTION ANSWER-FILE SECONDS BYTES`.
+#[derive(Debug)]
+pub struct Processes {
+    /// The program.
+    pub program: PathBuf,
+    /// The plugin's file.
+    pub plugin: PathBuf,
+    /// What a question may cost.
+    pub limits: Limits,
+}
+
+impl Bench for Processes {
+    fn ask(&self, question: &Question) -> io::Result<Outcome> {
+        let folder = tempfile::tempdir()?;
+        // The answer goes into a file: what a plugin prints must not be taken for it.
+        let [answer, out, err] = ["answer", "out", "err"].map(|name| folder.path().join(name));
+        let mut child = Command::new(&self.program)
+            .arg("check-question")
+            .arg(&self.plugin)
+            .arg(serde_json::to_string(question)?)
+            .arg(&answer)
+            .arg(self.limits.time.as_secs_f64().to_string())
+            .arg(self.limits.memory.to_string())
+            .stdin(Stdio::null())
+            .stdout(File::create(&out)?)
+            .stderr(File::create(&err)?)
+            .spawn()?;
+        // A schedule is made up to four times; a plan that calls the host stops by itself, one that doesn't is killed.
+        let Some(status) = wait(&mut child, self.limits.time.saturating_mul(4) + Duration::from_secs(1))? else {
+            return Ok(Outcome::Hung);
+        };
+        let answer = std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        Ok(match answer {
+            Some(answer) if status.success() => {
+                Outcome::Answered { answer, printed: lines(&out).into_iter().find(|line| !line.trim().is_empty()) }
+            }
+            _ => Outcome::Died(how_it_died(status, lines(&err).pop())),
+        })
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+}
+
+/// Waits for a child of ours; kills it after `limit`. `None` if it had to be killed.
+fn wait(child: &mut std::process::Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let started = Instant::now();
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if started.elapsed() >= limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}
+
+fn how_it_died(status: ExitStatus, last_words: Option<String>) -> String {
+    let how = match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("the process was ended by signal {signal}{}", signal_name(signal)),
+        (None, Some(0)) => "the plugin ended the process, with exit status 0".to_owned(),
+        (None, Some(code)) => format!("the plugin ended the process, with exit status {code}"),
+        (None, None) => "the process ended".to_owned(),
+    };
+    last_words.map_or(how.clone(), |words| format!("{how}: {words}"))
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (abort)",
+        7 | 10 => " (bus error)",
+        8 => " (arithmetic)",
+        9 => " (kill)",
+        11 => " (segmentation fault)",
+        _ => "",
+    }
+}
+
+/// The lines of the first kibibytes of a file: a plugin may print without end.
+fn lines(path: &Path) -> Vec<String> {
+    const ENOUGH: u64 = 1 << 16;
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(ENOUGH).read_to_end(&mut text));
+    if read.is_err() {
+        return Vec::new();
+    }
+    String::from_utf8_lossy(&text).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+}
+
+/// Limits the memory of this process, for good.
+pub fn limit_memory(bytes: u64) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(Resource::As).maximum.map_or(bytes, |most| most.min(bytes));
+    setrlimit(Resource::As, Rlimit { current: Some(most), maximum: Some(most) }).map_err(io::Error::from)
+}

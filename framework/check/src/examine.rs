@@ -1,0 +1,286 @@
+//! The examination: tables, then every algorithm up the ladder.
+
+mod tables;
+
+use crate::about::AlgorithmAbout;
+use crate::bench::{Bench, Outcome};
+use crate::question::{Answer, Plan, Question, Ran, Rung};
+use crate::report::{Examined, Finding, Report, Severity};
+use std::collections::BTreeSet;
+use std::io;
+use swapmeet_workloads::{COLLECTIVES, Workload};
+
+/// A price that is nobody's: one port, so that a plugin that asks is told 1.
+const ONE_PORT: &str = "free:ports=1";
+const ALL_PORTS: &str = "free:ports=all";
+
+/// Examines a plugin on a bench. `file` is its name in the report; `topologies` are the machines to try it on.
+pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result<Report> {
+    let mut report = Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
+    let unreadable = match bench.ask(&Question::About)? {
+        Outcome::Answered { answer: Answer::About(about), printed } => {
+            report.findings.extend(tables::findings(&about));
+            report.findings.extend(printed.map(|line| quiet("", "when it is loaded", &line)));
+            report.about = Some(about);
+            None
+        }
+        Outcome::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
+        Outcome::Answered { .. } => Some(("tables", "no answer to what its tables say".to_owned())),
+        Outcome::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
+        Outcome::Hung => Some(("time", "loading it does not end".to_owned())),
+    };
+    if let Some((test, what)) = unreadable {
+        report.findings.push(fault(test, "", "", what));
+    }
+    for algorithm in report.about.iter().flat_map(|about| &about.algorithms) {
+        let mut examiner = Examiner::new(bench, algorithm);
+        examiner.all(topologies)?;
+        report.algorithms.push(examiner.done);
+        report.findings.extend(examiner.findings);
+    }
+    Ok(report)
+}
+
+/// One algorithm under examination.
+struct Examiner<'a> {
+    bench: &'a dyn Bench,
+    about: &'a AlgorithmAbout,
+    done: Examined,
+    findings: Vec<Finding>,
+    /// Cases that had to be killed. Each takes all the time there is: after some the rest is not tried.
+    hung: u32,
+}
+
+/// How many cases may hang before an algorithm is given up.
+const ENOUGH_HUNG: u32 = 2;
+
+impl<'a> Examiner<'a> {
+    fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout) -> Self {
+        let collectives: Vec<&'static str> = names_of(about.collectives).collect();
+        let done =
+            Examined { algorithm: about.name.clone(), ports_claimed: about.ports, collectives, ..Examined::default() };
+        Self { bench, about, done, findings: Vec::new(), hung: 0 }
+    }
+
+    fn fault(&mut self, test: &'static str, place: &str, what: String) {
+        self.findings.push(fault(test, &self.about.name, place, what));
+    }
+
+    fn remark(&mut self, test: &'static str, place: &str, what: String) {
+        let algorithm = self.about.name.clone();
+        self.findings.push(Finding { severity: Severity::Remark, test, algorithm, place: place.to_owned(), what });
+    }
+
+    fn rung(&self, topology: &str, workload: String, machine: &str) -> Rung {
+        Rung {
+            algorithm: self.about.name.clone(),
+            params: Vec::new(),
+            topology: topology.to_owned(),
+            workload,
+            machine: machine.to_owned(),
+        }
+    }
+
+    /// Every collective up the ladder, then what is special on the largest machine that still has few nodes.
+    fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
+        for collective in self.done.collectives.clone() {
+            let sizes = |generator: &str| format!("{collective}/{generator}");
+            if let Err(error) = Workload::parse(&sizes("uniform:8")) {
+                self.remark("delivers", collective, format!("this program has no workload for it: {error}"));
+                continue;
+            }
+            // The machine for special cases, with the schedule it gives there.
+            let mut special: Option<(u64, &str, Plan)> = None;
+            let mut reasons = BTreeSet::new();
+            let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
+            for topology in topologies {
+                let Some((nodes, plan)) = self.tried(&self.rung(topology, sizes("uniform:8"), ONE_PORT), topology)?
+                else {
+                    continue;
+                };
+                if plan.status == "unsupported" {
+                    reasons.insert(plan.reason.clone());
+                } else if plan.status == "ok" && nodes <= 64 && special.as_ref().is_none_or(|(most, ..)| nodes >= *most)
+                {
+                    special = Some((nodes, topology, plan));
+                }
+            }
+            if self.done.cases - cases_before == self.done.unsupported - refused_before {
+                let reasons: Vec<String> = reasons.into_iter().take(3).collect();
+                let what =
+                    format!("refused on every machine tried ({}); name others with --topology", reasons.join("; "));
+                self.fault("delivers", collective, what);
+            }
+            if let Some((_, topology, plan)) = special {
+                self.specials(topology, sizes, &plan)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cases that differ from the ladder's in one thing.
+    fn specials(&mut self, topology: &str, sizes: impl Fn(&str) -> String, usual: &Plan) -> io::Result<()> {
+        for generator in ["uniform:0", "uniform:1MiB", "irregular:dist=lognormal,mean=512,cv=2"] {
+            // Not every collective has every generator.
+            if Workload::parse(&sizes(generator)).is_ok() {
+                self.tried(&self.rung(topology, sizes(generator), ONE_PORT), &format!("{topology}, {generator}"))?;
+            }
+        }
+        self.tried(&self.rung(topology, sizes("uniform:8"), ALL_PORTS), &format!("{topology}, ports=all"))?;
+        for (key, default, _) in &self.about.params {
+            let mut rung = self.rung(topology, sizes("uniform:8"), ONE_PORT);
+            rung.params.push((key.clone(), default.clone()));
+            let place = format!("{topology}, {key}={default}");
+            if default.is_empty() {
+                continue;
+            }
+            if let Some((_, plan)) = self.tried(&rung, &place)?
+                && plan.fingerprint != usual.fingerprint
+            {
+                let what = if plan.status == "ok" {
+                    format!("`{default}` is named as the default of `{key}`, but giving it makes another schedule")
+                } else {
+                    format!(
+                        "`{default}` is named as the default of `{key}`, but giving it ends in {}: {}",
+                        plan.status, plan.reason
+                    )
+                };
+                self.fault("defaults", &place, what);
+            }
+        }
+        Ok(())
+    }
+
+    /// One case, with all that can be said of it: nodes and what came of it, unless the process did not come back.
+    fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
+        if self.hung >= ENOUGH_HUNG {
+            return Ok(None);
+        }
+        self.done.cases += 1;
+        let Some(Ran { nodes, plans, ms, bytes }) = self.asked(rung, place)? else { return Ok(None) };
+        let Some(first) = plans.first().cloned() else { return Ok(None) };
+        match first.status.as_str() {
+            "ok" => {
+                self.done.verified += 1;
+                self.done.most_nodes = self.done.most_nodes.max(nodes);
+                if ms > self.done.slowest.0 {
+                    self.done.slowest = (ms, rung.topology.clone());
+                }
+                if let Some(bytes) = bytes.filter(|bytes| *bytes > self.done.fattest.0) {
+                    self.done.fattest = (bytes, rung.topology.clone());
+                }
+                self.ports(&first, rung, place);
+            }
+            "unsupported" => {
+                self.done.unsupported += 1;
+                if first.reason.trim().is_empty() {
+                    self.remark("delivers", place, "refused without a reason".to_owned());
+                }
+            }
+            "timeout" => self.fault("time", place, first.reason.clone()),
+            status => self.fault("delivers", place, format!("{status}: {}", first.reason)),
+        }
+        if matches!(first.status.as_str(), "ok" | "unsupported") {
+            self.repeats(&first, &plans[1..], nodes, rung, place)?;
+        }
+        Ok(Some((nodes, first)))
+    }
+
+    /// The same problem must give the same schedule: again, on two threads at once, in another process.
+    fn repeats(&mut self, first: &Plan, again: &[Plan], nodes: u64, rung: &Rung, place: &str) -> io::Result<()> {
+        const TOLD: [&str; 3] = ["the second time", "beside another thread", "beside another thread"];
+        let differs = |plan: &Plan| plan != first;
+        if let Some((plan, when)) = again.iter().zip(TOLD).find(|(plan, _)| differs(plan)) {
+            self.fault("repeats", place, format!("{when} {}", what_differs(first, plan)));
+            return Ok(());
+        }
+        // Another process has other addresses and another time of day. Large cases would only cost time.
+        if nodes > 1 && nodes <= 64 {
+            let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
+            if let Some(plan) = plans.first().filter(|plan| differs(plan)) {
+                self.fault("repeats", place, format!("in another process {}", what_differs(first, plan)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ports claimed against ports used.
+    fn ports(&mut self, plan: &Plan, rung: &Rung, place: &str) {
+        let used = plan.most_at_a_node;
+        self.done.ports_used = self.done.ports_used.max(used);
+        let claimed = self.about.ports;
+        if claimed == 0 {
+            let already = self.findings.iter().any(|f| f.test == "ports");
+            if used > 1 && !already && rung.machine == ONE_PORT {
+                let what = format!(
+                    "{used} messages at a node in one step where the machine has one port: priced in turns; if that is meant, let `ports` say so"
+                );
+                self.remark("ports", place, what);
+            }
+        } else if used > claimed {
+            self.fault("ports", place, format!("{used} messages at a node in one step, {claimed} claimed"));
+        }
+    }
+
+    /// Asks the bench; what keeps it from an answer is a fault.
+    fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<Ran>> {
+        match self.bench.ask(&Question::Run(rung.clone()))? {
+            Outcome::Answered { answer: Answer::Ran(ran), printed } => {
+                if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {
+                    self.findings.push(quiet(&self.about.name, place, &line));
+                }
+                return Ok(Some(ran));
+            }
+            Outcome::Answered { answer: Answer::BadQuestion(why) | Answer::Refused(why), .. } => {
+                self.fault("tables", place, why);
+            }
+            Outcome::Answered { answer: Answer::About(_), .. } => {}
+            Outcome::Died(how) if how.contains("memory allocation of") => {
+                let most = self.bench.limits().memory / (1 << 20);
+                self.fault("memory", place, format!("more than {most} MiB: {how}"));
+            }
+            Outcome::Died(how) => self.fault("survives", place, how),
+            Outcome::Hung => {
+                self.hung += 1;
+                let most = self.bench.limits().time.as_secs_f64();
+                self.fault("time", place, format!("not done after {most} s, and it doesn't heed the host: killed"));
+                if self.hung == ENOUGH_HUNG {
+                    self.remark("time", place, "given up: what comes after it was not tried".to_owned());
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn what_differs(first: &Plan, other: &Plan) -> String {
+    if first.status != other.status {
+        let because = if other.reason.is_empty() { String::new() } else { format!(" ({})", other.reason) };
+        return format!("the same problem is {}{because}, the first time {}", other.status, first.status);
+    }
+    if first.fingerprint == other.fingerprint {
+        return "the same problem is refused for another reason".to_owned();
+    }
+    "the same problem gives another schedule".to_owned()
+}
+
+fn fault(test: &'static str, algorithm: &str, place: &str, what: String) -> Finding {
+    Finding { severity: Severity::Fault, test, algorithm: algorithm.to_owned(), place: place.to_owned(), what }
+}
+
+fn quiet(algorithm: &str, place: &str, line: &str) -> Finding {
+    let what = format!("prints on standard output: `{line}`; the host's log function is for that");
+    Finding {
+        severity: Severity::Remark,
+        test: "quiet",
+        algorithm: algorithm.to_owned(),
+        place: place.to_owned(),
+        what,
+    }
+}
+
+/// The words for a set of collectives; the table of collectives is in the order of their numbers at the boundary.
+fn names_of(collectives: u64) -> impl Iterator<Item = &'static str> {
+    let known = COLLECTIVES.iter().enumerate();
+    known.filter(move |(code, _)| collectives >> code & 1 == 1).map(|(_, (word, _))| *word)
+}

@@ -1,0 +1,148 @@
+//! What tables say, beyond what the loader insists on.
+
+use super::fault;
+use crate::about::{About, AlgorithmAbout};
+use crate::report::{Finding, Severity};
+use std::collections::BTreeSet;
+use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_PERMUTATION};
+
+/// Everything that readers of lists and rows would miss, or trip over.
+pub fn findings(about: &About) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut fault_at = |what: String| found.push(fault("tables", "", "", what));
+    if !is_name(&about.name) {
+        fault_at(format!(
+            "the plugin's name is `{}`, expected lower-case letters, digits and hyphens: rows carry it",
+            about.name
+        ));
+    }
+    if !is_version(&about.version) {
+        fault_at(format!("the version is `{}`, expected one such as 0.1.0: rows carry it", about.version));
+    }
+    let mut remarks = Vec::new();
+    if about.licence.trim().is_empty() {
+        remarks.push("no licence: others can't know whether they may use it".to_owned());
+    }
+    if about.abi.1 > SWM_ABI_MINOR {
+        remarks.push(format!(
+            "built for plugin ABI {}.{}, newer than this program's {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: what is new in it was not tried",
+            about.abi.0, about.abi.1
+        ));
+    }
+    found.extend(remarks.into_iter().map(|what| remark("", what)));
+    found.extend(about.algorithms.iter().flat_map(algorithm));
+    found
+}
+
+fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (text, what) in [(&about.title, "title"), (&about.accepts, "word on what it accepts")] {
+        if text.trim().is_empty() {
+            found.push(remark(&about.name, format!("no {what}: `swapmeet list algorithms` has nothing to show")));
+        }
+    }
+    for (text, what) in [(&about.title, "title"), (&about.accepts, "text on what it accepts"), (&about.paper, "paper")]
+    {
+        if text.chars().any(char::is_control) {
+            found.push(fault(
+                "tables",
+                &about.name,
+                "",
+                format!("its {what} has line breaks or other control characters"),
+            ));
+        }
+    }
+    if about.collectives >> (SWM_PERMUTATION + 1) != 0 {
+        found.push(remark(&about.name, "claims a collective that this program doesn't know".to_owned()));
+    }
+    let mut keys = BTreeSet::new();
+    for (key, _, help) in &about.params {
+        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+        if key.is_empty() || !key.chars().all(fine) {
+            let what = format!("parameter `{key}`: expected lower-case letters, digits, `_` and `-`, as users type it");
+            found.push(fault("tables", &about.name, "", what));
+        }
+        if !keys.insert(key) {
+            found.push(fault("tables", &about.name, "", format!("parameter `{key}` comes twice")));
+        }
+        if help.trim().is_empty() {
+            found.push(remark(&about.name, format!("parameter `{key}` has no help")));
+        }
+    }
+    found
+}
+
+fn remark(algorithm: &str, what: String) -> Finding {
+    let (algorithm, place) = (algorithm.to_owned(), String::new());
+    Finding { severity: Severity::Remark, test: "tables", algorithm, place, what }
+}
+
+fn is_name(name: &str) -> bool {
+    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !name.is_empty() && name.chars().all(fine)
+}
+
+/// Three numbers, and what semantic versions may have after them.
+fn is_version(version: &str) -> bool {
+    let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
+    let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.');
+    numbers.split('.').count() == 3 && numbers.split('.').all(number) && rest.chars().all(fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about() -> About {
+        let algorithm = AlgorithmAbout {
+            name: "a".to_owned(),
+            title: "A".to_owned(),
+            paper: String::new(),
+            accepts: "anything".to_owned(),
+            collectives: 1,
+            ports: 1,
+            params: vec![("slices".to_owned(), "1".to_owned(), "how many".to_owned())],
+        };
+        About {
+            name: "plug".to_owned(),
+            version: "1.2.3-rc.1".to_owned(),
+            licence: "MIT".to_owned(),
+            abi: (1, 0),
+            algorithms: vec![algorithm],
+        }
+    }
+
+    fn said(spoil: impl Fn(&mut About)) -> Vec<String> {
+        let mut about = about();
+        spoil(&mut about);
+        findings(&about).into_iter().map(|f| f.what).collect()
+    }
+
+    #[test]
+    fn what_is_in_order_is_not_mentioned() {
+        assert_eq!(said(|_| ()), [""; 0]);
+    }
+
+    #[test]
+    fn every_text_that_users_meet_is_looked_at() {
+        assert_eq!(
+            said(|a| a.version = "one".to_owned()),
+            ["the version is `one`, expected one such as 0.1.0: rows carry it"]
+        );
+        assert_eq!(said(|a| a.licence.clear()), ["no licence: others can't know whether they may use it"]);
+        let twice = |a: &mut About| {
+            let param = a.algorithms[0].params[0].clone();
+            a.algorithms[0].params.push(param);
+        };
+        assert_eq!(said(twice), ["parameter `slices` comes twice"]);
+        assert_eq!(
+            said(|a| a.algorithms[0].params[0].0 = "Slices".to_owned()),
+            ["parameter `Slices`: expected lower-case letters, digits, `_` and `-`, as users type it"]
+        );
+        assert_eq!(
+            said(|a| a.algorithms[0].title.push('\n')),
+            ["its title has line breaks or other control characters"]
+        );
+    }
+}

@@ -1,0 +1,80 @@
+//! The machines on which every algorithm is tried: sizes at which rules tend to break, on every family of topologies.
+
+/// Topology specs, small ones first. A one-node machine has nothing to send; two nodes are each other's both neighbours; odd, prime and uneven
+/// sizes break rules of halves and quarters; 8 and 12 are the first sizes at which a ring of submeshes has something to pass on.
+pub const LADDER: &[&str] = &[
+    // one node
+    "fully-connected:1",
+    "ring:1",
+    "torus:1x1",
+    "mesh:1x1",
+    "hypercube:0",
+    // two
+    "fully-connected:2",
+    "ring:2",
+    "torus:1x2",
+    "mesh:2x1",
+    "hypercube:1",
+    // small
+    "ring:3",
+    "ring:4",
+    "mesh:2x2",
+    "torus:2x3",
+    "mesh:3x2",
+    "hypercube:2",
+    "fully-connected:5",
+    // prime and odd
+    "ring:13",
+    "torus:3x5",
+    "torus:7x7",
+    "mesh:5x9",
+    "mesh:1x11",
+    "fully-connected:17",
+    "torus:3x4x5",
+    "mesh:3x3x3",
+    // even, not a power of two
+    "torus:6x10",
+    "mesh:4x5",
+    "mesh:6x6",
+    "torus:8x12",
+    "torus:12x12",
+    "mesh:4x6x4",
+    "rdn:1(ring:3)",
+    "rdn:1(torus:2x3)",
+    "fat-tree:3x3",
+    // powers of two
+    "ring:16",
+    "fully-connected:16",
+    "torus:4x4",
+    "torus:8x8",
+    "mesh:4x8",
+    "torus:4x4x4",
+    "torus:4x4x4x4",
+    "hypercube:4",
+    "hypercube:6",
+    "fat-tree:4x2",
+    "rdn:1(hypercube:2)",
+    // large
+    "torus:8x8x8",
+    "torus:32x16",
+    "mesh:24x20",
+    "hypercube:9",
+    "rdn:1(hypercube:4)",
+    "fully-connected:331",
+    "ring:360",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::LADDER;
+
+    #[test]
+    fn every_rung_is_a_topology_and_every_family_is_there() {
+        let specs: Vec<String> = LADDER.iter().map(|s| swapmeet_core::topology::parse(s).unwrap().spec()).collect();
+        for family in swapmeet_core::topology::families() {
+            // a graph is a file of the user's own
+            let wanted = family.name != "graph";
+            assert!(!wanted || specs.iter().any(|s| s.starts_with(family.name)), "no {} on the ladder", family.name);
+        }
+    }
+}

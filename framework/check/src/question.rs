@@ -1,0 +1,67 @@
+//! What is asked of the other process, and what it says.
+
+use crate::about::About;
+use serde::{Deserialize, Serialize};
+
+/// One case of one algorithm.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rung {
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// Its parameters.
+    pub params: Vec<(String, String)>,
+    /// Where.
+    pub topology: String,
+    /// What.
+    pub workload: String,
+    /// At which price.
+    pub machine: String,
+}
+
+/// What one process is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Question {
+    /// What do the tables say?
+    About,
+    /// What comes of this case, each time?
+    Run(Rung),
+}
+
+/// What came of one making of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The row's status: `ok`, `unsupported`, `invalid`, ..
+    pub status: String,
+    /// The row's reason.
+    pub reason: String,
+    /// Of all sends, in order: who, whom, what, which way.
+    pub fingerprint: u64,
+    /// The most messages that one node sends, or receives, in one step.
+    pub most_at_a_node: u64,
+}
+
+/// What the process says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// The file is no plugin, or its tables are wrong.
+    Refused(String),
+    /// What the tables say.
+    About(About),
+    /// Something in the question can't be: a topology that doesn't exist.
+    BadQuestion(String),
+    /// What came of a case.
+    Ran(Ran),
+}
+
+/// What came of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Nodes.
+    pub nodes: u64,
+    /// What came of it: first alone, then again, then on two threads at once.
+    pub plans: Vec<Plan>,
+    /// Milliseconds that the first took, with all that the host does.
+    pub ms: f64,
+    /// Bytes that the process grew by while it made the first, where the system tells.
+    pub bytes: Option<u64>,
+}

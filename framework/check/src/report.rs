@@ -1,0 +1,221 @@
+//! What was found, in words.
+
+use crate::about::About;
+use serde::Serialize;
+use std::fmt;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The plugin is wrong.
+    Fault,
+    /// Something to look at.
+    Remark,
+}
+
+/// One thing found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was tested: `tables`, `delivers`, `repeats`, `ports`, `time`, `memory`, `survives`, `quiet`, `defaults`.
+    pub test: &'static str,
+    /// The algorithm; empty for the plugin as a whole.
+    pub algorithm: String,
+    /// Where: a topology and what else is special about the case.
+    pub place: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// What was done with one algorithm.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Examined {
+    /// Its name.
+    pub algorithm: String,
+    /// Its collectives.
+    pub collectives: Vec<&'static str>,
+    /// Cases tried.
+    pub cases: u64,
+    /// Cases in which every block was followed to its destination.
+    pub verified: u64,
+    /// Cases that it refused.
+    pub unsupported: u64,
+    /// The most nodes of a verified case.
+    pub most_nodes: u64,
+    /// The ports that it claims; 0 where it says nothing.
+    pub ports_claimed: u64,
+    /// The most messages at a node in a step.
+    pub ports_used: u64,
+    /// The longest that one schedule took, and where.
+    pub slowest: (f64, String),
+    /// The most memory that one schedule took in bytes, and where.
+    pub fattest: (u64, String),
+}
+
+/// What an examination came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The plugin's file.
+    pub file: String,
+    /// What its tables say, if they can be read.
+    pub about: Option<About>,
+    /// What was done, an entry an algorithm.
+    pub algorithms: Vec<Examined>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Whether nothing is wrong; remarks don't count.
+    pub fn passed(&self) -> bool {
+        self.findings.iter().all(|f| f.severity != Severity::Fault)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.about {
+            Some(a) => writeln!(
+                f,
+                "{} {}, plugin ABI {}.{}, {}",
+                a.name,
+                a.version,
+                a.abi.0,
+                a.abi.1,
+                or(&a.licence, "no licence")
+            )?,
+            None => writeln!(f, "{}", self.file)?,
+        }
+        self.findings_of(f, "")?;
+        for examined in &self.algorithms {
+            write!(f, "\n{examined}")?;
+            self.findings_of(f, &examined.algorithm)?;
+        }
+        let count = |severity| self.findings.iter().filter(|f| f.severity == severity).count();
+        let (faults, remarks) = (count(Severity::Fault), count(Severity::Remark));
+        let verdict = if self.passed() { "passed" } else { "failed" };
+        write!(f, "\n{verdict}: {}, {}", amount(faults, "fault"), amount(remarks, "remark"))
+    }
+}
+
+impl Report {
+    /// Findings of one algorithm; those that say the same about many places once.
+    fn findings_of(&self, f: &mut fmt::Formatter<'_>, algorithm: &str) -> fmt::Result {
+        let mut told: Vec<&Finding> = Vec::new();
+        let all = || self.findings.iter().filter(|finding| finding.algorithm == algorithm);
+        for finding in all() {
+            let alike = |other: &&Finding| (other.severity, other.test) == (finding.severity, finding.test);
+            if told.iter().any(alike) {
+                continue;
+            }
+            told.push(finding);
+            const ENOUGH: usize = 3;
+            for same in all().filter(alike).take(ENOUGH) {
+                let word = if same.severity == Severity::Fault { "FAULT " } else { "remark" };
+                let place = if same.place.is_empty() { String::new() } else { format!("{}: ", same.place) };
+                writeln!(f, "  {word}  {}: {place}{}", same.test, same.what)?;
+            }
+            let more = all().filter(alike).count().saturating_sub(ENOUGH);
+            if more > 0 {
+                writeln!(f, "          {}: and {more} more", finding.test)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Examined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
+        let failed = self.cases - self.verified - self.unsupported;
+        write!(
+            f,
+            "  verified  {} of {} cases, every block, up to {} nodes",
+            self.verified, self.cases, self.most_nodes
+        )?;
+        if self.unsupported > 0 {
+            write!(f, "; {} refused as unsupported", self.unsupported)?;
+        }
+        if failed > 0 {
+            write!(f, "; {failed} failed")?;
+        }
+        let claimed = match self.ports_claimed {
+            0 => "none claimed".to_owned(),
+            u64::MAX => "all claimed".to_owned(),
+            n => format!("{n} claimed"),
+        };
+        writeln!(f, "\n  ports     {claimed}, {} used at most", self.ports_used)?;
+        if !self.slowest.1.is_empty() {
+            writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
+        }
+        if !self.fattest.1.is_empty() {
+            writeln!(
+                f,
+                "  memory    {:.1} MiB at most, on {}",
+                self.fattest.0 as f64 / f64::from(1 << 20),
+                self.fattest.1
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+    if text.is_empty() { otherwise } else { text }
+}
+
+fn amount(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(severity: Severity, test: &'static str, place: &str, what: &str) -> Finding {
+        let algorithm = if place.is_empty() { String::new() } else { "one".to_owned() };
+        Finding { severity, test, algorithm, place: place.to_owned(), what: what.to_owned() }
+    }
+
+    #[test]
+    fn what_is_wrong_in_many_places_is_said_of_three() {
+        let examined = Examined {
+            algorithm: "one".to_owned(),
+            collectives: vec!["alltoall"],
+            cases: 9,
+            verified: 3,
+            unsupported: 1,
+            most_nodes: 64,
+            ports_claimed: 1,
+            ports_used: 1,
+            slowest: (12.34, "ring:64".to_owned()),
+            fattest: (1 << 20, "ring:64".to_owned()),
+        };
+        let lost = ["ring:3", "ring:5", "ring:7", "ring:9", "ring:11"];
+        let mut findings: Vec<Finding> =
+            lost.iter().map(|place| finding(Severity::Fault, "delivers", place, "invalid: lost")).collect();
+        findings.insert(0, finding(Severity::Remark, "tables", "", "no licence"));
+        findings.push(finding(Severity::Fault, "ports", "ring:3", "2 messages"));
+        let report = Report { file: "lib.so".to_owned(), about: None, algorithms: vec![examined], findings };
+        assert!(!report.passed());
+        let expected = "\
+lib.so
+  remark  tables: no licence
+
+one (alltoall)
+  verified  3 of 9 cases, every block, up to 64 nodes; 1 refused as unsupported; 5 failed
+  ports     1 claimed, 1 used at most
+  time      12.3 ms at most, on ring:64
+  memory    1.0 MiB at most, on ring:64
+  FAULT   delivers: ring:3: invalid: lost
+  FAULT   delivers: ring:5: invalid: lost
+  FAULT   delivers: ring:7: invalid: lost
+          delivers: and 2 more
+  FAULT   ports: ring:3: 2 messages
+
+failed: 6 faults, 1 remark";
+        assert_eq!(report.to_string(), expected);
+    }
+}

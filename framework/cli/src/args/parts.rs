@@ -1,0 +1,97 @@
+//! Experiments run in parts: shards, the joining of their rows, the processes that run cases.
+
+use super::PluginArgs;
+use clap::Args;
+use std::path::PathBuf;
+
+pub(super) const MERGE_EXAMPLES: &str = "\
+Examples:
+  swapmeet merge part-*.csv --out rows.csv
+  swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv
+
+With the experiment, what is missing is known exactly; without it, the cross product of all that the rows name is expected.";
+
+/// Which part of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shard {
+    /// The part of this number, from 1, of so many.
+    Part(usize, usize),
+    /// What Slurm says.
+    Auto,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((i, n)) if (1..=n).contains(&i) => Ok(Self::Part(i, n)),
+            _ => Err("expected I/N with I from 1 to N, such as 2/8, or auto".to_owned()),
+        }
+    }
+}
+
+impl Shard {
+    /// Which part, from 0, of how many.
+    pub fn resolve(self) -> Result<(usize, usize), String> {
+        let Self::Auto = self else {
+            let Self::Part(i, n) = self else { return Err(String::new()) };
+            return Ok((i - 1, n));
+        };
+        let number = |name: &str| {
+            let text = std::env::var(name)
+                .map_err(|_| format!("--shard auto: {name} is not set: this is no array job of Slurm's"))?;
+            text.parse::<usize>().map_err(|_| format!("--shard auto: {name} is `{text}`, expected a whole number"))
+        };
+        let (id, count) = (number("SLURM_ARRAY_TASK_ID")?, number("SLURM_ARRAY_TASK_COUNT")?);
+        let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
+        match id.checked_sub(first) {
+            Some(index) if index < count => Ok((index, count)),
+            _ => Err(format!(
+                "--shard auto: task {id} of {count} that begin with {first}: an array must number its tasks one by one, as in --array=0-7"
+            )),
+        }
+    }
+}
+
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    /// With less, not even the plugins can be loaded.
+    const LEAST: u64 = 64 << 20;
+    let bytes = swapmeet_core::spec::parse_size(text)?;
+    if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
+}
+
+/// What `merge` takes.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Result files of one experiment.
+    #[arg(required = true, value_name = "FILE.csv")]
+    pub files: Vec<PathBuf>,
+    /// Where all rows go.
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: PathBuf,
+    /// The experiment that the rows are of.
+    #[arg(long, value_name = "EXPERIMENT.toml")]
+    pub experiment: Option<PathBuf>,
+    /// Write what there is even if cases are missing.
+    #[arg(long)]
+    pub partial: bool,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
+/// What a worker is told.
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// The most memory it may map, in bytes.
+    #[arg(long)]
+    pub memory_limit: u64,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}

@@ -1,0 +1,125 @@
+//! For showing results: `plot` and `report`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+pub(super) const PLOT_EXAMPLES: &str = "\
+Examples:
+  swapmeet plot rows.csv --out figure.svg
+  swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
+  swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
+
+Rows that differ in topology or machine go into panels of their own. Bars are 95 %
+intervals of repetitions; a ring marks where the lowest curve changes.";
+
+pub(super) const REPORT_EXAMPLES: &str = "\
+Examples:
+  swapmeet report rows.csv --out report.html
+  swapmeet report monday.csv tuesday.csv --baseline pex --title 'PEX and its rivals' --out report.html
+
+The page is one file that fetches nothing: it can be mailed, archived and printed.";
+
+/// What is on the x axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum XAxis {
+    /// Bytes of a block (of irregular sizes their mean, of spikes the spike).
+    Block,
+    /// Nodes.
+    Nodes,
+    /// Coefficient of variation of irregular sizes.
+    Cv,
+}
+
+/// What is on the y axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum YAxis {
+    /// Completion time.
+    Time,
+    /// Completion time over the baseline's.
+    Ratio,
+    /// Completion time over the lower bound.
+    Bound,
+    /// Time added by contention.
+    Contention,
+    /// Steps.
+    Steps,
+    /// Messages.
+    Messages,
+    /// The most messages on one link in one step.
+    LinkMessages,
+    /// The most bytes held by one node.
+    NodeBytes,
+}
+
+/// Which axes are logarithmic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogAxes {
+    /// Neither.
+    None,
+    /// The x axis.
+    X,
+    /// The y axis.
+    Y,
+    /// Both.
+    Both,
+}
+
+/// Rows of result files, and which of them.
+#[derive(Debug, Args)]
+pub struct RowsArgs {
+    /// Result files.
+    #[arg(required = true, value_name = "FILE.csv")]
+    pub files: Vec<PathBuf>,
+    /// Only rows of this topology; may be given several times.
+    #[arg(long = "topology", value_name = "SPEC")]
+    pub topologies: Vec<String>,
+    /// Only rows of this algorithm; may be given several times.
+    #[arg(long = "algorithm", value_name = "SPEC")]
+    pub algorithms: Vec<String>,
+    /// Only rows of this machine; may be given several times.
+    #[arg(long = "machine", value_name = "SPEC")]
+    pub machines: Vec<String>,
+    /// The algorithm that others are compared with; the fastest if not given.
+    #[arg(long, value_name = "ALGO")]
+    pub baseline: Option<String>,
+}
+
+/// What `plot` takes.
+#[derive(Debug, Args)]
+pub struct PlotArgs {
+    /// Which rows.
+    #[command(flatten)]
+    pub rows: RowsArgs,
+    /// Where the figure goes; the ending says what it is.
+    #[arg(long, value_name = "FIGURE.svg|png")]
+    pub out: PathBuf,
+    /// What is on the x axis.
+    #[arg(long, default_value = "block")]
+    pub x: XAxis,
+    /// What is on the y axis.
+    #[arg(long, default_value = "time")]
+    pub y: YAxis,
+    /// Which axes are logarithmic [default: what suits them; `--log` alone: both].
+    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
+    pub log: Option<LogAxes>,
+    /// A title [default: what all rows have in common].
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Pixels of a PNG to one of the SVG.
+    #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub scale: u8,
+}
+
+/// What `report` takes.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Which rows.
+    #[command(flatten)]
+    pub rows: RowsArgs,
+    /// Where the page goes; `-` is standard output.
+    #[arg(long, value_name = "REPORT.html")]
+    pub out: PathBuf,
+    /// A title [default: the experiments' names].
+    #[arg(long)]
+    pub title: Option<String>,
+}

@@ -1,0 +1,84 @@
+//! `swapmeet check`: conformance of one plugin file.
+
+use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
+use crate::failure::{Failure, SOME_FAILED};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+use swapmeet_check::bench::Processes;
+use swapmeet_check::{Bench, LADDER, Limits, Outcome, Question, answer, examine, limit_memory};
+use swapmeet_core::topology;
+
+/// Examines a plugin and prints the report.
+pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    for spec in &args.topologies {
+        topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
+    }
+    if !args.plugin.is_file() {
+        return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
+    }
+    let own = |e| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
+    let processes = Processes {
+        program: std::env::current_exe().map_err(own)?,
+        plugin: args.plugin.clone(),
+        limits: Limits { time: Duration::from_secs_f64(args.timeout), memory: args.memory_limit },
+    };
+    let mut topologies: Vec<&str> = args.topologies.iter().map(String::as_str).collect();
+    if topologies.is_empty() {
+        topologies = LADDER.to_vec();
+    }
+    let bench = Watched::new(processes);
+    let report = examine(&bench, &args.plugin.display().to_string(), &topologies).map_err(own)?;
+    bench.bar.finish_and_clear();
+    let text = match args.format {
+        ReportFormat::Text => report.to_string(),
+        ReportFormat::Json => serde_json::to_string_pretty(&report).map_err(|e| Failure::Output(e.to_string()))?,
+    };
+    writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
+    Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+}
+
+/// Says what is being tried, on a terminal.
+struct Watched {
+    processes: Processes,
+    bar: ProgressBar,
+}
+
+impl Watched {
+    fn new(processes: Processes) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if !io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {msg}") {
+            bar.set_style(style);
+        }
+        Self { processes, bar }
+    }
+}
+
+impl Bench for Watched {
+    fn ask(&self, question: &Question) -> io::Result<Outcome> {
+        if let Question::Run(rung) = question {
+            self.bar.set_message(format!("{} on {}, {}", rung.algorithm, rung.topology, rung.workload));
+        }
+        self.bar.inc(1);
+        self.processes.ask(question)
+    }
+
+    fn limits(&self) -> Limits {
+        self.processes.limits()
+    }
+}
+
+/// The other side of [`check`]: one question, in a process that the plugin may take with it.
+pub fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
+    let question: Question = serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
+    let timeout = Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
+    limit_memory(args.memory).map_err(|e| Failure::Usage(format!("memory limit: {e}")))?;
+    let answer = answer(&args.plugin, &question, timeout);
+    let text = serde_json::to_vec(&answer).map_err(|e| Failure::Output(e.to_string()))?;
+    std::fs::write(&args.answer, text).map_err(|e| Failure::writing("the answer", &e))?;
+    Ok(ExitCode::SUCCESS)
+}

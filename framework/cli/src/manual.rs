@@ -1,0 +1,48 @@
+//! `swapmeet completions` and `swapmeet man`: made of the definition that parses the command line, so that they can't differ from it.
+
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::failure::Failure;
+use clap::{Command, CommandFactory};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Prints a completion script.
+pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut visible(), "swapmeet", &mut script);
+    io::stdout().write_all(&script).map_err(|e| Failure::writing("standard output", &e))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the manual page, or writes all of them.
+pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
+    let program = visible();
+    match &args.out {
+        None => {
+            let text = page(program).map_err(|e| Failure::writing("the manual page", &e))?;
+            io::stdout().write_all(&text).map_err(|e| Failure::writing("standard output", &e))?;
+        }
+        Some(folder) => {
+            let refused = |e: io::Error| Failure::Usage(format!("{}: {e}", folder.display()));
+            std::fs::create_dir_all(folder).map_err(refused)?;
+            clap_mangen::generate_to(program, folder).map_err(refused)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The program without what only the program itself calls.
+fn visible() -> Command {
+    let all = Cli::command().disable_help_subcommand(true);
+    let commands: Vec<Command> = all.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
+    let bare = Command::new("swapmeet").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    let about = all.get_about().cloned().unwrap_or_default();
+    let examples = all.get_after_help().cloned().unwrap_or_default();
+    bare.about(about).after_help(examples).subcommands(commands).help_expected(true)
+}
+
+fn page(command: Command) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    Ok(text)
+}

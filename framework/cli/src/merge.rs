@@ -1,0 +1,39 @@
+//! `swapmeet merge`: the rows of shards, joined.
+
+use crate::args::MergeArgs;
+use crate::failure::{Failure, SOME_FAILED};
+use crate::run;
+use std::fs::File;
+use std::process::ExitCode;
+use swapmeet_results::{CsvSink, Sink, SinkError, merge as merge_rows, merge_key, read_files};
+use swapmeet_runner::session::blank;
+
+/// Joins result files.
+pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
+    /// Missing cases that are named; the others are counted.
+    const NAMED: usize = 10;
+    let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let cases = args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
+    let expected = cases.map(|cases| cases.iter().map(|case| merge_key(&blank(case))).collect());
+    let merged = merge_rows(&files, expected).map_err(|e| Failure::Usage(e.to_string()))?;
+    for case in merged.missing.iter().take(NAMED) {
+        eprintln!("missing: {case}");
+    }
+    if merged.missing.len() > NAMED {
+        eprintln!("and {} more", merged.missing.len() - NAMED);
+    }
+    if !merged.missing.is_empty() && !args.partial {
+        return Err(Failure::Output(format!(
+            "{} of {} cases are missing: nothing was written (--partial writes what there is)",
+            merged.missing.len(),
+            merged.missing.len() + merged.rows.len()
+        )));
+    }
+    let place = args.out.display().to_string();
+    let failed = |SinkError::Io(e): SinkError| Failure::writing(&place, &e);
+    let file = File::create(&args.out).map_err(|e| Failure::Usage(format!("{place}: {e}")))?;
+    let mut csv = CsvSink::new(file);
+    merged.rows.iter().try_for_each(|row| csv.record(row)).and_then(|()| csv.finish()).map_err(failed)?;
+    eprintln!("{} rows in {place}", merged.rows.len());
+    Ok(if merged.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+}

@@ -1,0 +1,23 @@
+//! `swapmeet new-plugin`: a third party's starting point.
+
+use crate::args::{Lang, NewPluginArgs};
+use crate::failure::Failure;
+use std::path::Path;
+use std::process::ExitCode;
+use swapmeet_template::{Language, Name, files, write};
+
+/// Makes the folder and says what to do next.
+pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
+    let name = Name::parse(&args.name).map_err(|e| Failure::Usage(e.to_string()))?;
+    let language = match args.lang {
+        Lang::Rust => Language::Rust,
+        Lang::C => Language::C,
+    };
+    write(Path::new(name.as_str()), &files(&name, language)).map_err(|e| Failure::Usage(e.to_string()))?;
+    let build = match args.lang {
+        Lang::Rust => "cargo build --release",
+        Lang::C => "make",
+    };
+    eprintln!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,88 @@
+//! `swapmeet plot`: a figure of result files.
+
+use crate::args::{LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
+use crate::failure::Failure;
+use std::path::Path;
+use std::process::ExitCode;
+use swapmeet_plot::{Figure, Log, Wanted, X, Y};
+use swapmeet_results::{Record, read_files};
+
+/// What a figure is written as.
+enum Kind {
+    Svg,
+    Png,
+}
+
+/// Draws a figure.
+pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
+    let kind = kind(&args.out)?;
+    let wanted = Wanted {
+        x: match args.x {
+            XAxis::Block => X::Block,
+            XAxis::Nodes => X::Nodes,
+            XAxis::Cv => X::Cv,
+        },
+        y: match args.y {
+            YAxis::Time => Y::Time,
+            YAxis::Ratio => Y::Ratio,
+            YAxis::Bound => Y::Bound,
+            YAxis::Contention => Y::Contention,
+            YAxis::Steps => Y::Steps,
+            YAxis::Messages => Y::Messages,
+            YAxis::LinkMessages => Y::LinkMessages,
+            YAxis::NodeBytes => Y::NodeBytes,
+        },
+        log: args.log.map(|axes| Log {
+            x: matches!(axes, LogAxes::X | LogAxes::Both),
+            y: matches!(axes, LogAxes::Y | LogAxes::Both),
+        }),
+        baseline: args.rows.baseline.as_deref(),
+        title: args.title.as_deref(),
+    };
+    let figure = Figure::of(&rows(&args.rows)?, &wanted).map_err(|e| Failure::Usage(e.to_string()))?;
+    let bytes = match kind {
+        Kind::Svg => figure.svg().into_bytes(),
+        Kind::Png => figure.png(f32::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
+    };
+    std::fs::write(&args.out, bytes).map_err(|e| Failure::Usage(format!("{}: {e}", args.out.display())))?;
+    for note in &figure.notes {
+        eprintln!("{note}");
+    }
+    for (panel, crossover) in figure.panels.iter().flat_map(|p| p.crossovers.iter().map(move |c| (p, c))) {
+        eprintln!("{}", figure.in_words(panel, crossover));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn kind(out: &Path) -> Result<Kind, Failure> {
+    match out.extension().and_then(|e| e.to_str()) {
+        Some("svg") => Ok(Kind::Svg),
+        Some("png") => Ok(Kind::Png),
+        _ => Err(Failure::Usage(format!("--out {}: expected a name that ends in .svg or .png", out.display()))),
+    }
+}
+
+/// The rows of the files that were chosen.
+pub fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
+    let mut files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    type Text = fn(&Record) -> &str;
+    let choices: [(&str, &[String], Text); 3] = [
+        ("--topology", &args.topologies, |r| &r.topology),
+        ("--algorithm", &args.algorithms, |r| &r.algorithm),
+        ("--machine", &args.machines, |r| &r.machine),
+    ];
+    for (flag, wanted, text) in choices {
+        for value in wanted {
+            if !files.iter().flat_map(|(_, rows)| rows).any(|r| text(r) == value) {
+                let mut known: Vec<&str> = files.iter().flat_map(|(_, rows)| rows).map(text).collect();
+                known.sort_unstable();
+                known.dedup();
+                return Err(Failure::Usage(format!("{flag} {value}: no row has it; there are {}", known.join(", "))));
+            }
+        }
+        for (_, rows) in &mut files {
+            rows.retain(|row| wanted.is_empty() || wanted.iter().any(|value| value == text(row)));
+        }
+    }
+    Ok(files)
+}

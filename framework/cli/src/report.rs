@@ -1,0 +1,41 @@
+//! `swapmeet report`: a page of result files.
+
+use crate::args::ReportArgs;
+use crate::failure::Failure;
+use crate::plot::rows;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use swapmeet_plot::{PageWanted, page};
+use swapmeet_results::Record;
+use swapmeet_runner::experiment::Experiment;
+
+/// Makes the page.
+pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let files = rows(&args.rows)?;
+    let title = args.title.clone().unwrap_or_else(|| experiments(&files));
+    let wanted = PageWanted {
+        title: &title,
+        baseline: args.rows.baseline.as_deref(),
+        program: concat!("swapmeet ", env!("CARGO_PKG_VERSION")),
+    };
+    let text = page(&files, &wanted).map_err(|e| Failure::Usage(e.to_string()))?;
+    if args.out == Path::new("-") {
+        std::io::stdout().write_all(text.as_bytes()).map_err(|e| Failure::writing("standard output", &e))?;
+    } else {
+        std::fs::write(&args.out, text).map_err(|e| Failure::Usage(format!("{}: {e}", args.out.display())))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The experiments' names, each once.
+fn experiments(files: &[(String, Vec<Record>)]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for row in files.iter().flat_map(|(_, rows)| rows) {
+        let named = row.experiment != Experiment::default().name;
+        if named && !names.contains(&row.experiment.as_str()) {
+            names.push(&row.experiment);
+        }
+    }
+    if names.is_empty() { "Swapmeet report".to_owned() } else { names.join(", ") }
+}

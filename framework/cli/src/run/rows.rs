@@ -1,0 +1,233 @@
+//! Where rows go: a table at the end, standard output, or a file, which may hold rows of a run that was stopped.
+
+use crate::failure::Failure;
+use std::collections::HashMap;
+use std::fs::{File, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use swapmeet_results::{CsvSink, ReadError, Record, Sink, SinkError, columns, read_bytes};
+use swapmeet_runner::case::Case;
+use swapmeet_runner::session::blank;
+
+/// A place for rows.
+pub enum Rows {
+    /// Kept, for a table.
+    Kept(Vec<Record>),
+    /// Written as CSV.
+    Written {
+        csv: Box<CsvSink<Box<dyn Write>>>,
+        /// The file, where it is one.
+        path: Option<PathBuf>,
+        /// Held for as long as we write: another run that would write to it is refused.
+        _lock: Option<File>,
+    },
+}
+
+/// What a file holds already.
+pub struct Found {
+    /// For each case of the run, its row if it is there.
+    pub rows: Vec<Option<Record>>,
+    /// Whether the rows there are the first of the run, in order.
+    pub in_order: bool,
+}
+
+impl Found {
+    fn nothing(cases: usize) -> Self {
+        Self { rows: vec![None; cases], in_order: true }
+    }
+}
+
+impl Rows {
+    /// Opens the place for rows of these cases. With `resume`, what a file holds already is kept.
+    pub fn open(out: Option<&Path>, resume: bool, cases: &[Case]) -> Result<(Self, Found), Failure> {
+        let nothing = Found::nothing(cases.len());
+        let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
+        if path == Path::new("-") {
+            let csv = CsvSink::new(Box::new(io::stdout()) as Box<dyn Write>);
+            return Ok((Self::Written { csv: Box::new(csv), path: None, _lock: None }, nothing));
+        }
+        let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
+        let mut file = open(path, resume)?;
+        let is_file = is_regular(&file);
+        let (mut found, mut headed) = (nothing, false);
+        if resume {
+            let whole = read_found(path, &mut file)?;
+            if let Some((intact, records)) = whole {
+                found = matched(path, records, cases)?;
+                headed = true;
+                file.set_len(intact).map_err(|e| refused(&e))?;
+            } else if is_file {
+                file.set_len(0).map_err(|e| refused(&e))?;
+            }
+            file.seek(SeekFrom::End(0)).map_err(|e| refused(&e))?;
+        } else if is_file {
+            file.set_len(0).map_err(|e| refused(&e))?;
+        }
+        let out: Box<dyn Write> = Box::new(file.try_clone().map_err(|e| refused(&e))?);
+        let csv = if headed { CsvSink::appending(out) } else { CsvSink::new(out) };
+        Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), _lock: Some(file) }, found))
+    }
+
+    /// Takes a row.
+    pub fn push(&mut self, record: Record) -> Result<(), Failure> {
+        match self {
+            Self::Kept(rows) => rows.push(record),
+            Self::Written { csv, .. } => csv.record(&record).map_err(|e| self.failed(&e))?,
+        }
+        Ok(())
+    }
+
+    /// No more rows.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Kept(_) => Ok(()),
+            Self::Written { csv, .. } => csv.finish().map_err(|e| self.failed(&e)),
+        }
+    }
+
+    fn failed(&self, SinkError::Io(e): &SinkError) -> Failure {
+        match self {
+            Self::Written { path: Some(path), .. } => Failure::writing(&path.display().to_string(), e),
+            _ => Failure::writing("standard output", e),
+        }
+    }
+
+    /// Puts the rows of a file in the order of cases, where a run that was interrupted left them in another.
+    pub fn sort(&self, cases: &[Case]) -> Result<(), Failure> {
+        let Self::Written { path: Some(path), .. } = self else { return Ok(()) };
+        let failed = |e: &io::Error| Failure::writing(&path.display().to_string(), e);
+        let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
+        let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
+        let found = matched(path, records, cases)?;
+        // Beside the file, so that it takes its place in one go: never is there half a file.
+        let mut beside = path.clone().into_os_string();
+        beside.push(".sorted");
+        let mut csv = CsvSink::new(File::create(&beside).map_err(|e| failed(&e))?);
+        for record in found.rows.iter().flatten() {
+            csv.record(record).map_err(|SinkError::Io(e)| failed(&e))?;
+        }
+        csv.finish().map_err(|SinkError::Io(e)| failed(&e))?;
+        std::fs::rename(&beside, path).map_err(|e| failed(&e))
+    }
+}
+
+/// A file for rows, empty, that no other run writes to for as long as it is open.
+pub fn create(path: &Path) -> Result<File, Failure> {
+    let file = open(path, false)?;
+    if is_regular(&file) {
+        file.set_len(0).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+    }
+    Ok(file)
+}
+
+/// Opens a file and locks it.
+fn open(path: &Path, read: bool) -> Result<File, Failure> {
+    let options = File::options().read(read).write(true).create(true).truncate(false).open(path);
+    let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::Usage(format!("{}: another run is writing to it", path.display())))
+        }
+        // Not every kind of file can be locked.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+fn is_regular(file: &File) -> bool {
+    file.metadata().is_ok_and(|m| m.is_file())
+}
+
+/// The whole rows of a file, and how many bytes they take; `None` if there is not even a header.
+fn read_found(path: &Path, file: &mut File) -> Result<Option<(u64, Vec<Record>)>, Failure> {
+    let name = path.display().to_string();
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(file, &mut bytes).map_err(|e| Failure::Usage(format!("{name}: {e}")))?;
+    let usable = match read_bytes(name.clone(), &bytes) {
+        Ok(records) => Some((bytes.len(), records)),
+        Err(ReadError::Torn { intact: 0, .. } | ReadError::Empty { .. }) => None,
+        Err(ReadError::Torn { intact, .. }) => {
+            let records = read_bytes(name.clone(), &bytes[..intact]).map_err(|e| Failure::Usage(e.to_string()))?;
+            Some((intact, records))
+        }
+        Err(e) => return Err(Failure::Usage(e.to_string())),
+    };
+    let header: String = columns().collect::<Vec<_>>().join(",");
+    if usable.is_some() && !bytes.starts_with(format!("{header}\n").as_bytes()) {
+        return Err(Failure::Usage(format!(
+            "{name}: its columns are not those of this version, rows of which can't be added to it: give another --out"
+        )));
+    }
+    Ok(usable.map(|(intact, records)| (intact as u64, records)))
+}
+
+/// What says which case a row is.
+fn identity(r: &Record) -> [String; 12] {
+    [
+        r.experiment.clone(),
+        r.topology.clone(),
+        r.algorithm.clone(),
+        r.workload.clone(),
+        r.machine.clone(),
+        r.repetition.to_string(),
+        r.seed.to_string(),
+        r.plugin.clone(),
+        r.plugin_version.clone(),
+        r.collective.clone(),
+        r.model.clone(),
+        r.nodes.to_string(),
+    ]
+}
+
+const IDENTITY: [&str; 12] = [
+    "experiment",
+    "topology",
+    "algorithm",
+    "workload",
+    "machine",
+    "repetition",
+    "seed",
+    "plugin",
+    "plugin_version",
+    "collective",
+    "model",
+    "nodes",
+];
+
+/// Each row to its case; an error says in what a row differs from all cases.
+fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
+    let keys: Vec<[String; 12]> = cases.iter().map(|case| identity(&blank(case))).collect();
+    let numbers: HashMap<&[String; 12], usize> = keys.iter().enumerate().map(|(i, key)| (key, i)).collect();
+    let mut found = Found::nothing(cases.len());
+    for (line, record) in records.into_iter().enumerate() {
+        let key = identity(&record);
+        let refused = |what: String| {
+            Failure::Usage(format!(
+                "{}: row {} is of another experiment: {what}; give another --out, or leave --resume to write it anew",
+                path.display(),
+                line + 1
+            ))
+        };
+        let Some(number) = numbers.get(&key) else { return Err(refused(difference(&key, &keys))) };
+        let machine = &cases[*number].machine;
+        if let Some(spec) = machine.stands_for().filter(|_| record.time_us.is_some())
+            && !record.note.contains(&format!("{} is {spec}", machine.name()))
+        {
+            return Err(refused(format!("there `{}` is not {spec}", machine.name())));
+        }
+        found.in_order &= *number == line;
+        if found.rows[*number].replace(record).is_some() {
+            return Err(refused("its case is there twice".to_owned()));
+        }
+    }
+    Ok(found)
+}
+
+/// In what a row differs from the case that is most like it.
+fn difference(key: &[String; 12], keys: &[[String; 12]]) -> String {
+    let alike = |other: &&[String; 12]| key.iter().zip(other.iter()).filter(|(a, b)| a == b).count();
+    let Some(nearest) = keys.iter().max_by_key(alike) else { return "there are no cases".to_owned() };
+    let differ = IDENTITY.iter().zip(key.iter().zip(nearest)).filter(|(_, (a, b))| a != b);
+    let texts: Vec<String> =
+        differ.map(|(name, (theirs, ours))| format!("its {name} is `{theirs}`, here `{ours}`")).collect();
+    texts.join(", ")
+}

@@ -1,0 +1,79 @@
+//! `swapmeet tui`: what the dashboard needs from flags, files and the terminal, and what it leaves behind.
+
+use crate::args::{RunArgs, TuiArgs};
+use crate::failure::{Failure, SOME_FAILED};
+use crate::{run, table};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use swapmeet_results::CsvSink;
+use swapmeet_runner::case;
+use swapmeet_runner::input::Text;
+use swapmeet_tui::{Setup, Theme, is_ascii_terminal};
+
+/// Left before all cases had run.
+const INTERRUPTED: u8 = 130;
+
+/// Shows the dashboard.
+pub fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
+    let theme = args.theme.as_deref().and_then(Theme::named).unwrap_or_else(Theme::of_environment);
+    show(&args.run, theme, args.ascii || is_ascii_terminal())
+}
+
+/// Shows the dashboard for `run --tui`.
+pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
+    show(args, Theme::of_environment(), is_ascii_terminal())
+}
+
+fn show(args: &RunArgs, theme: Theme, ascii: bool) -> Result<ExitCode, Failure> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(Failure::Usage(
+            "the dashboard needs a terminal for input and output: `swapmeet run` does the same work without".to_owned(),
+        ));
+    }
+    if args.out.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::Usage(
+            "`--out -` would write rows across the dashboard: name a file, or use `swapmeet run`".to_owned(),
+        ));
+    }
+    if args.resume {
+        return Err(Failure::Usage("the dashboard takes up no earlier run: use `swapmeet run --resume`".to_owned()));
+    }
+    let mut experiment = run::experiment(args)?;
+    let complete = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
+    if experiment.topologies.is_empty() {
+        experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
+    }
+    run::fill_in(&mut experiment);
+    let registry = run::registry(&args.plugins)?;
+    // What is wrong with flags or file is told before the screen is taken, even if there is something missing too.
+    let cases = run::part(case::cases(&experiment, &registry)?, args.shard)?;
+    let rows = match &args.out {
+        None => None,
+        Some(path) => Some(Arc::new(Mutex::new(CsvSink::new(run::rows::create(path)?))) as swapmeet_tui::engine::Rows),
+    };
+    let setup = Setup {
+        registry,
+        plugin_dirs: args.plugins.plugin_dirs.clone(),
+        experiment,
+        cases: if complete { cases } else { Vec::new() },
+        place: run::place(args),
+        rows,
+        theme,
+        ascii,
+    };
+    let outcome = swapmeet_tui::run(setup).map_err(|e| Failure::writing("the terminal", &e))?;
+    if outcome.leave_rows && !outcome.records.is_empty() {
+        let text = table::results(&outcome.records);
+        writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
+    }
+    if let Some(reason) = outcome.unwritten {
+        return Err(Failure::Output(reason.trim_start_matches("error: ").to_owned()));
+    }
+    Ok(match (outcome.interrupted, outcome.some_failed) {
+        (true, _) => ExitCode::from(INTERRUPTED),
+        (false, true) => ExitCode::from(SOME_FAILED),
+        (false, false) => ExitCode::SUCCESS,
+    })
+}

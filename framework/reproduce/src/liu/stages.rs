@@ -1,0 +1,97 @@
+//! A schedule stage by stage, as the paper counts: what a node sends itself is a message too, in a step of its own where nothing else is sent in it.
+
+use crate::bench::{Bench, ReproduceError};
+use swapmeet_core::step::{Listener, Proof, Step};
+use swapmeet_results::Record;
+
+/// What happens in one stage. Loads are bytes.
+#[derive(Debug, Clone, Default)]
+pub struct Stage {
+    /// Steps.
+    pub steps: u64,
+    /// Sum over steps of the longest message.
+    pub critical: u64,
+    /// Messages that each node receives.
+    pub received: Vec<u64>,
+    /// The longest message that each node receives.
+    pub longest: Vec<u64>,
+    /// Bytes that each node sends.
+    pub sent: Vec<u64>,
+}
+
+/// Watches a schedule.
+#[derive(Debug, Default)]
+struct Watcher {
+    nodes: usize,
+    /// Bytes a block, where blocks are counted.
+    block_bytes: u64,
+    stages: Vec<Stage>,
+    phase: Option<u32>,
+    /// What nodes sent themselves in the step under way.
+    kept: Vec<(usize, u64)>,
+}
+
+impl Watcher {
+    fn enter(&mut self, phase: u32) {
+        if self.phase != Some(phase) {
+            self.end_step(0);
+            self.phase = Some(phase);
+            let zeros = vec![0; self.nodes];
+            let [received, longest, sent] = [zeros.clone(), zeros.clone(), zeros];
+            self.stages.push(Stage { received, longest, sent, ..Stage::default() });
+        }
+    }
+
+    fn message(&mut self, from: usize, to: usize, bytes: u64) {
+        let Some(stage) = self.stages.last_mut() else { return };
+        stage.received[to] += 1;
+        stage.longest[to] = stage.longest[to].max(bytes);
+        stage.sent[from] += bytes;
+    }
+
+    /// A step has ended in which the longest message between different nodes had so many bytes.
+    fn end_step(&mut self, longest: u64) {
+        let kept = std::mem::take(&mut self.kept);
+        if kept.is_empty() && longest == 0 {
+            return;
+        }
+        for (node, bytes) in &kept {
+            self.message(*node, *node, *bytes);
+        }
+        let Some(stage) = self.stages.last_mut() else { return };
+        stage.steps += 1;
+        stage.critical += kept.into_iter().map(|(_, bytes)| bytes).fold(longest, u64::max);
+    }
+
+    fn bytes(&self, load: u64, proof: Proof) -> u64 {
+        if proof == Proof::Blocks { load * self.block_bytes } else { load }
+    }
+}
+
+impl Listener for Watcher {
+    fn step(&mut self, step: &Step<'_>) {
+        self.enter(step.phase_number);
+        let mut longest = 0;
+        for t in step.transfers {
+            let bytes = self.bytes(t.load, step.proof);
+            longest = longest.max(bytes);
+            self.message(t.from as usize, t.to as usize, bytes);
+        }
+        self.end_step(longest);
+    }
+
+    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+        self.enter(phase);
+        // Whole blocks are in one part; amounts are bytes, in as many parts as a block has of them.
+        let bytes = if parts == 1 { load * self.block_bytes } else { load };
+        self.kept.push((node as usize, bytes));
+    }
+}
+
+/// The stages of an algorithm among `p` nodes that have `bytes` for each, and its row.
+pub fn uniform(bench: &Bench<'_>, algorithm: &str, p: u64, bytes: u64) -> Result<(Vec<Stage>, Record), ReproduceError> {
+    let mut watcher = Watcher { nodes: p as usize, block_bytes: bytes, ..Watcher::default() };
+    let row = bench.watch_with(&super::nodes(p), algorithm, &format!("uniform:{bytes}"), &mut watcher)?;
+    watcher.end_step(0);
+    Ok((watcher.stages, row))
+}

@@ -1,0 +1,241 @@
+//! The program's side of one worker process.
+
+use super::Workers;
+use super::message::{CaseSpec, Job, Reply};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use swapmeet_results::Record;
+
+/// What a worker answers, or what became of it.
+pub enum Answer {
+    /// A case of the job has ended.
+    Row(usize, Box<Record>),
+    /// The schedule has come so far.
+    Progress(u64),
+    /// A line from the plugin.
+    Log(String),
+    /// The job is done.
+    Done,
+    /// It took longer than it may; the worker is no more.
+    Late(Duration),
+    /// The worker is no more, for this reason.
+    Died(String),
+    /// The batch was stopped; the worker is no more.
+    Cancelled,
+}
+
+/// A worker.
+pub struct Process {
+    child: Child,
+    socket: UnixStream,
+    /// What came and isn't a whole line yet.
+    pending: Vec<u8>,
+    /// What it prints, line by line.
+    printed: Receiver<String>,
+    /// The last line it printed, and how many it printed during the job.
+    last_words: String,
+    lines: u32,
+    /// When the case under way began.
+    since: Instant,
+}
+
+impl Process {
+    /// Starts a worker, in a process group of its own: a Ctrl-C at the terminal is for the program, which ends its workers itself.
+    pub fn start(workers: &Workers) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let (reader, writer) = io::pipe()?;
+        let mut command = workers.command.iter();
+        let program = command.next().ok_or_else(|| io::Error::other("no program given"))?;
+        let child = Command::new(program)
+            .args(command)
+            .arg("--memory-limit")
+            .arg(workers.memory_limit.to_string())
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
+            .stderr(Stdio::from(OwnedFd::from(writer)))
+            .process_group(0)
+            .spawn()?;
+        let (sender, printed) = channel();
+        std::thread::spawn(move || {
+            // Whatever it prints, in whatever encoding: a line is what ends in a line feed, or is very long.
+            const LONGEST: u64 = 4096;
+            let mut reader = BufReader::new(reader);
+            let mut line = Vec::new();
+            while matches!(reader.by_ref().take(LONGEST).read_until(b'\n', &mut line), Ok(n) if n > 0) {
+                let text: String = String::from_utf8_lossy(&line).trim_end().chars().map(visible).collect();
+                line.clear();
+                if sender.send(text).is_err() {
+                    // Nobody wants it any more, but a full pipe would stop the worker.
+                    let _ = io::copy(&mut reader, &mut io::sink());
+                }
+            }
+        });
+        Ok(Self {
+            child,
+            socket: ours,
+            pending: Vec::new(),
+            printed,
+            last_words: String::new(),
+            lines: 0,
+            since: Instant::now(),
+        })
+    }
+
+    /// Hands over a job; the first answer.
+    pub fn ask(&mut self, cases: Vec<CaseSpec>) -> Answer {
+        (self.since, self.lines) = (Instant::now(), 0);
+        self.last_words.clear();
+        let sent = serde_json::to_vec(&Job { cases }).map_err(io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            self.socket.write_all(&line)
+        });
+        match sent {
+            Ok(()) => Answer::Progress(0),
+            Err(_) => self.dead(),
+        }
+    }
+
+    /// Waits for the next answer. A case may take `limit`, and a little more to say itself that it took longer.
+    pub fn answer(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> Answer {
+        /// How long a stop may go unnoticed.
+        const SLICE: Duration = Duration::from_millis(50);
+        /// Lines of a job that anybody wants to see.
+        const MOST_LINES: u32 = 20;
+        loop {
+            if let Ok(line) = self.printed.try_recv() {
+                self.last_words.clone_from(&line);
+                self.lines += 1;
+                match self.lines {
+                    lines if lines < MOST_LINES => return Answer::Log(line),
+                    MOST_LINES => return Answer::Log("(what more is printed is left out)".to_owned()),
+                    _ => continue,
+                }
+            }
+            if let Some(end) = self.pending.iter().position(|b| *b == b'\n') {
+                let line: Vec<u8> = self.pending.drain(..=end).collect();
+                return self.understood(&line);
+            }
+            if stop.load(Ordering::Relaxed) {
+                self.kill();
+                return Answer::Cancelled;
+            }
+            if let Some(limit) =
+                limit.filter(|limit| self.since.elapsed() > limit.mul_f64(1.25) + Duration::from_secs(2))
+            {
+                self.kill();
+                return Answer::Late(limit);
+            }
+            let mut buffer = [0; 8192];
+            let read = self.socket.set_read_timeout(Some(SLICE)).and_then(|()| self.socket.read(&mut buffer));
+            match read {
+                Ok(0) => return self.dead(),
+                Ok(n) => self.pending.extend_from_slice(&buffer[..n]),
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+                    ) =>
+                {
+                    // A process that the plugin started may hold the socket open though the worker is no more.
+                    if !matches!(self.child.try_wait(), Ok(None)) {
+                        return self.dead();
+                    }
+                }
+                Err(_) => return self.dead(),
+            }
+        }
+    }
+
+    fn understood(&mut self, line: &[u8]) -> Answer {
+        match serde_json::from_slice(line) {
+            Ok(Reply::Row { case, fields }) => match Record::from_fields(fields.iter().map(String::as_str)) {
+                Ok(record) => {
+                    self.since = Instant::now();
+                    Answer::Row(case, Box::new(record))
+                }
+                Err(e) => self.confused(&e),
+            },
+            Ok(Reply::Progress { steps }) => Answer::Progress(steps),
+            Ok(Reply::Log { line }) => Answer::Log(line),
+            Ok(Reply::Done) => Answer::Done,
+            Err(e) => self.confused(&e.to_string()),
+        }
+    }
+
+    /// Something wrote to the socket that is not ours: the plugin has found it.
+    fn confused(&mut self, why: &str) -> Answer {
+        self.kill();
+        Answer::Died(format!("the worker process sent what is no row: {why}"))
+    }
+
+    /// The socket has closed: the worker has ended, or the plugin closed what isn't its own.
+    fn dead(&mut self) -> Answer {
+        /// A process that closed its socket without ending has this long to end.
+        const GRACE: Duration = Duration::from_millis(200);
+        let begin = Instant::now();
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                Ok(None) if begin.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(2)),
+                _ => break None,
+            }
+        };
+        self.kill();
+        // What it printed last is still on its way.
+        while let Ok(line) = self.printed.recv_timeout(Duration::from_millis(50)) {
+            self.last_words = line;
+        }
+        let how = status.map_or_else(|| "the plugin closed the worker process's socket".to_owned(), ended);
+        let words =
+            if self.last_words.is_empty() { String::new() } else { format!("; its last words: {}", self.last_words) };
+        Answer::Died(format!("{how}{words}"))
+    }
+
+    /// Ends the worker and whatever its plugin has started.
+    fn kill(&mut self) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn ended(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),
+        (None, Some(code)) => format!("its process ended with exit status {code}, without an answer"),
+        (None, None) => "its process ended, without an answer".to_owned(),
+    }
+}
+
+fn named(signal: i32) -> &'static str {
+    match signal {
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        15 => " (SIGTERM)",
+        31 => " (SIGSYS)",
+        _ => "",
+    }
+}
+
+fn visible(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}

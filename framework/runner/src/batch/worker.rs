@@ -1,0 +1,164 @@
+//! The worker's side: takes jobs, gives rows.
+//!
+//! Its standard input is a socket to the program that started it. Before any plugin is loaded the socket is moved to a descriptor that nobody else
+//! knows, and the standard input becomes empty; standard output and error are a pipe to the program's log.
+
+use super::Pulse;
+use super::message::{CaseSpec, Job, Reply};
+use crate::case::{Case, choose};
+use crate::input::Text;
+use crate::registry::Registry;
+use crate::session::{Said, tell_group};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use swapmeet_core::machine::Machine;
+use swapmeet_core::topology::{self, Topology};
+use swapmeet_results::{Record, Status};
+use swapmeet_workloads::Workload;
+
+/// Why a worker can't work.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The socket failed, or the limits could not be set.
+    #[error("the worker's socket or its limits: {0}")]
+    Io(#[from] io::Error),
+    /// A job that makes no sense.
+    #[error("the worker's job: {0}")]
+    Job(#[from] serde_json::Error),
+    /// Plugins can't be loaded.
+    #[error(transparent)]
+    Registry(#[from] crate::registry::RegistryError),
+}
+
+/// Serves jobs until the socket closes.
+pub fn serve(plugin_dirs: &[PathBuf], memory_limit: u64) -> Result<(), WorkerError> {
+    let socket = take_socket()?;
+    limit(memory_limit)?;
+    let registry = Registry::find(plugin_dirs)?;
+    let known = Known { registry, topologies: HashMap::new(), workloads: HashMap::new() };
+    let out = RefCell::new(File::from(socket.try_clone()?));
+    let mut known = known;
+    for line in BufReader::new(File::from(socket)).lines() {
+        let job: Job = serde_json::from_str(&line?)?;
+        let mut broken = Ok(());
+        let mut say = |reply: &Reply| {
+            if broken.is_ok() {
+                broken = send(&mut out.borrow_mut(), reply);
+            }
+        };
+        known.run(&job.cases, &mut say);
+        say(&Reply::Done);
+        broken?;
+    }
+    Ok(())
+}
+
+fn send(out: &mut File, reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    out.write_all(&line)
+}
+
+/// Standard input, moved out of a plugin's way.
+fn take_socket() -> io::Result<OwnedFd> {
+    let socket = io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    Ok(socket)
+}
+
+/// A plugin may not take more than its share, nor outlive the program, nor leave a core file.
+fn limit(memory: u64) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let both = |most| Rlimit { current: Some(most), maximum: Some(most) };
+    setrlimit(Resource::As, both(memory))?;
+    setrlimit(Resource::Core, both(0))?;
+    Ok(())
+}
+
+/// What has been looked up already: cases of one job must share it, and a matrix is read once.
+struct Known {
+    registry: Registry,
+    topologies: HashMap<String, Arc<dyn Topology>>,
+    workloads: HashMap<String, Workload>,
+}
+
+impl Known {
+    fn run(&mut self, specs: &[CaseSpec], say: &mut dyn FnMut(&Reply)) {
+        let say = RefCell::new(say);
+        let say = |reply: &Reply| (say.borrow_mut())(reply);
+        let row = |case: usize, record: &Record| say(&Reply::Row { case, fields: record.fields().collect() });
+        let (mut cases, mut numbers) = (Vec::new(), Vec::new());
+        for (number, spec) in specs.iter().enumerate() {
+            match self.look_up(spec) {
+                Ok(case) => {
+                    cases.push(case);
+                    numbers.push(number);
+                }
+                // The program looked it up a moment ago: a file has gone, or changed.
+                Err(reason) => row(number, &unknown(spec, reason)),
+            }
+        }
+        let mut pulse = Pulse::new(|steps| say(&Reply::Progress { steps }));
+        tell_group(&cases, &mut [&mut pulse], &mut |said| match said {
+            Said::Row(index, record) => row(numbers[index], &record),
+            Said::Log(line) => say(&Reply::Log { line }),
+        });
+    }
+
+    fn look_up(&mut self, spec: &CaseSpec) -> Result<Case, String> {
+        let topology = match self.topologies.get(&spec.topology) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let new = topology::parse(&spec.topology).map_err(|e| e.to_string())?;
+                self.topologies.insert(spec.topology.clone(), Arc::clone(&new));
+                new
+            }
+        };
+        let workload = match self.workloads.get(&spec.workload) {
+            Some(known) => known.clone(),
+            None => {
+                let new = Workload::parse(&spec.workload).map_err(|e| e.to_string())?;
+                self.workloads.insert(spec.workload.clone(), new.clone());
+                new
+            }
+        };
+        let own: Vec<Machine> = match &spec.own_machine {
+            Some((name, stands_for)) => vec![Machine::parse(stands_for).map_err(|e| e.to_string())?.renamed(name)],
+            None => Vec::new(),
+        };
+        let algorithm = Text::flag("algorithm", &spec.algorithm);
+        Ok(Case {
+            experiment: spec.experiment.as_str().into(),
+            topology,
+            algorithm: choose(&algorithm, &self.registry).map_err(|e| e.message)?,
+            workload,
+            machine: Machine::parse_among(&spec.machine, &own).map_err(|e| e.to_string())?,
+            repetition: spec.repetition,
+            seed: spec.seed,
+            timeout: spec.timeout_secs.map(Duration::from_secs_f64),
+        })
+    }
+}
+
+/// The row of a case that can't be looked up any more.
+fn unknown(spec: &CaseSpec, reason: String) -> Record {
+    Record {
+        experiment: spec.experiment.clone(),
+        algorithm: spec.algorithm.clone(),
+        topology: spec.topology.clone(),
+        workload: spec.workload.clone(),
+        machine: spec.machine.clone(),
+        repetition: spec.repetition,
+        seed: spec.seed,
+        status: Status::Error,
+        reason,
+        ..Record::default()
+    }
+}

@@ -1,0 +1,19 @@
+//! The dashboard: watch an experiment run, and explore: pick, run, look, change one thing, run again.
+//!
+//! State ([`app`], [`model`]) is changed by events ([`engine`]) and actions ([`keys`]); the screen ([`view`]) is a pure function of it. Rows go two
+//! ways: to the file one by one from the thread that makes them, to the screen as many as came since the last picture.
+
+mod actions;
+pub mod app;
+pub mod engine;
+pub mod keys;
+pub mod model;
+mod mouse;
+mod save;
+pub mod terminal;
+mod typing;
+pub mod view;
+
+pub use app::{App, Outcome, Setup};
+pub use terminal::run;
+pub use view::theme::{Theme, is_ascii_terminal};

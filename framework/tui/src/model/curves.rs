@@ -1,0 +1,229 @@
+//! Completion time against block size or nodes: a curve an algorithm, and where curves cross.
+
+use super::comparison::{Compared, Group};
+use std::collections::BTreeSet;
+use swapmeet_core::spec::{Spec, format_size, parse_size};
+
+/// What varies along a family of curves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// Bytes of a block: all of them, the spike, or the mean.
+    BlockSize,
+    /// Nodes of topologies of one kind.
+    Nodes,
+}
+
+/// One algorithm's curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The algorithm.
+    pub algorithm: String,
+    /// Its points, by rising x: bytes or nodes, and us.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Where one curve goes below another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crossover {
+    /// Faster on the left.
+    pub before: String,
+    /// Faster on the right.
+    pub after: String,
+    /// Where.
+    pub at: (f64, f64),
+}
+
+/// Curves of cases that differ in nothing but the algorithm and x.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    /// What varies.
+    pub axis: Axis,
+    /// What doesn't.
+    pub title: String,
+    /// A curve an algorithm.
+    pub curves: Vec<Curve>,
+    /// Where they cross, from left to right.
+    pub crossovers: Vec<Crossover>,
+    /// The groups that its points are of.
+    pub groups: BTreeSet<usize>,
+}
+
+impl Axis {
+    /// A value of x for reading.
+    pub fn text(self, x: f64) -> String {
+        match self {
+            Self::BlockSize if x.fract() == 0.0 && format_size(x as u64).len() <= 5 => format_size(x as u64),
+            Self::BlockSize => size_text(x),
+            Self::Nodes => format!("{x:.0}"),
+        }
+    }
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::BlockSize => "block size",
+            Self::Nodes => "nodes",
+        }
+    }
+}
+
+/// A size for reading: three figures and a unit.
+pub fn size_text(bytes: f64) -> String {
+    let (value, unit) = match bytes {
+        b if b < 1024.0 => (b, "B"),
+        b if b < 1048576.0 => (b / 1024.0, "KiB"),
+        b if b < 1073741824.0 => (b / 1048576.0, "MiB"),
+        b => (b / 1073741824.0, "GiB"),
+    };
+    let decimals = usize::from(value < 100.0 && value.fract() > 0.0);
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A workload's size, and the workload without it.
+fn size_of(workload: &str) -> Option<(f64, String)> {
+    let (collective, sizes) = match workload.split_once('/') {
+        Some((collective, sizes)) if !collective.contains(':') => (format!("{collective}/"), sizes),
+        _ => (String::new(), workload),
+    };
+    let spec = Spec::parse("workload", sizes).ok()?;
+    let key = match spec.name() {
+        "uniform" => None,
+        "one-spike" | "transpose" => Some("max"),
+        "irregular" => Some("mean"),
+        _ => return None,
+    };
+    let arg = spec.args().iter().find(|a| a.key() == key)?;
+    let bytes = parse_size(arg.value()).ok()?;
+    let end = arg.value_at() + arg.value().len();
+    Some((bytes as f64, format!("{collective}{}..{}", &sizes[..arg.value_at()], &sizes[end..])))
+}
+
+/// A topology without its size.
+fn kind_of(topology: &str) -> String {
+    topology.split(|c: char| c.is_ascii_digit()).next().unwrap_or(topology).to_owned()
+}
+
+/// x of a group, and what its family has in common.
+fn place(axis: Axis, group: &Group) -> Option<(f64, String)> {
+    let (x, topology, workload) = match axis {
+        Axis::BlockSize => {
+            let (bytes, shape) = size_of(&group.workload)?;
+            (bytes, group.topology.clone(), shape)
+        }
+        Axis::Nodes => (group.nodes as f64, format!("{}..", kind_of(&group.topology)), group.workload.clone()),
+    };
+    Some((x, format!("{topology}, {workload}, {}, {}", group.machine, group.model)))
+}
+
+/// All families with two values of x at least.
+pub fn families(compared: &Compared) -> Vec<Family> {
+    let mut all = Vec::new();
+    for axis in [Axis::BlockSize, Axis::Nodes] {
+        let mut families: Vec<Family> = Vec::new();
+        for line in &compared.lines {
+            let Some(time) = line.time.as_ref().map(|t| t.mean) else { continue };
+            let Some((x, title)) = place(axis, &compared.groups[line.group]) else { continue };
+            let family = match families.iter().position(|f| f.title == title) {
+                Some(i) => &mut families[i],
+                None => {
+                    families.push(Family {
+                        axis,
+                        title,
+                        curves: Vec::new(),
+                        crossovers: Vec::new(),
+                        groups: BTreeSet::new(),
+                    });
+                    let last = families.len() - 1;
+                    &mut families[last]
+                }
+            };
+            family.groups.insert(line.group);
+            match family.curves.iter_mut().find(|c| c.algorithm == line.algorithm) {
+                Some(curve) => curve.points.push((x, time)),
+                None => family.curves.push(Curve { algorithm: line.algorithm.clone(), points: vec![(x, time)] }),
+            }
+        }
+        for family in &mut families {
+            family.curves.iter_mut().for_each(|c| c.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+            family.curves.sort_by(|a, b| a.algorithm.cmp(&b.algorithm));
+            family.crossovers = crossovers(&family.curves);
+        }
+        let varies = |family: &Family| {
+            let mut xs = family.curves.iter().flat_map(|c| &c.points).map(|p| p.0);
+            let first = xs.next();
+            xs.any(|x| Some(x) != first)
+        };
+        families.retain(varies);
+        all.append(&mut families);
+    }
+    all
+}
+
+/// Between two x that both curves have, time is taken to grow linearly, which is what start-up plus bytes does.
+fn crossovers(curves: &[Curve]) -> Vec<Crossover> {
+    let mut found = Vec::new();
+    for (i, a) in curves.iter().enumerate() {
+        for b in &curves[i + 1..] {
+            let at = |curve: &Curve, x: f64| curve.points.iter().find(|p| p.0 == x).map(|p| p.1);
+            let both: Vec<(f64, f64, f64)> = a.points.iter().filter_map(|(x, y)| Some((*x, *y, at(b, *x)?))).collect();
+            // Where the two are equal, neither is ahead: the sign before and after counts.
+            let apart = both.iter().filter(|(_, ya, yb)| ya != yb);
+            for ((x0, a0, b0), (x1, a1, b1)) in apart.clone().zip(apart.skip(1)) {
+                let (before, after) = (b0 - a0, b1 - a1);
+                if before.signum() == after.signum() {
+                    continue;
+                }
+                let share = before / (before - after);
+                let at = (x0 + share * (x1 - x0), a0 + share * (a1 - a0));
+                let (first, then) = if before > 0.0 { (a, b) } else { (b, a) };
+                found.push(Crossover { before: first.algorithm.clone(), after: then.algorithm.clone(), at });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(algorithm: &str, points: &[(f64, f64)]) -> Curve {
+        Curve { algorithm: algorithm.to_owned(), points: points.to_vec() }
+    }
+
+    #[test]
+    fn a_workloads_size_is_found_wherever_it_stands() {
+        assert_eq!(size_of("uniform:1KiB"), Some((1024.0, "uniform:..".to_owned())));
+        assert_eq!(size_of("broadcast/uniform:64"), Some((64.0, "broadcast/uniform:..".to_owned())));
+        assert_eq!(size_of("one-spike:max=2KiB,rest=8"), Some((2048.0, "one-spike:max=..,rest=8".to_owned())));
+        assert_eq!(size_of("matrix:a/b.csv"), None);
+    }
+
+    #[test]
+    fn curves_cross_where_straight_lines_between_points_do() {
+        let found = crossovers(&[curve("a", &[(0.0, 0.0), (10.0, 20.0)]), curve("b", &[(0.0, 10.0), (10.0, 10.0)])]);
+        assert_eq!(found, [Crossover { before: "a".to_owned(), after: "b".to_owned(), at: (5.0, 10.0) }]);
+    }
+
+    #[test]
+    fn curves_that_touch_do_not_cross() {
+        let touching =
+            [curve("a", &[(1.0, 1.0), (2.0, 2.0), (3.0, 1.0)]), curve("b", &[(1.0, 2.0), (2.0, 2.0), (3.0, 2.0)])];
+        assert_eq!(crossovers(&touching), []);
+        let through =
+            [curve("a", &[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]), curve("b", &[(1.0, 2.0), (2.0, 2.0), (3.0, 2.0)])];
+        assert_eq!(crossovers(&through).len(), 1);
+    }
+
+    #[test]
+    fn curves_without_a_common_x_do_not_cross() {
+        assert_eq!(crossovers(&[curve("a", &[(1.0, 1.0)]), curve("b", &[(2.0, 2.0)])]), []);
+    }
+
+    #[test]
+    fn sizes_are_read_at_a_glance() {
+        assert_eq!([64.0, 1536.0, 17_700.5, 3.2e6].map(size_text), ["64 B", "1.5 KiB", "17.3 KiB", "3.1 MiB"]);
+        assert_eq!([64.0, 1024.0, 17_700.5].map(|x| Axis::BlockSize.text(x)), ["64", "1KiB", "17.3 KiB"]);
+    }
+}

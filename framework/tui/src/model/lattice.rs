@@ -1,0 +1,175 @@
+//! One- and two-dimensional grids, and planes of three-dimensional ones, as rows and columns to be drawn.
+
+use super::frames::Frame;
+use swapmeet_core::topology::Topology;
+
+/// A plane of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lattice {
+    /// How many planes there are.
+    pub planes: u64,
+    /// Which one it is.
+    pub plane: u64,
+    /// Its first node.
+    pub first: u64,
+    /// Rows; `None` for a line, which may be broken anywhere.
+    rows: Option<u64>,
+    columns: u64,
+}
+
+/// What the links out of a node carry, in the directions of a plane.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Loads {
+    /// To the next column.
+    pub ahead: u64,
+    /// To the column before.
+    pub back: u64,
+    /// To the next row.
+    pub down: u64,
+    /// To the row before.
+    pub up: u64,
+    /// To other planes.
+    pub across: u64,
+}
+
+impl Loads {
+    /// The busiest of them.
+    pub fn most(self) -> u64 {
+        self.ahead.max(self.back).max(self.down).max(self.up).max(self.across)
+    }
+
+    /// Whether any carries anything.
+    pub fn sends(self) -> bool {
+        self.most() > 0
+    }
+}
+
+impl Lattice {
+    /// The plane of a torus, a mesh or a ring; `None` for what is none of them or has more dimensions.
+    pub fn of(topology: &dyn Topology, plane: usize) -> Option<Self> {
+        if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
+            return None;
+        }
+        let (planes, rows, columns) = match *topology.radices() {
+            [columns] => (1, None, columns),
+            [rows, columns] => (1, Some(rows), columns),
+            [planes, rows, columns] => (planes, Some(rows), columns),
+            _ => return None,
+        };
+        let plane = (plane as u64).min(planes - 1);
+        let first = plane * rows.unwrap_or(1) * columns;
+        Some(Self { planes, plane, first, rows, columns })
+    }
+
+    /// Nodes of the plane.
+    pub fn nodes(&self) -> u64 {
+        self.rows.unwrap_or(1) * self.columns
+    }
+
+    /// Rows and columns where so many columns have room: a line is broken, a plane is not.
+    pub fn shape(&self, room: u16) -> (u64, u64) {
+        match self.rows {
+            Some(rows) => (rows, self.columns),
+            None => {
+                let columns = self.columns.min(u64::from(room).max(1));
+                (self.columns.div_ceil(columns), columns)
+            }
+        }
+    }
+
+    /// The node in the next column; around the edge where the row ends.
+    pub fn beside(&self, index: u64) -> Option<u64> {
+        let column = index % self.columns;
+        (self.columns > 1).then(|| index - column + (column + 1) % self.columns)
+    }
+
+    /// The node in the next row; around the edge below the last.
+    pub fn below(&self, index: u64) -> Option<u64> {
+        let rows = self.rows?;
+        (rows > 1).then(|| (index + self.columns) % (rows * self.columns))
+    }
+
+    /// What the links out of each node of the plane carry: bytes, or messages.
+    pub fn loads(&self, topology: &dyn Topology, frame: &Frame, bytes: bool) -> Vec<Loads> {
+        let mut all = vec![Loads::default(); self.nodes() as usize];
+        for load in &frame.links {
+            let Some((from, to)) = topology.link_ends(load.link) else { continue };
+            let Some(own) = from.checked_sub(self.first).and_then(|index| all.get_mut(index as usize)) else {
+                continue;
+            };
+            let value = if bytes { load.load } else { load.messages };
+            let direction = self.direction(own, from, to);
+            // In a dimension of 2, two links join the same nodes: the busier one is seen.
+            *direction = value.max(*direction);
+        }
+        all
+    }
+
+    fn direction<'l>(&self, loads: &'l mut Loads, from: u64, to: u64) -> &'l mut u64 {
+        let place = |node: u64| {
+            let index = node % self.nodes();
+            (node / self.nodes(), index / self.columns, index % self.columns)
+        };
+        let (a, b) = (place(from), place(to));
+        // One further, or from the last around to the first; of two, the first is ahead of nothing but the second.
+        let ahead = |a: u64, b: u64| b == a + 1 || (a > b + 1 && b == 0);
+        if a.0 != b.0 {
+            &mut loads.across
+        } else if a.1 != b.1 {
+            if ahead(a.1, b.1) { &mut loads.down } else { &mut loads.up }
+        } else if ahead(a.2, b.2) {
+            &mut loads.ahead
+        } else {
+            &mut loads.back
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::frames::Load;
+    use swapmeet_core::links::LinkLoad;
+    use swapmeet_core::topology::parse;
+
+    /// What is drawn when one message goes from a node to another.
+    fn message(topology: &str, from: u64, to: u64, plane: usize) -> Vec<(u64, Loads)> {
+        let topology = parse(topology).unwrap();
+        let mut links = LinkLoad::new(topology.as_ref());
+        links.begin();
+        topology.route(from, to, None, &mut |run| links.add(run, 1)).unwrap();
+        let mut frame = Frame::default();
+        links.for_each_loaded(&mut |link, messages| frame.links.push(Load { link, messages, load: messages * 64 }));
+        let loads = Lattice::of(topology.as_ref(), plane).unwrap().loads(topology.as_ref(), &frame, false);
+        (0..).zip(loads).filter(|(_, l)| l.sends()).collect()
+    }
+
+    #[test]
+    fn links_point_where_messages_go() {
+        let ahead = Loads { ahead: 1, ..Loads::default() };
+        let back = Loads { back: 1, ..Loads::default() };
+        let (down, up) = (Loads { down: 1, ..Loads::default() }, Loads { up: 1, ..Loads::default() });
+        assert_eq!(message("torus:4x4", 0, 1, 0), [(0, ahead)]);
+        assert_eq!(message("torus:4x4", 0, 3, 0), [(0, back)], "around the edge");
+        assert_eq!(message("torus:4x4", 3, 0, 0), [(3, ahead)], "around the edge");
+        assert_eq!(message("torus:4x4", 0, 12, 0), [(0, up)]);
+        assert_eq!(message("mesh:3x3", 0, 8, 0), [(0, ahead), (1, ahead), (2, down), (5, down)]);
+        assert_eq!(message("mesh:2x2", 3, 2, 0), [(3, back)]);
+        assert_eq!(message("torus:2x2", 1, 0, 0), [(1, back)], "two links, one place");
+        assert_eq!(message("ring:5", 4, 0, 0), [(4, ahead)]);
+    }
+
+    #[test]
+    fn planes_show_their_own_links_and_that_something_leaves_them() {
+        assert_eq!(message("mesh:2x2x2", 0, 4, 0), [(0, Loads { across: 1, ..Loads::default() })]);
+        assert_eq!(message("mesh:2x2x2", 0, 4, 1), []);
+        assert_eq!(message("mesh:2x2x2", 4, 5, 1), [(0, Loads { ahead: 1, ..Loads::default() })]);
+    }
+
+    #[test]
+    fn what_is_no_grid_has_no_lattice() {
+        for spec in ["hypercube:3", "fully-connected:4", "torus:2x2x2x2"] {
+            assert_eq!(Lattice::of(parse(spec).unwrap().as_ref(), 0), None);
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! What is picked to run: four lists of specs and a few settings, in the words of the command line.
+
+use super::Words;
+use std::collections::BTreeSet;
+use swapmeet_core::machine::{parameters, presets};
+use swapmeet_core::topology::{self, families};
+use swapmeet_runner::case::{self, Case, choose};
+use swapmeet_runner::experiment::{Experiment, OwnMachine};
+use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::registry::Registry;
+use swapmeet_workloads::{COLLECTIVES, Workload, generators};
+
+/// A list of the pickers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// How.
+    Algorithms,
+    /// Where.
+    Topologies,
+    /// What.
+    Workloads,
+    /// At which prices.
+    Machines,
+    /// How often, from which seed, under which name.
+    Settings,
+}
+
+impl Section {
+    /// All, in the order in which they stand.
+    pub const ALL: [Self; 5] = [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines, Self::Settings];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Algorithms => "Algorithms",
+            Self::Topologies => "Topologies",
+            Self::Workloads => "Workloads",
+            Self::Machines => "Machines",
+            Self::Settings => "Settings",
+        }
+    }
+
+    /// One of it, as errors call it.
+    pub fn singular(self) -> &'static str {
+        match self {
+            Self::Algorithms => "algorithm",
+            Self::Topologies => "topology",
+            Self::Workloads => "workload",
+            Self::Machines => "machine",
+            Self::Settings => "setting",
+        }
+    }
+}
+
+/// A spec in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pick {
+    /// As it will be run.
+    pub spec: String,
+    /// Whether it will be.
+    pub on: bool,
+}
+
+/// Something that a list offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// As the list shows it.
+    pub shown: String,
+    /// What typing one begins with.
+    pub prefill: String,
+    /// Whether that is a spec already.
+    pub ready: bool,
+    /// One line.
+    pub about: String,
+}
+
+/// A line of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// A spec, by its place among the picks.
+    Pick(usize, &'a Pick),
+    /// An offer.
+    Offer(&'a Offer),
+    /// A setting.
+    Setting(Setting),
+}
+
+/// A setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// How often each case is run.
+    Repetitions,
+    /// The first seed.
+    Seed,
+    /// Seconds a case may take.
+    Timeout,
+    /// The experiment's name.
+    Name,
+}
+
+impl Setting {
+    const ALL: [Self; 4] = [Self::Repetitions, Self::Seed, Self::Timeout, Self::Name];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Repetitions => "repetitions",
+            Self::Seed => "seed",
+            Self::Timeout => "timeout_secs",
+            Self::Name => "name",
+        }
+    }
+
+    /// What it may be.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Repetitions => "how often each case is run, each time with the next seed",
+            Self::Seed => "the seed of the first repetition",
+            Self::Timeout => "seconds that a case may take; empty for as long as it likes",
+            Self::Name => "the experiment's name, for the rows",
+        }
+    }
+}
+
+/// All that is picked, and all that could be.
+#[derive(Debug, Clone)]
+pub struct Picks {
+    picks: [Vec<Pick>; 4],
+    offers: [Vec<Offer>; 4],
+    own_machines: Vec<OwnMachine>,
+    name: String,
+    repetitions: u32,
+    seed: u64,
+    timeout_secs: Option<f64>,
+}
+
+impl Picks {
+    /// What an experiment lists, picked; and everything else on offer.
+    pub fn new(experiment: &Experiment, registry: &Registry) -> Self {
+        let picked = |list: &[Text]| {
+            let mut seen = BTreeSet::new();
+            let new = list.iter().filter(|t| seen.insert(t.value.clone()));
+            new.map(|t| Pick { spec: t.value.clone(), on: true }).collect()
+        };
+        Self {
+            picks: [
+                picked(&experiment.algorithms),
+                picked(&experiment.topologies),
+                picked(&experiment.workloads),
+                picked(&experiment.machines),
+            ],
+            offers: offers(experiment, registry),
+            own_machines: experiment.own_machines.clone(),
+            name: experiment.name.clone(),
+            repetitions: experiment.repetitions,
+            seed: experiment.seed,
+            timeout_secs: experiment.timeout_secs,
+        }
+    }
+
+    /// The specs of a list.
+    pub fn picks(&self, section: Section) -> &[Pick] {
+        self.picks.get(section as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a list offers.
+    pub fn offers(&self, section: Section) -> &[Offer] {
+        self.offers.get(section as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The lines of a list: specs first, then what else there is. `words` narrow it down.
+    pub fn items(&self, section: Section, words: &str) -> Vec<Item<'_>> {
+        if section == Section::Settings {
+            return Setting::ALL.into_iter().map(Item::Setting).collect();
+        }
+        let picks = self.picks(section).iter().enumerate();
+        let known = |offer: &&Offer| !offer.ready || self.picks(section).iter().all(|p| p.spec != offer.prefill);
+        let offers = self.offers(section).iter().filter(known);
+        let words = Words::of(words);
+        let has = |text: &str| words.are_in(text);
+        let picks = picks.filter(|(_, p)| has(&p.spec)).map(|(i, p)| Item::Pick(i, p));
+        picks.chain(offers.filter(|o| has(&o.shown) || has(&o.about)).map(Item::Offer)).collect()
+    }
+
+    /// What is known of a spec in a list: the offer that it begins with.
+    pub fn offer_of(&self, section: Section, spec: &str) -> Option<&Offer> {
+        let name = |text: &str| text.rsplit('/').next().unwrap_or(text).split(':').next().unwrap_or("").to_owned();
+        self.offers(section).iter().find(|o| name(&o.prefill) == name(spec))
+    }
+
+    /// Turns a spec on or off.
+    pub fn toggle(&mut self, section: Section, index: usize) {
+        if let Some(pick) = self.picks.get_mut(section as usize).and_then(|list| list.get_mut(index)) {
+            pick.on = !pick.on;
+        }
+    }
+
+    /// Takes a spec out of its list.
+    pub fn remove(&mut self, section: Section, index: usize) {
+        if let Some(list) = self.picks.get_mut(section as usize)
+            && index < list.len()
+        {
+            list.remove(index);
+        }
+    }
+
+    /// Puts a spec into its list, in place of another if `instead` says which; one that is there already is turned on. Returns its place.
+    pub fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
+        let Some(list) = self.picks.get_mut(section as usize) else { return 0 };
+        if let Some(known) = list.iter().position(|p| p.spec == spec) {
+            list[known].on = true;
+            return known;
+        }
+        let pick = Pick { spec, on: true };
+        match instead.and_then(|i| list.get_mut(i).map(|old| (i, old))) {
+            Some((i, old)) => {
+                *old = pick;
+                i
+            }
+            None => {
+                list.push(pick);
+                list.len() - 1
+            }
+        }
+    }
+
+    /// A setting as text.
+    pub fn setting(&self, setting: Setting) -> String {
+        match setting {
+            Setting::Repetitions => self.repetitions.to_string(),
+            Setting::Seed => self.seed.to_string(),
+            Setting::Timeout => self.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
+            Setting::Name => self.name.clone(),
+        }
+    }
+
+    /// Sets a setting from text.
+    pub fn set(&mut self, setting: Setting, text: &str) -> Result<(), InputError> {
+        let flag = Text::flag(setting.name(), text);
+        let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
+        match setting {
+            Setting::Repetitions => {
+                let given = text.parse().ok().filter(|n| *n >= 1);
+                self.repetitions = given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
+            }
+            Setting::Seed => {
+                self.seed = text.parse().map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
+            }
+            Setting::Timeout if text.is_empty() => self.timeout_secs = None,
+            Setting::Timeout => {
+                let given = text.parse::<f64>().ok().filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9);
+                self.timeout_secs = Some(given.ok_or_else(|| bad("a number of seconds above 0"))?);
+            }
+            Setting::Name if text.is_empty() => return Err(bad("a name")),
+            Setting::Name => text.clone_into(&mut self.name),
+        }
+        Ok(())
+    }
+
+    /// Reads a spec of a list and gives its canonical form.
+    pub fn check(&self, section: Section, text: &str, registry: &Registry) -> Result<String, InputError> {
+        let flag = Text::flag(section.singular(), text);
+        let wrong = |e| case::spec_error(&flag, &e);
+        match section {
+            Section::Algorithms => choose(&flag, registry).map(|chosen| chosen.to_string()),
+            Section::Topologies => topology::parse(text).map(|t| t.spec()).map_err(wrong),
+            Section::Workloads => Workload::parse(text).map(|w| w.to_string()).map_err(wrong),
+            Section::Machines => case::machine(&flag, &self.own_machines).map(|m| m.to_string()),
+            Section::Settings => Ok(text.to_owned()),
+        }
+    }
+
+    /// The experiment that is picked. `baseline` goes into it if it is one of the algorithms.
+    pub fn experiment(&self, baseline: Option<&str>) -> Experiment {
+        let list = |section: Section| {
+            let on = self.picks(section).iter().filter(|p| p.on);
+            on.map(|p| Text::flag(section.singular(), &p.spec)).collect::<Vec<_>>()
+        };
+        let algorithms = list(Section::Algorithms);
+        let baseline = baseline.and_then(|name| algorithms.iter().find(|a| a.value == name).cloned());
+        Experiment {
+            name: self.name.clone(),
+            topologies: list(Section::Topologies),
+            algorithms,
+            workloads: list(Section::Workloads),
+            machines: list(Section::Machines),
+            own_machines: self.own_machines.clone(),
+            baseline,
+            repetitions: self.repetitions,
+            seed: self.seed,
+            timeout_secs: self.timeout_secs,
+        }
+    }
+
+    /// How many cases are picked.
+    pub fn count(&self) -> u64 {
+        let on = |section| self.picks(section).iter().filter(|p| p.on).count() as u64;
+        let lists = Section::ALL[..4].iter().map(|s| on(*s));
+        lists.chain([u64::from(self.repetitions)]).fold(1, u64::saturating_mul)
+    }
+
+    /// The cases that are picked; `Err` says which list lacks what, or what is wrong with a spec.
+    pub fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
+        /// Beyond this a list is a slip of the finger; `swapmeet run` takes it all the same.
+        const MOST: u64 = 100_000;
+        for section in &Section::ALL[..4] {
+            if !self.picks(*section).iter().any(|p| p.on) {
+                return Err(format!("no {} is picked", section.singular()));
+            }
+        }
+        if self.count() > MOST {
+            return Err(format!("{} cases are picked, at most {MOST} can be", self.count()));
+        }
+        case::cases(&self.experiment(None), registry).map_err(|e| e.to_string())
+    }
+}
+
+fn offers(experiment: &Experiment, registry: &Registry) -> [Vec<Offer>; 4] {
+    let ready =
+        |name: &str, about: String| Offer { shown: name.to_owned(), prefill: name.to_owned(), ready: true, about };
+    let form = |name: &str, syntax: &str, about: &str| Offer {
+        shown: syntax.to_owned(),
+        prefill: format!("{name}:"),
+        ready: false,
+        about: about.to_owned(),
+    };
+    let algorithms = registry.algorithms().map(|a| {
+        let takes: Vec<String> = a.params.iter().map(|p| format!("{}={} ({})", p.key, p.default, p.help)).collect();
+        let takes = if takes.is_empty() { String::new() } else { format!("; takes {}", takes.join(", ")) };
+        ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts))
+    });
+    let keys: Vec<&str> = parameters().iter().map(|p| p.key).collect();
+    let own = experiment.own_machines.iter().map(|m| ready(&m.name.value, "the experiment's own".to_owned()));
+    let machines =
+        own.chain(presets().iter().map(|p| ready(p.name, format!("{}; takes {}", p.title, keys.join(", ")))));
+    let collectives = COLLECTIVES.iter().filter(|(word, _)| *word != "alltoall").map(|(word, help)| Offer {
+        shown: format!("{word}/uniform:SIZE"),
+        prefill: format!("{word}/uniform:"),
+        ready: false,
+        about: (*help).to_owned(),
+    });
+    [
+        algorithms.collect(),
+        families().iter().map(|f| form(f.name, f.syntax, f.help)).collect(),
+        generators().iter().map(|g| form(g.name, g.syntax, g.help)).chain(collectives).collect(),
+        machines.collect(),
+    ]
+}

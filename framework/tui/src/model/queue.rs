@@ -1,0 +1,217 @@
+//! The cases on screen, and how far each is.
+
+use crate::engine::Event;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use swapmeet_results::{Record, Status};
+use swapmeet_runner::case::Case;
+
+/// How far a case is.
+#[derive(Debug)]
+pub enum State {
+    /// Its turn will come.
+    Waiting,
+    /// It runs since this moment of the session, and has come to this step.
+    Running(Duration, u64),
+    /// It has ended.
+    Done(Arc<Record>),
+    /// It was stopped before its turn came.
+    Stopped,
+}
+
+/// A case on screen.
+#[derive(Debug)]
+pub struct Row {
+    /// The case.
+    pub case: Case,
+    /// What tells it from all others.
+    pub key: String,
+    /// How far it is.
+    pub state: State,
+    text: String,
+}
+
+impl Row {
+    /// Its record, once it has one.
+    pub fn record(&self) -> Option<&Record> {
+        match &self.state {
+            State::Done(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// A word for how far it is.
+    pub fn word(&self) -> &'static str {
+        match &self.state {
+            State::Waiting => "waiting",
+            State::Running(..) => "running",
+            State::Done(record) => record.status.word(),
+            State::Stopped => "stopped",
+        }
+    }
+
+    /// What a filter looks at, in small letters.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn put(&mut self, state: State) {
+        self.state = state;
+        let reason = self.record().map_or("", |r| r.reason.as_str());
+        self.text = format!("{} {} {reason}", self.key, self.word()).to_lowercase();
+    }
+}
+
+/// How many cases are how far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All.
+    pub cases: usize,
+    /// Verified.
+    pub ok: usize,
+    /// Plainly unsupported.
+    pub unsupported: usize,
+    /// Invalid, crashed, timed out, in error.
+    pub failed: usize,
+    /// Under way.
+    pub running: usize,
+    /// Still to come.
+    pub waiting: usize,
+}
+
+/// All cases on screen.
+#[derive(Debug, Default)]
+pub struct Queue {
+    rows: Vec<Row>,
+    tally: Tally,
+    /// The rows of the batch that runs, or ran last.
+    batch: Vec<usize>,
+    began: Duration,
+    ended: usize,
+}
+
+/// What tells a case from all others.
+pub fn key(case: &Case) -> String {
+    let machine = case.machine.stands_for().map(|spec| format!("={spec}")).unwrap_or_default();
+    format!("{} {} {} {}{machine} {}", case.topology.spec(), case.algorithm, case.workload, case.machine, case.seed)
+}
+
+impl Queue {
+    /// All cases, in the order in which they came.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// How many are how far.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes in those cases that are not on screen yet, or were stopped, as the batch to run from `now` on; returns them.
+    pub fn enqueue(&mut self, cases: Vec<Case>, now: Duration) -> Vec<Case> {
+        self.stop();
+        let stopped = |row: &Row| matches!(row.state, State::Stopped);
+        self.rows.retain(|row| !stopped(row));
+        let mut known: HashSet<String> = self.rows.iter().map(|row| row.key.clone()).collect();
+        let first = self.rows.len();
+        for case in cases {
+            let key = key(&case);
+            if known.insert(key.clone()) {
+                let mut row = Row { case, key, state: State::Waiting, text: String::new() };
+                row.put(State::Waiting);
+                self.rows.push(row);
+            }
+        }
+        self.batch = (first..self.rows.len()).collect();
+        (self.began, self.ended) = (now, 0);
+        self.count();
+        self.rows[first..].iter().map(|row| row.case.clone()).collect()
+    }
+
+    /// What waits or runs comes to nothing.
+    pub fn stop(&mut self) {
+        for row in &mut self.rows {
+            if matches!(row.state, State::Waiting | State::Running(..)) {
+                row.put(State::Stopped);
+            }
+        }
+        self.count();
+    }
+
+    /// Takes in what happened to the batch at moment `now`.
+    pub fn apply(&mut self, event: Event, now: Duration) {
+        let (index, state) = match event {
+            Event::Started(index) => (index, State::Running(now, 0)),
+            Event::Progress(index, step) => {
+                let row = self.batch.get(index).and_then(|i| self.rows.get_mut(*i));
+                if let Some(State::Running(_, at)) = row.map(|r| &mut r.state) {
+                    *at = step;
+                }
+                return;
+            }
+            Event::Finished(index, record) => {
+                self.ended += 1;
+                (index, State::Done(Arc::from(record)))
+            }
+            Event::Done => return self.stop(),
+            Event::Log(_) => return,
+        };
+        let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
+        if let Some(count) = of(&mut self.tally, &row.state) {
+            *count -= 1;
+        }
+        row.put(state);
+        if let Some(count) = of(&mut self.tally, &row.state) {
+            *count += 1;
+        }
+    }
+
+    fn count(&mut self) {
+        self.tally = Tally { cases: self.rows.len(), ..Tally::default() };
+        for row in &self.rows {
+            if let Some(count) = of(&mut self.tally, &row.state) {
+                *count += 1;
+            }
+        }
+    }
+
+    /// How long the batch will still take, if all cases take as long as those that ended.
+    pub fn left(&self, now: Duration) -> Option<Duration> {
+        let (open, ended) = (self.tally.waiting + self.tally.running, self.ended);
+        (open > 0 && ended > 0).then(|| now.saturating_sub(self.began).mul_f64(open as f64 / ended as f64))
+    }
+
+    /// Whether anything waits or runs.
+    pub fn is_busy(&self) -> bool {
+        self.tally.waiting + self.tally.running > 0
+    }
+
+    /// The rows that have ended, as records.
+    pub fn records(&self) -> Vec<Arc<Record>> {
+        let record = |row: &Row| match &row.state {
+            State::Done(record) => Some(Arc::clone(record)),
+            _ => None,
+        };
+        self.rows.iter().filter_map(record).collect()
+    }
+}
+
+/// Which count a case is part of.
+fn of<'t>(tally: &'t mut Tally, state: &State) -> Option<&'t mut usize> {
+    Some(match state {
+        State::Waiting => &mut tally.waiting,
+        State::Running(..) => &mut tally.running,
+        State::Stopped => return None,
+        State::Done(record) => match record.status {
+            Status::Ok => &mut tally.ok,
+            Status::Unsupported => &mut tally.unsupported,
+            _ => &mut tally.failed,
+        },
+    })
+}

@@ -1,0 +1,167 @@
+//! A session on disk: an experiment file that `swapmeet run` takes, and the rows as CSV beside it; and the command that repeats a case.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use swapmeet_core::machine::Machine;
+use swapmeet_core::spec::Spec;
+use swapmeet_results::{CsvSink, Record, Sink, SinkError};
+use swapmeet_runner::case::Case;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
+
+/// An experiment as a file has it.
+pub fn as_toml(experiment: &Experiment) -> String {
+    let quoted = |text: &str| toml::Value::from(text).to_string();
+    let list = |key: &str, texts: &[Text]| {
+        let texts: Vec<String> = texts.iter().map(|t| quoted(&t.value)).collect();
+        // One a line where they would make a line that nobody reads.
+        let one_line = format!("{key} = [{}]\n", texts.join(", "));
+        if one_line.len() <= 100 { one_line } else { format!("{key} = [\n    {},\n]\n", texts.join(",\n    ")) }
+    };
+    let mut text = format!("name = {}\n", quoted(&experiment.name));
+    text += &list("topologies", &experiment.topologies);
+    text += &list("algorithms", &experiment.algorithms);
+    text += &list("workloads", &experiment.workloads);
+    text += &list("machines", &experiment.machines);
+    if let Some(baseline) = &experiment.baseline {
+        text += &format!("baseline = {}\n", quoted(&baseline.value));
+    }
+    text += &format!("repetitions = {}\nseed = {}\n", experiment.repetitions, experiment.seed);
+    if let Some(seconds) = experiment.timeout_secs {
+        text += &format!("timeout_secs = {seconds}\n");
+    }
+    for machine in &experiment.own_machines {
+        text += &format!("\n[machine.{}]\n", quoted(&machine.name.value));
+        if let Some(base) = &machine.base {
+            text += &format!("base = {}\n", quoted(&base.value));
+        }
+        for (key, value) in &machine.parameters {
+            // A text is as good as a number to whoever reads it, and some parameters are words.
+            text += &format!("{} = {}\n", key.value, quoted(&value.value));
+        }
+    }
+    text
+}
+
+/// The file of rows beside an experiment file.
+pub fn rows_beside(experiment: &Path) -> PathBuf {
+    experiment.with_extension("csv")
+}
+
+/// Writes both files, each whole or not at all.
+pub fn save(path: &Path, experiment: &Experiment, rows: &[Record]) -> io::Result<()> {
+    whole(path, |file| file.write_all(as_toml(experiment).as_bytes()))?;
+    whole(&rows_beside(path), |file| {
+        let mut sink = CsvSink::new(file);
+        let written = rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish());
+        written.map_err(|SinkError::Io(error)| error)
+    })
+}
+
+/// Writes a file under another name and gives it its own once it is whole.
+fn whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file name"))?;
+    let draft = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
+    let mut file = File::create(&draft)?;
+    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&draft, path));
+    if written.is_err() {
+        drop(std::fs::remove_file(&draft));
+    }
+    written
+}
+
+/// A machine's spec without names of an experiment's own: what they stand for, with what was set on top.
+fn machine_spec(machine: &Machine) -> String {
+    let shown = machine.to_string();
+    let meant = || -> Option<String> {
+        let base = Machine::parse(machine.stands_for()?).ok()?;
+        let spec = Spec::parse("machine", &shown).ok()?;
+        let set = |machine: Machine, arg: &swapmeet_core::spec::Arg| machine.with(arg.key().unwrap_or(""), arg.value());
+        spec.args().iter().try_fold(base, set).ok().map(|machine| machine.to_string())
+    };
+    meant().unwrap_or(shown)
+}
+
+/// The command that repeats a case.
+pub fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
+    let mut words = vec!["swapmeet".to_owned(), "run".to_owned()];
+    let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
+    flag("--topology", &case.topology.spec());
+    flag("--algorithm", &case.algorithm.to_string());
+    flag("--workload", &case.workload.to_string());
+    flag("--machine", &machine_spec(&case.machine));
+    flag("--seed", &case.seed.to_string());
+    if let Some(limit) = case.timeout {
+        flag("--timeout", &limit.as_secs_f64().to_string());
+    }
+    for dir in plugin_dirs {
+        flag("--plugin-dir", &dir.display().to_string());
+    }
+    words.join(" ")
+}
+
+/// As a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"name = 'a "b"'
+topologies = ["torus:4x4", "rdn:1(hypercube:3)"]
+algorithms = ["pex"]
+workloads = ["uniform:64"]
+machines = ["mine", "my own"]
+repetitions = 3
+seed = 18446744073709551615
+timeout_secs = 0.5
+
+[machine."mine"]
+base = "paragon"
+ports = "all"
+startup_us = "220.0"
+
+[machine."my own"]
+base = "delta"
+"#;
+
+    #[test]
+    fn an_experiment_is_read_back_as_it_was() {
+        let experiment = Experiment::parse("x", FILE).unwrap();
+        assert_eq!(as_toml(&experiment), FILE);
+    }
+
+    #[test]
+    fn commands_are_quoted_for_a_shell() {
+        assert_eq!(quoted("torus:16x16"), "torus:16x16");
+        assert_eq!(quoted("rdn:1(hypercube:3)"), "'rdn:1(hypercube:3)'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn a_machine_of_ones_own_is_written_out() {
+        let own = Machine::parse("paragon:startup_us=220").unwrap().renamed("mine");
+        assert_eq!(machine_spec(&own), "paragon:startup_us=220");
+        let more = own.with("byte_us", "1").unwrap();
+        assert_eq!(machine_spec(&more), "paragon:startup_us=220,byte_us=1");
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_file_that_could_not_be_written() {
+        let folder = std::env::temp_dir().join(format!("swapmeet-save-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let refused = whole(&folder.join("x.toml"), |_| Err(io::Error::other("no space")));
+        assert_eq!(refused.unwrap_err().to_string(), "no space");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,195 @@
+//! Who is faster, by how much, and how sure that is.
+
+use super::Target;
+use super::paint::{Painter, cut, cut_middle, first_shown, width};
+use crate::app::{App, Panel};
+use crate::model::comparison::{Column, Group, Line};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use swapmeet_results::duration;
+
+/// Columns that go first when there is little room.
+const FIRST_TO_GO: [Column; 5] =
+    [Column::Messages, Column::OverBound, Column::Steps, Column::WorstLink, Column::Interval];
+
+pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
+    let lines = app.lines();
+    let area = painter.panel(area, Panel::Comparison, &title(app));
+    if let Some(error) = &app.compared.error {
+        return painter.nothing(area, error);
+    }
+    if lines.is_empty() {
+        let text = if app.compared.lines.is_empty() {
+            "No rows yet: they come as cases end."
+        } else {
+            "No row has these words. Esc shows all."
+        };
+        return painter.nothing(area, text);
+    }
+    let cursor = app.ui.cursors[Panel::Comparison as usize].min(lines.len() - 1);
+    let height = usize::from(area.height.saturating_sub(1));
+    let first = first_shown(cursor, lines.len(), height);
+    let shown = &lines[first..(first + height).min(lines.len())];
+    let bar = u16::from(lines.len() > height);
+    let (columns, gap) = columns(app, shown, area.width.saturating_sub(1 + bar));
+    head(painter, app, &columns, gap, area);
+    for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
+        let here = index == cursor;
+        let cursor = painter.cursor(Panel::Comparison);
+        if here {
+            painter.shade(area, y, cursor);
+        }
+        // A line between groups would cost a row each: a group's name is bright only where it begins.
+        let begins = index == first || lines[index - 1].group != line.group;
+        let mut x = 1;
+        for (column, wide) in &columns {
+            let style = if here { cursor } else { style(painter, *column, line, begins) };
+            let text = text(app, *column, line);
+            let text = if *column == Column::Verified { cut(&text, *wide) } else { text };
+            let cell = Rect { width: (x + wide).min(area.width), ..area };
+            if is_figure(*column) {
+                painter.put_right(cell, x + wide, y, &text, style);
+            } else {
+                painter.put(cell, x, y, &cut_middle(&text, *wide), style);
+            }
+            x += wide + gap;
+        }
+        painter.hit(area, 0, y, area.width, Target::Row(Panel::Comparison, index));
+    }
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    painter.scrollbar(body, first, lines.len());
+}
+
+/// What all rows have in common, and what they are compared with.
+fn title(app: &App) -> String {
+    let mut title = "Comparison".to_owned();
+    if let Some(first) = app.compared.groups.first() {
+        let common: Vec<&str> = [Column::Topology, Column::Workload, Column::Machine]
+            .iter()
+            .filter(|c| !varies(app, **c))
+            .map(|c| c.of(first))
+            .collect();
+        if !common.is_empty() {
+            title += &format!(": {}", common.join(", "));
+        }
+        match &app.baseline {
+            Some(name) => title += &format!(", against {name}"),
+            None => title += ", against the fastest",
+        }
+    }
+    let filter = app.filter(Panel::Comparison);
+    if filter.is_empty() { title } else { format!("{title} /{filter}") }
+}
+
+fn varies(app: &App, column: Column) -> bool {
+    let of = |group: &Group| column.of(group).to_owned();
+    let mut groups = app.compared.groups.iter();
+    groups.next().is_some_and(|first| groups.any(|group| of(group) != of(first)))
+}
+
+/// The columns that have room, how wide they are, and what is between them.
+fn columns(app: &App, shown: &[&Line], room: u16) -> (Vec<(Column, u16)>, u16) {
+    let wanted = |column: &Column| match column {
+        Column::Topology | Column::Workload | Column::Machine => varies(app, *column),
+        Column::Interval => shown.iter().any(|line| line.interval.is_some()),
+        _ => true,
+    };
+    let wide = |column: Column| {
+        let texts = shown.iter().map(|line| width(&text(app, column, line))).max().unwrap_or(0);
+        let texts = if column == Column::Verified { texts.min(24) } else { texts };
+        texts.max(width(column.title()) + u16::from(app.ui.sort == Some(column)))
+    };
+    let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
+    /// Specs narrower than this tell little.
+    const LEAST: u16 = 13;
+    shrink(&mut columns, room, LEAST);
+    for column in FIRST_TO_GO {
+        if taken(&columns, 1) <= room {
+            break;
+        }
+        columns.retain(|(other, _)| *other != column);
+    }
+    let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
+    (columns, gap)
+}
+
+fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
+    columns.iter().map(|(_, wide)| wide + gap).sum::<u16>().saturating_sub(gap)
+}
+
+/// Takes from the widest columns of words what there is no room for, but leaves them so wide.
+fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16) {
+    while taken(columns, 2) > room {
+        // A mark and `blocks`, or the beginning of what went wrong, of which details have all.
+        let least = |column| if column == Column::Verified { 8 } else { least };
+        let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least(*column));
+        let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
+        *wide -= 1;
+    }
+}
+
+fn head(painter: &mut Painter<'_, '_>, app: &App, columns: &[(Column, u16)], gap: u16, area: Rect) {
+    let mut x = 1;
+    for (column, wide) in columns {
+        let sorted = app.ui.sort == Some(*column);
+        let mark = match (sorted, app.ui.reverse) {
+            (false, _) => "",
+            (true, false) => "▴",
+            (true, true) => "▾",
+        };
+        let text = format!("{}{mark}", column.title());
+        let style = if sorted { painter.theme.accent } else { painter.theme.dim };
+        if is_figure(*column) {
+            painter.put_right(area, x + wide, 0, &text, style);
+        } else {
+            painter.put(Rect { width: (x + wide).min(area.width), ..area }, x, 0, &text, style);
+        }
+        painter.hit(area, x, 0, *wide, Target::Header(*column));
+        x += wide + gap;
+    }
+}
+
+fn is_figure(column: Column) -> bool {
+    !matches!(column, Column::Topology | Column::Workload | Column::Machine | Column::Algorithm | Column::Verified)
+}
+
+fn text(app: &App, column: Column, line: &Line) -> String {
+    let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    match column {
+        Column::Topology | Column::Workload | Column::Machine => {
+            app.compared.groups.get(line.group).map(|group| column.of(group).to_owned()).unwrap_or_default()
+        }
+        Column::Algorithm => line.algorithm.clone(),
+        Column::Verified if line.time.is_none() && !line.reason.is_empty() => {
+            format!("{}: {}", line.status, line.reason)
+        }
+        Column::Verified if line.time.is_none() => line.status.to_string(),
+        Column::Verified => format!("✓ {}", line.verified),
+        Column::Time => line.time.as_ref().map(|t| duration(t.mean)).unwrap_or_default(),
+        Column::Ratio if line.is_baseline => "base".to_owned(),
+        Column::Ratio => line.ratio.map(|r| format!("{r:.3}")).unwrap_or_default(),
+        Column::Interval => match line.interval {
+            Some(i) if i.is_point() => "no spread".to_owned(),
+            Some(i) => format!("{:.3}..{:.3}", i.low, i.high),
+            None => String::new(),
+        },
+        Column::OverBound => line.over_bound.map(|x| format!("{x:.2}")).unwrap_or_default(),
+        Column::Steps => count(line.steps),
+        Column::Messages => count(line.messages),
+        Column::WorstLink => count(line.worst_link),
+    }
+}
+
+fn style(painter: &Painter<'_, '_>, column: Column, line: &Line, begins: bool) -> Style {
+    let theme = painter.theme;
+    match column {
+        Column::Topology | Column::Workload | Column::Machine if !begins => theme.dim,
+        Column::Verified if line.time.is_some() => theme.good,
+        Column::Verified if line.status == swapmeet_results::Status::Unsupported => theme.dim,
+        Column::Verified => theme.bad,
+        Column::Ratio if line.is_baseline => theme.accent,
+        Column::Ratio if line.ratio.is_some_and(|r| r < 1.0) => theme.good,
+        Column::Algorithm if line.is_baseline => theme.accent,
+        _ => theme.text,
+    }
+}

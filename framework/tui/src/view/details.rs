@@ -1,0 +1,106 @@
+//! All about one case: how to repeat it, its schedule's phases, every column of its row.
+
+use super::paint::{Painter, width, wrap};
+use crate::app::{App, Panel, many};
+use crate::model::curves::size_text;
+use crate::model::queue::{Row, State};
+use crate::save::command;
+use ratatui::layout::Rect;
+use swapmeet_results::columns;
+
+/// A name and what it is; a heading has nothing after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    name: String,
+    value: String,
+}
+
+fn entry(name: &str, value: impl Into<String>) -> Entry {
+    Entry { name: name.to_owned(), value: value.into() }
+}
+
+/// All there is to say.
+pub(crate) fn entries(app: &App) -> Vec<Entry> {
+    let Some((_, row)) = app.focused() else { return Vec::new() };
+    let algorithm = &row.case.algorithm.algorithm;
+    let mut all = vec![entry("to repeat it", command(&row.case, &app.plugin_dirs)), entry("state", state(row))];
+    all.push(entry("algorithm", algorithm.title.clone()));
+    if !algorithm.paper.is_empty() {
+        all.push(entry("paper", algorithm.paper.clone()));
+    }
+    all.push(entry("plugin", format!("{} {}", algorithm.plugin.0, algorithm.plugin.1)));
+    if let Some(spec) = row.case.machine.stands_for() {
+        all.push(entry("machine", format!("{} is {spec}", row.case.machine.name())));
+    }
+    all.extend(schedule(app, row));
+    if let Some(record) = row.record() {
+        all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
+        all.extend(columns().zip(record.fields()).map(|(name, value)| entry(name, value)));
+    }
+    all
+}
+
+fn state(row: &Row) -> String {
+    match &row.state {
+        State::Done(record) if !record.reason.is_empty() => format!("{}: {}", record.status, record.reason),
+        _ => row.word().to_owned(),
+    }
+}
+
+/// The schedule's phases, once it has been walked.
+fn schedule(app: &App, row: &Row) -> Vec<Entry> {
+    let Some(recording) = app.recording.as_ref().filter(|r| r.key == row.key) else { return Vec::new() };
+    let mut all = vec![entry("", ""), entry("SCHEDULE", "")];
+    for (number, phase) in (1..).zip(recording.phases()) {
+        let name = if phase.name.is_empty() { "(no name)" } else { &phase.name };
+        all.push(entry(
+            &format!("{number}."),
+            format!(
+                "{name}: {}, {}, longest {}, busiest link {}",
+                many(phase.steps as usize, "step"),
+                many(phase.messages as usize, "message"),
+                size_text(phase.longest as f64),
+                phase.worst_link
+            ),
+        ));
+    }
+    if recording.is_walking() {
+        all.push(entry("", "being walked .."));
+    }
+    all
+}
+
+pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
+    let Some((_, row)) = app.focused() else {
+        let area = painter.panel(area, Panel::Details, "Details");
+        return painter.nothing(area, "No case yet. Enter on a line of Cases (2) or Comparison (3) shows it here.");
+    };
+    let title = format!(
+        "Details: {} on {}, {}, {}",
+        row.case.algorithm,
+        row.case.topology.spec(),
+        row.case.workload,
+        row.case.machine
+    );
+    let area = painter.panel(area, Panel::Details, &title);
+    let theme = painter.theme;
+    let all = entries(app);
+    let names =
+        all.iter().filter(|e| !e.value.is_empty()).map(|e| width(&e.name)).max().unwrap_or(0).min(area.width / 3);
+    let first = app.ui.cursors[Panel::Details as usize].min(all.len().saturating_sub(1));
+    let mut y = 0;
+    for entry in &all[first..] {
+        if y >= area.height {
+            break;
+        }
+        let heading = entry.value.is_empty() && entry.name.chars().all(|c| c.is_uppercase() || c == ' ');
+        let style = if heading { theme.accent } else { theme.dim };
+        let cell = if heading { area } else { Rect { width: (1 + names).min(area.width), ..area } };
+        painter.put(cell, 1, y, &entry.name, style);
+        for line in wrap(&entry.value, area.width.saturating_sub(names + 4)) {
+            painter.put(area, names + 3, y, &line, theme.text);
+            y += 1;
+        }
+    }
+    painter.scrollbar(area, first, all.len());
+}

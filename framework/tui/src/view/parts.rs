@@ -1,0 +1,97 @@
+//! Where time goes: the six parts of each algorithm's time, end to end.
+
+use super::paint::{Painter, width};
+use super::theme::FILLINGS;
+use crate::app::{App, Panel};
+use crate::model::comparison::{Line, PARTS};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use swapmeet_results::duration;
+
+pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
+    let groups = &app.compared.groups;
+    let number = app.ui.group.min(groups.len().saturating_sub(1));
+    let Some(group) = groups.get(number) else {
+        let area = painter.panel(area, Panel::Parts, "Where time goes");
+        return painter.nothing(area, "No rows yet: they come as cases end.");
+    };
+    let which = if groups.len() > 1 { format!(" ({} of {})", number + 1, groups.len()) } else { String::new() };
+    let title = format!("Where time goes{which}: {}, {}, {}", group.topology, group.workload, group.machine);
+    let area = painter.panel(area, Panel::Parts, &title);
+    let lines: Vec<&Line> = app.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty()).collect();
+    if lines.is_empty() {
+        return painter.nothing(area, "No algorithm has a time here.");
+    }
+    let top = legend(painter, &lines, area) + 1;
+    let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
+    let names = lines.iter().map(|l| width(&l.algorithm)).max().unwrap_or(0).min(area.width / 3);
+    let room = area.width.saturating_sub(names + 14);
+    // A bar of its own line, its figures below it, a line between: as much of that as there is room for.
+    let each = (area.height.saturating_sub(top) / lines.len() as u16).clamp(1, 3);
+    for (i, line) in (0..).zip(&lines) {
+        let y = top + i * each;
+        painter.put(Rect { width: (1 + names).min(area.width), ..area }, 1, y, &line.algorithm, painter.theme.text);
+        let whole = if app.ui.shares { total(line) } else { most };
+        let end = bar(painter, line, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
+        painter.put(area, names + 3 + end, y, &duration(total(line)), painter.theme.text);
+        if each > 1 {
+            painter.put(area, names + 2, y + 1, &in_words(line), painter.theme.dim);
+        }
+    }
+}
+
+fn total(line: &Line) -> f64 {
+    line.parts.iter().sum()
+}
+
+/// How a part is filled in.
+fn filling(painter: &Painter<'_, '_>, part: usize) -> (char, Style) {
+    let theme = painter.theme;
+    let c = if theme.coloured { '█' } else { FILLINGS[part] };
+    (c, Style::new().fg(theme.parts[part]))
+}
+
+/// Which filling is which part, of those that take any time; returns the lines it took.
+fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
+    let (mut x, mut y) = (1, 0);
+    for (part, (name, _)) in PARTS.iter().enumerate() {
+        if lines.iter().all(|l| l.parts.get(part).is_none_or(|time| *time == 0.0)) {
+            continue;
+        }
+        if x > 1 && x + width(name) + 3 > area.width {
+            (x, y) = (1, y + 1);
+        }
+        let (c, style) = filling(painter, part);
+        painter.put(area, x, y, &format!("{c}{c}"), style);
+        x = painter.put(area, x + 3, y, name, painter.theme.text) + 2;
+    }
+    y + 1
+}
+
+/// Draws a bar whose whole length is `whole`; returns where it ends. Ends are rounded, not lengths, so that no bar is longer than its sum.
+fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
+    let (mut sum, mut from) = (0.0, 0);
+    for (part, time) in line.parts.iter().enumerate() {
+        sum += time;
+        let to = if whole > 0.0 { (sum / whole * f64::from(area.width)).round() as u16 } else { 0 };
+        let (c, style) = filling(painter, part);
+        for x in from..to {
+            painter.dot(area, x, y, c, style);
+        }
+        from = to;
+    }
+    from
+}
+
+/// The shares, the largest first.
+fn in_words(line: &Line) -> String {
+    let all = total(line);
+    let mut parts: Vec<(&str, f64)> = PARTS.iter().zip(&line.parts).map(|((name, _), time)| (*name, *time)).collect();
+    parts.retain(|(_, time)| *time > 0.0);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let share = |(name, time): &(&str, f64)| {
+        let percent = time / all * 100.0;
+        if percent < 0.5 { format!("{name} <1 %") } else { format!("{name} {percent:.0} %") }
+    };
+    parts.iter().map(share).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,191 @@
+//! The nodes as an array of two dimensions, and who sends to whom along its rows when the last one is incomplete (sections 3.2 and 3.2.2).
+
+use crate::ring;
+
+/// In which step a node of a complete row waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stall {
+    /// As in Fig. 10.
+    Corrected,
+    /// As the text has it: a step later, when two messages have met at a receiver already.
+    Printed,
+}
+
+/// P nodes in rows of C, row-major; the last row may be incomplete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Array {
+    /// P.
+    pub p: u64,
+    /// C.
+    pub columns: u64,
+    /// R, the incomplete row included.
+    pub rows: u64,
+    /// r: nodes in the incomplete row, 0 if there is none. The first r columns are complete, the others have a node less.
+    pub rest: u64,
+}
+
+impl Array {
+    /// C is the square root of P, rounded up; rounded down where otherwise the complete rows would be fewer than the nodes of the incomplete one,
+    /// which each need a row of their own to deliver to (section 3.2.2 A). That is so exactly for P = ceil(sqrt P) floor(sqrt P) - 1.
+    pub fn new(p: u64) -> Self {
+        let floor = p.isqrt();
+        let up = Self::of_width(p, floor + u64::from(floor * floor < p));
+        if up.rest < up.rows { up } else { Self::of_width(p, floor) }
+    }
+
+    fn of_width(p: u64, columns: u64) -> Self {
+        Self { p, columns, rows: p.div_ceil(columns), rest: p % columns }
+    }
+
+    /// Nodes of a column.
+    pub fn height(&self, column: u64) -> u64 {
+        if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
+    }
+
+    /// Steps of a stage along rows: one more than columns where the incomplete row's messages come in between.
+    pub fn row_steps(&self) -> u64 {
+        self.columns + u64::from(self.rest > 0)
+    }
+
+    /// Steps of a stage along columns.
+    pub fn column_steps(&self) -> u64 {
+        self.rows
+    }
+
+    /// To which column, and which node there, `node` sends in step `step` (from 1) of a stage along rows; `None` when it sends nothing.
+    ///
+    /// Ring order within each row. A node of the incomplete row sends what is for one of the missing nodes (*pseudo-nodes*) to the complete row that
+    /// has the number of its own column; there the receiver would get two messages in that step. So in each such row a node waits for a step, and its neighbours
+    /// after it: in complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in step r - m + k. The paper prints
+    /// r - m + 1 + k for that step, one too late: its own Fig. 10 shows the waits one step earlier, and only these prevent the collision.
+    pub fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
+        let (row, rank) = (node / self.columns, node % self.columns);
+        let (c, r) = (self.columns, self.rest);
+        if r > 0 && row == self.rows - 1 {
+            let column = ring(rank, step, c);
+            let delivered_in = if column < r { row } else { rank };
+            return (step <= c).then_some((column, delivered_in * c + column));
+        }
+        let turn = match self.wait_of(row, rank, stall) {
+            Some(wait) if step == wait => return None,
+            Some(wait) if step > wait => step - 1,
+            _ => step,
+        };
+        let column = ring(rank, turn, c);
+        (turn <= c).then_some((column, row * c + column))
+    }
+
+    /// The step in which a node of a complete row waits.
+    fn wait_of(&self, m: u64, rank: u64, stall: Stall) -> Option<u64> {
+        let (c, r) = (self.columns, self.rest);
+        let k = (m + c - rank) % c;
+        let late = u64::from(stall == Stall::Printed);
+        (m < r && k <= c - r + m).then(|| r - m + k + late)
+    }
+
+    /// To which node `node` sends in step `step` (from 1) of a stage along columns: ring order.
+    pub fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
+        let (row, column) = (node / self.columns, node % self.columns);
+        let height = self.height(column);
+        let target = ring(row, step, height);
+        (step <= height).then_some((target, target * self.columns + column))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Section 3.2.2 A, with C rounded down where the condition fails.
+    #[test]
+    fn arrays_leave_a_complete_row_for_each_node_of_the_incomplete_one() {
+        let shape = |p| {
+            let a = Array::new(p);
+            (a.columns, a.rows, a.rest)
+        };
+        assert_eq!(shape(18), (5, 4, 3), "Fig. 8");
+        assert_eq!(shape(61), (8, 8, 5), "Figs. 9 and 10");
+        assert_eq!(
+            [shape(2), shape(3), shape(5), shape(11), shape(64)],
+            [(2, 1, 0), (2, 2, 1), (2, 3, 1), (3, 4, 2), (8, 8, 0)]
+        );
+        for p in 1..2000 {
+            let a = Array::new(p);
+            assert!(a.rest < a.rows && (a.rows - 1) * a.columns < p && p <= a.rows * a.columns, "{a:?}");
+        }
+        let rounded_down: Vec<u64> =
+            (2..130).filter(|p| Array::new(*p).columns.pow(2) < *p && p.isqrt().pow(2) != *p).collect();
+        assert_eq!(rounded_down, [5, 11, 19, 29, 41, 55, 71, 89, 109]);
+    }
+
+    /// Fig. 10: the third row of 61 nodes, and node 58 of the incomplete row.
+    #[test]
+    fn the_third_row_of_61_nodes_waits_as_in_figure_10() {
+        let a = Array::new(61);
+        let row = |step: u64| -> Vec<Option<u64>> {
+            (16..24).chain([58]).map(|n| a.row_target(n, step, Stall::Corrected).map(|(_, to)| to)).collect()
+        };
+        let s = Some;
+        let x = None;
+        let figure = [
+            [s(17), s(18), s(19), s(20), s(21), s(22), s(23), s(16), s(59)],
+            [s(18), s(19), s(20), s(21), s(22), s(23), s(16), s(17), s(60)],
+            [s(19), s(20), x, s(22), s(23), s(16), s(17), s(18), s(21)],
+            [s(20), x, s(21), s(23), s(16), s(17), s(18), s(19), s(22)],
+            [x, s(21), s(22), s(16), s(17), s(18), s(19), s(20), s(23)],
+            [s(21), s(22), s(23), s(17), s(18), s(19), s(20), x, s(56)],
+            [s(22), s(23), s(16), s(18), s(19), s(20), x, s(21), s(57)],
+            [s(23), s(16), s(17), s(19), s(20), x, s(21), s(22), s(58)],
+            [s(16), s(17), s(18), x, x, s(21), s(22), s(23), x],
+        ];
+        for (step, expected) in (1..).zip(figure) {
+            assert_eq!(row(step), expected, "step {step}");
+        }
+        // (The figure's last line leaves two cells empty: nodes 19 and 20 have sent all by then.)
+    }
+
+    /// Lemma 1 and section 3.2.2 B, for every P: nobody sends or receives two messages in a step, and every message is sent once.
+    #[test]
+    fn nobody_sends_or_receives_twice_in_a_step() {
+        for p in 1..=300 {
+            let a = Array::new(p);
+            let mut sent = HashSet::new();
+            for step in 1..=a.row_steps() {
+                let mut receivers = HashSet::new();
+                for node in 0..p {
+                    if let Some((column, to)) = a.row_target(node, step, Stall::Corrected) {
+                        assert!(to < p && receivers.insert(to), "P = {p}, step {step}: node {to} receives twice");
+                        assert!(sent.insert((node, column)), "P = {p}: node {node} sends twice to column {column}");
+                    }
+                }
+            }
+            assert_eq!(sent.len() as u64, p * a.columns, "P = {p}: along rows");
+            let mut sent = HashSet::new();
+            for step in 1..=a.column_steps() {
+                let mut receivers = HashSet::new();
+                for node in 0..p {
+                    if let Some((row, to)) = a.column_target(node, step) {
+                        assert!(to < p && receivers.insert(to) && sent.insert((node, row)), "P = {p}, step {step}");
+                    }
+                }
+            }
+            let expected: u64 = (0..p).map(|node| a.height(node % a.columns)).sum();
+            assert_eq!(sent.len() as u64, expected, "P = {p}: along columns");
+        }
+    }
+
+    /// The rule as printed sends two messages to one node, for every array with an incomplete row.
+    #[test]
+    fn the_stall_rule_as_printed_does_not_prevent_collisions() {
+        for p in 2..=130 {
+            let a = Array::new(p);
+            // one step more than Fig. 10 needs, for the last node that waits
+            let collides = (1..=a.row_steps() + 1).any(|step| {
+                let mut receivers = HashSet::new();
+                (0..p).filter_map(|n| a.row_target(n, step, Stall::Printed)).any(|(_, to)| !receivers.insert(to))
+            });
+            assert_eq!(collides, a.rest > 0, "P = {p}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A4, the four-stage algorithm (section 3.2): two stages spread what is for each destination evenly over all nodes, two more collect it.
+
+use crate::array::{Array, Stall};
+use crate::{ANYWHERE, collect, line};
+use swapmeet_sdk::{About, Algorithm, Deal, ParamInfo, Problem, Schedule, Send, Stop};
+
+/// Which hand the first element for a destination goes to.
+#[derive(Clone, Copy, PartialEq)]
+enum Start {
+    /// As in Fig. 11 and the text after it: `j % C` for destination j in stage I, `j % R` in stage II.
+    ///
+    /// What is left over when a message can't be divided evenly goes to the first hands. Along columns of an array with R = C those of stage II
+    /// are the same for a whole column of destinations, so that the leftovers of a column meet in one node, which stage III has to empty: longer
+    /// than Theorem 1 allows, which supposes that P divides every message.
+    Printed,
+    /// `j` in stage I and `j / C` in stage II: the leftovers of a column's destinations go to different rows. Costs nothing.
+    Balanced,
+}
+
+pub struct FourStage;
+
+impl Algorithm for FourStage {
+    fn about(&self) -> About {
+        const START: ParamInfo = ParamInfo {
+            key: "start",
+            default: "printed",
+            help: "whose turn it is for a destination's first element: printed, or balanced, which spreads leftovers better",
+        };
+        const STALL: ParamInfo = ParamInfo {
+            key: "stall",
+            default: "corrected",
+            help: "when nodes wait for the incomplete row's messages: corrected, or printed, which lets messages collide",
+        };
+        About {
+            name: "four-stage",
+            title: "A4: deal out along rows and columns, collect along rows and columns",
+            params: &[START, STALL],
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let start = match problem.param_text("start") {
+            None | Some("printed") => Start::Printed,
+            Some("balanced") => Start::Balanced,
+            Some(other) => return Err(Stop::unsupported(format!("`start={other}`: expected printed or balanced"))),
+        };
+        let stall = match problem.param_text("stall") {
+            None | Some("corrected") => Stall::Corrected,
+            Some("printed") => Stall::Printed,
+            Some(other) => return Err(Stop::unsupported(format!("`stall={other}`: expected corrected or printed"))),
+        };
+        let array = Array::new(line(problem)?);
+        schedule.move_amounts(&[array.p])?;
+        schedule.phase("stage I: deal out along rows")?;
+        schedule.rearrange()?;
+        r_distribute(&array, start, schedule)?;
+        r_comm(&array, stall, schedule)?;
+        schedule.phase("stage II: deal out along columns")?;
+        schedule.rearrange()?;
+        c_distribute(&array, start, schedule)?;
+        c_comm(&array, schedule)?;
+        schedule.phase("stage III: collect along rows")?;
+        schedule.rearrange()?;
+        c_collect(&array, schedule)?;
+        r_comm(&array, stall, schedule)?;
+        schedule.phase("stage IV: collect along columns")?;
+        schedule.rearrange()?;
+        r_collect(&array, schedule)?;
+        c_comm(&array, schedule)
+    }
+}
+
+/// Fig. 11. The hands are the columns. Of every P elements for a destination, each complete column gets R and each incomplete one R - 1: the
+/// number of its nodes.
+fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let starts: Vec<u32> = (0..array.p)
+        .map(|j| match start {
+            Start::Printed => j % array.columns,
+            Start::Balanced => j,
+        } as u32)
+        .collect();
+    for node in 0..array.p {
+        schedule.deal(&Deal { node, hands: array.columns, cycle: array.p, first: 0, starts: &starts, firsts: &[] })?;
+    }
+    Ok(())
+}
+
+/// Section 3.2.2 C. The hands are the nodes of the column, one element each in turn.
+fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let starts = |height: u64| -> Vec<u32> {
+        let first = |i: u64| match start {
+            Start::Printed => i % height,
+            Start::Balanced => i / array.columns % height,
+        };
+        (0..array.p).map(|i| first(i) as u32).collect()
+    };
+    // Complete columns first, then the others: nodes that deal alike follow one another.
+    for column in 0..array.columns {
+        let height = array.height(column);
+        let starts = starts(height);
+        for row in 0..height {
+            schedule.deal(&Deal {
+                node: row * array.columns + column,
+                hands: height,
+                cycle: height,
+                first: 0,
+                starts: &starts,
+                firsts: &[],
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// C-Collect: the k-th hand is all that is for the k-th column.
+fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
+    (0..array.p).try_for_each(|node| schedule.deal(&collect(node, array.columns, &columns)))
+}
+
+/// R-Collect: the k-th hand is all that is for the k-th row. In an incomplete column nobody has anything for the incomplete row any more.
+fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    for column in 0..array.columns {
+        let height = array.height(column);
+        let rows: Vec<u32> = (0..array.p).map(|j| (j / array.columns).min(height - 1) as u32).collect();
+        for row in 0..height {
+            schedule.deal(&collect(row * array.columns + column, height, &rows))?;
+        }
+    }
+    Ok(())
+}
+
+/// R-Comm: the exchange along rows, with the priority schedule of the incomplete row's messages.
+fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    // The last node that waits has a step more where it waits a step later.
+    let late = u64::from(stall == Stall::Printed && array.rest > 0);
+    for step in 1..=array.row_steps() + late {
+        schedule.step()?;
+        for node in 0..array.p {
+            if let Some((column, to)) = array.row_target(node, step, stall) {
+                schedule.send(&Send::new(node, to).hand(column).local())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// C-Comm: the exchange along columns.
+fn c_comm(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    for step in 1..=array.column_steps() {
+        schedule.step()?;
+        for node in 0..array.p {
+            if let Some((row, to)) = array.column_target(node, step) {
+                schedule.send(&Send::new(node, to).hand(row).local())?;
+            }
+        }
+    }
+    Ok(())
+}

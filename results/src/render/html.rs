@@ -1,0 +1,83 @@
+//! As tables of an HTML page, without the page.
+
+use super::{HEADER, WORDS, cells, in_words, reasons, title};
+use crate::compare::Comparison;
+use std::fmt::Write as _;
+
+/// One table a group, each followed by its sentences.
+pub fn as_html(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    for group in &comparison.groups {
+        let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title(group)));
+        for (i, name) in HEADER.iter().enumerate() {
+            let _ = writeln!(out, "<th{}>{}</th>", class(i), escaped(name.trim()));
+        }
+        out += "</tr></thead>\n<tbody>\n";
+        for line in &group.lines {
+            out += "<tr>";
+            for (i, cell) in cells(group, line).iter().enumerate() {
+                let _ = write!(out, "<td{}>{}</td>", class(i), escaped(cell));
+            }
+            out += "</tr>\n";
+        }
+        out += "</tbody>\n</table>\n";
+        out += "<ul>\n";
+        for sentence in reasons(group).chain(in_words(group).lines().map(str::to_owned)) {
+            let _ = writeln!(out, "<li>{}</li>", with_names(&sentence));
+        }
+        out += "</ul>\n";
+    }
+    out
+}
+
+fn class(column: usize) -> &'static str {
+    if column < WORDS { "" } else { " class=\"number\"" }
+}
+
+/// A sentence whose names, between backticks, are set apart.
+fn with_names(sentence: &str) -> String {
+    let mut out = String::new();
+    for (i, part) in escaped(sentence).split('`').enumerate() {
+        out += match i {
+            0 => "",
+            i if i % 2 == 1 => "<code>",
+            _ => "</code>",
+        };
+        out += part;
+    }
+    if sentence.matches('`').count() % 2 == 1 { out + "</code>" } else { out }
+}
+
+/// Text as it may stand in an element or an attribute.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            // Control characters are not allowed in HTML; a file may contain any.
+            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::compare::tests::{files, row};
+
+    #[test]
+    fn what_a_file_says_is_text_and_not_markup() {
+        let rows = files(vec![row("<script>alert(1)</script>", 0, 10.0), row("a&b", 0, 20.0)]);
+        let html = as_html(&compare(&rows, None).unwrap());
+        assert!(!html.contains("<script"), "{html}");
+        assert!(html.contains("<td>&lt;script&gt;alert(1)&lt;/script&gt;</td>"), "{html}");
+        assert!(html.contains("<td>a&amp;b</td>"), "{html}");
+    }
+}

@@ -1,0 +1,32 @@
+//! For the tests only: rules of the papers as they are printed where the print is wrong, beside the same rules mended.
+//!
+//! `swapmeet check` must find each of the printed ones, and nothing wrong with the mended ones, which share every line but the rule.
+
+#[path = "../../../../plugins/suh-shin/src/directions.rs"]
+mod directions;
+#[expect(dead_code, reason = "the plugin's own module; padding is not used here")]
+#[path = "../../../../plugins/suh-shin/src/network.rs"]
+mod network;
+
+mod liu;
+mod suh_shin;
+mod thakur;
+
+use liu::{RowsAndColumns, Stall};
+use suh_shin::{Rule, SuhShin};
+use thakur::Shift;
+
+swapmeet_sdk::export_plugin!(
+    licence: "MIT OR Apache-2.0",
+    algorithms: [
+        SuhShin { name: "suh-shin-mended", rule: Rule::Mended },
+        SuhShin { name: "suh-shin-3d-phase-4", rule: Rule::TestsTheOtherOf3d },
+        SuhShin { name: "suh-shin-mesh-step-2", rule: Rule::RepeatsStep1 },
+        SuhShin { name: "suh-shin-figure-5", rule: Rule::TestsTheColumn },
+        SuhShin { name: "suh-shin-hops-ahead", rule: Rule::CountsHops },
+        Shift { name: "pex-gen-shift-mended", modulo: false },
+        Shift { name: "pex-gen-shift-figure-4", modulo: true },
+        RowsAndColumns { name: "stalls-mended", stall: Stall::Mended },
+        RowsAndColumns { name: "stalls-printed", stall: Stall::Printed },
+    ],
+);

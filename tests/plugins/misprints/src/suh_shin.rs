@@ -1,0 +1,172 @@
+//! Suh & Shin, "All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks", on sizes that need no virtual nodes.
+
+use crate::directions::{dimension, sign};
+use crate::network::{Kind, Network};
+use swapmeet_sdk::{About, Algorithm, Axis, Problem, Route, Schedule, Send, Set, Stop};
+
+/// Which rule is taken as printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// None.
+    Mended,
+    /// 3D torus, Phase 4: moves along x test y mod 4, moves along y test x mod 4.
+    TestsTheOtherOf3d,
+    /// 2D mesh, Phase 3, Step 2: moves along r by the groups of Step 1, which tell columns apart.
+    RepeatsStep1,
+    /// 2D torus, Fig. 5, Phase 3: moves along r test the column's number.
+    TestsTheColumn,
+    /// 2D torus, 3.1.3: columns of the data array are hops ahead, of which the first four are kept.
+    CountsHops,
+}
+
+/// The algorithm with one rule as printed.
+pub struct SuhShin {
+    pub name: &'static str,
+    pub rule: Rule,
+}
+
+impl Algorithm for SuhShin {
+    fn about(&self) -> About {
+        About {
+            name: self.name,
+            title: "Suh & Shin, with one rule of the print",
+            accepts: "torus with sides that are multiples of 4, mesh with even sides",
+            ports: 1,
+            ..About::DEFAULT
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        let network = network(problem)?;
+        let fits = match self.rule {
+            Rule::Mended => true,
+            Rule::TestsTheOtherOf3d => network.kind == Kind::Torus && network.dimensions.len() == 3,
+            Rule::RepeatsStep1 => network.kind == Kind::Mesh && network.dimensions.len() == 2,
+            Rule::TestsTheColumn | Rule::CountsHops => network.kind == Kind::Torus && network.dimensions.len() == 2,
+        };
+        if fits { Ok(()) } else { Err(Stop::unsupported("not the network of this rule")) }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let network = network(problem)?;
+        let n = network.dimensions.len();
+        for phase in 1..=n {
+            self.ring_phase(&network, phase, schedule)?;
+        }
+        if network.kind == Kind::Torus {
+            for j in 1..=n {
+                self.exchange(&network, 2, |x| dimension(x, j), schedule)?;
+            }
+        }
+        for j in 0..n {
+            self.exchange(&network, 1, |_| j, schedule)?;
+        }
+        Ok(())
+    }
+}
+
+fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
+    let kind = match problem.topology().kind() {
+        "torus" => Kind::Torus,
+        "mesh" => Kind::Mesh,
+        other => return Err(Stop::unsupported(format!("no `{other}`"))),
+    };
+    let network = Network::new(kind, problem.topology().dims())?;
+    if network.is_padded() { Err(Stop::unsupported("no virtual nodes here")) } else { Ok(network) }
+}
+
+impl SuhShin {
+    /// Phases 1 .. n.
+    fn ring_phase(&self, network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let q = network.kind.submesh();
+        let longest = network.dimensions.iter().map(|d| d.size).max().unwrap_or(0);
+        for s in 1..longest / q {
+            schedule.step()?;
+            network.each_node(|x, node| {
+                let k = dimension(x, phase);
+                let size = network.dimensions[k].size;
+                if s >= size / q {
+                    return Ok(());
+                }
+                let way = sign(network.kind, x, k);
+                let ahead = |by: u32| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
+                let (there, count) = (ahead(q), size - q * s);
+                // Of the range of destinations that goes on: its first coordinate, counted upwards.
+                let first = match (self.rule == Rule::CountsHops, way > 0) {
+                    (true, true) => there,
+                    (true, false) => ahead(q + count - 1),
+                    (false, true) => there - there % q,
+                    (false, false) => (there - there % q + size + q - count) % size,
+                };
+                let way = if network.kind == Kind::Torus { way } else { 0 };
+                send(network, schedule, (node, x), (k, there, way), Axis::range(first, count))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// One exchange over `distance` along dimension `along(x)`.
+    fn exchange(
+        &self,
+        network: &Network,
+        distance: u32,
+        along: impl Fn(&[u32]) -> usize,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        schedule.step()?;
+        network.each_node(|x, node| {
+            let k = along(x);
+            let size = network.dimensions[k].size;
+            let up = x[self.tested(k, distance)] % (2 * distance) < distance;
+            let there = match (up, network.kind) {
+                (true, Kind::Torus) => (x[k] + distance) % size,
+                (false, Kind::Torus) => (x[k] + size - distance) % size,
+                (true, Kind::Mesh) => x[k] + distance,
+                (false, Kind::Mesh) => x[k].wrapping_sub(distance),
+            };
+            if there >= size {
+                // Off the mesh: the print asks for it, and there is nobody.
+                return Ok(());
+            }
+            let near = there - there % distance;
+            let mut places = vec![0_u64; (size as usize).div_ceil(64)];
+            let q = network.kind.submesh();
+            for v in (0..size).filter(|v| (near % q..near % q + distance).contains(&(v % q))) {
+                places[v as usize / 64] |= 1 << (v % 64);
+            }
+            let way = match (network.kind, up) {
+                (Kind::Mesh, _) => 0,
+                (Kind::Torus, true) => 1,
+                (Kind::Torus, false) => -1,
+            };
+            send(network, schedule, (node, x), (k, there, way), Axis::bits(&places))
+        })
+    }
+
+    /// The coordinate that a move along dimension `k` tests.
+    fn tested(&self, k: usize, distance: u32) -> usize {
+        match (self.rule, k) {
+            (Rule::TestsTheOtherOf3d, 0 | 1) if distance == 2 => 1 - k,
+            (Rule::TestsTheColumn, 1) if distance == 2 => 0,
+            (Rule::RepeatsStep1, 1) => 0,
+            _ => k,
+        }
+    }
+}
+
+/// All that the node holds for these coordinates along dimension `k` goes to the node whose coordinate there is `there`.
+fn send(
+    network: &Network,
+    schedule: &mut Schedule<'_>,
+    (node, x): (u64, &[u32]),
+    (k, there, way): (usize, u32, i8),
+    subset: Axis<'_>,
+) -> Result<(), Stop> {
+    let d = &network.dimensions[k];
+    let mut destinations = vec![Axis::ALL; network.dimensions.len()];
+    destinations[d.axis] = subset;
+    let mut signs = vec![0; network.dimensions.len()];
+    signs[d.axis] = way;
+    let route = Route::signs(&signs);
+    schedule.send(&Send::new(node, d.moved(node, x[k], there)).destinations(Set::product(&destinations)).route(&route))
+}

@@ -1,0 +1,128 @@
+/* A plugin that misbehaves in every way we could think of, an algorithm each. What it does to its process must stay there. */
+
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <swapmeet.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Winfinite-recursion"
+#pragma GCC diagnostic ignored "-Wreturn-type"
+#endif
+
+static SwmStr text(const char *s)
+{
+    SwmStr out;
+    out.ptr = (const uint8_t *)s;
+    out.len = strlen(s);
+    return out;
+}
+
+/* What a well-behaved plugin does: one distance a step. */
+static int32_t shift(const SwmProblem *problem, const SwmHost *host)
+{
+    const uint64_t n = problem->topology->nodes;
+    uint64_t distance, node;
+    for (distance = 1; distance < n; distance++) {
+        if (host->step(host->ctx) != SWM_OK)
+            return SWM_STOPPED;
+        for (node = 0; node < n; node++) {
+            SwmSend send;
+            memset(&send, 0, sizeof send);
+            send.size = sizeof send;
+            send.flags = SWM_STRICT;
+            send.from = node;
+            send.to = (node + distance) % n;
+            send.origins.kind = SWM_NODE;
+            send.origins.node = node;
+            send.destinations.kind = SWM_NODE;
+            send.destinations.node = send.to;
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
+    }
+    return SWM_OK;
+}
+
+static volatile int sink;
+
+static int deep(int n)
+{
+    volatile char frame[4096];
+    frame[n % 4096] = (char)n;
+    return deep(n + 1) + frame[(n + 1) % 4096];
+}
+
+#define ALGORITHM(NAME, BODY)                                                                                                 \
+    static int32_t plan_##NAME(const SwmAlgorithm *algorithm, const SwmProblem *problem, const SwmHost *host)                 \
+    {                                                                                                                         \
+        BODY                                                                                                                  \
+    }
+
+ALGORITHM(segfault, *(volatile int *)8 = 1; return SWM_OK;)
+ALGORITHM(aborts, abort();)
+ALGORITHM(divides, volatile int zero = 0; sink = 1 / zero; raise(SIGFPE); return SWM_OK;)
+ALGORITHM(overflows, sink = deep(0); return SWM_OK;)
+ALGORITHM(exits, exit(0);)
+ALGORITHM(exits_three, _exit(3);)
+ALGORITHM(loops, for (;;) sink++;)
+ALGORITHM(sleeps, for (;;) sleep(1000);)
+ALGORITHM(stops, raise(SIGSTOP); for (;;) sleep(1);)
+ALGORITHM(ignores, signal(SIGTERM, SIG_IGN); signal(SIGINT, SIG_IGN); signal(SIGALRM, SIG_IGN); for (;;) sink++;)
+ALGORITHM(eats, for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p, 1, 1 << 20); })
+ALGORITHM(kills_group, kill(0, SIGKILL); for (;;) sleep(1);)
+ALGORITHM(closes, int fd; for (fd = 0; fd < 1024; fd++) close(fd); shift(problem, host); return SWM_OK;)
+ALGORITHM(forks, if (fork() == 0) { for (;;) sleep(1000); } abort();)
+ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
+ALGORITHM(lies, return SWM_OK;)
+ALGORITHM(odd_answer, return 12345;)
+ALGORITHM(fails, host->fail(host->ctx, text("on purpose")); return SWM_ERROR;)
+/* These two do no harm, and must come to none. */
+ALGORITHM(prints, int i; for (i = 0; i < 20000; i++) { puts("1,2,3,ok"); fputs("noise\n", stderr); } fflush(stdout); return shift(problem, host);)
+ALGORITHM(wanders, if (chdir("/") != 0) abort(); close(0); close(1); close(2); signal(SIGPIPE, SIG_DFL); return shift(problem, host);)
+
+typedef int32_t (*Plan)(const SwmAlgorithm *, const SwmProblem *, const SwmHost *);
+
+static const struct {
+    const char *name;
+    Plan plan;
+} ALL[] = {
+    {"segfault", plan_segfault},   {"aborts", plan_aborts},           {"divides", plan_divides}, {"overflows", plan_overflows},
+    {"exits", plan_exits},         {"exits-three", plan_exits_three}, {"loops", plan_loops},     {"sleeps", plan_sleeps},
+    {"stops", plan_stops},         {"ignores", plan_ignores},         {"eats", plan_eats},       {"kills-group", plan_kills_group},
+    {"closes", plan_closes},       {"forks", plan_forks},             {"garbles", plan_garbles}, {"lies", plan_lies},
+    {"odd-answer", plan_odd_answer}, {"fails", plan_fails},           {"prints", plan_prints},   {"wanders", plan_wanders},
+};
+
+enum { COUNT = sizeof ALL / sizeof ALL[0] };
+
+const SwmPlugin *swapmeet_plugin(void)
+{
+    static SwmAlgorithm algorithms[COUNT];
+    static const SwmAlgorithm *pointers[COUNT];
+    static SwmPlugin plugin;
+    int i;
+
+    for (i = 0; i < COUNT; i++) {
+        algorithms[i].size = sizeof algorithms[i];
+        algorithms[i].name = text(ALL[i].name);
+        algorithms[i].collectives = 1u << SWM_ALLTOALL;
+        algorithms[i].plan = ALL[i].plan;
+        pointers[i] = &algorithms[i];
+    }
+    plugin.head.magic = SWM_MAGIC;
+    plugin.head.abi_major = SWM_ABI_MAJOR;
+    plugin.head.abi_minor = SWM_ABI_MINOR;
+    plugin.head.size = sizeof plugin;
+    plugin.name = text("torture");
+    plugin.version = text("0.1.0");
+    plugin.licence = text("MIT");
+    plugin.algorithms = pointers;
+    plugin.algorithm_count = COUNT;
+    return &plugin;
+}

@@ -1,0 +1,283 @@
+//! `swapmeet check` on plugins that are wrong in a known way: each is found, by the test that is for it; and nothing is found where nothing is wrong.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use predicates::prelude::*;
+use serde_json::Value;
+use std::path::Path;
+use swapmeet_tests::{build, compile_c, project, swapmeet};
+use tempfile::tempdir;
+
+/// Exit status and report of `swapmeet check FILE ARGS --format json`.
+fn check(file: &Path, args: &[&str]) -> (i32, Value) {
+    let output = swapmeet(&["check", file.to_str().unwrap(), "--format", "json"]).args(args).output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// `severity test algorithm place what` of every finding.
+fn findings(report: &Value) -> Vec<String> {
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
+    let all = report["findings"].as_array().unwrap().iter();
+    all.map(|f| ["severity", "test", "algorithm", "place", "what"].map(|key| text(f, key)).join(" ")).collect()
+}
+
+/// Small machines of every kind that a wrong rule tends to show on.
+const SHORT_LADDER: [&str; 18] = [
+    "--topology",
+    "fully-connected:1",
+    "--topology",
+    "ring:2",
+    "--topology",
+    "ring:7",
+    "--topology",
+    "torus:4x4",
+    "--topology",
+    "torus:8x12",
+    "--topology",
+    "torus:3x5",
+    "--topology",
+    "mesh:6x6",
+    "--topology",
+    "hypercube:4",
+    "--topology",
+    "torus:8x8x8",
+];
+
+#[test]
+fn nothing_is_wrong_with_the_bundled_plugins() {
+    let mut plugins = 0;
+    for entry in std::fs::read_dir(build()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_EXTENSION) {
+            let (code, report) = check(&path, &[&SHORT_LADDER[..], &["--topology", "rdn:1(hypercube:2)"]].concat());
+            assert_eq!((code, findings(&report)), (0, vec![]), "{name}");
+            plugins += 1;
+        }
+    }
+    assert!(plugins >= 4, "{plugins} bundled plugins");
+}
+
+/// The papers' rules as printed where the print is wrong; the same rules mended share every other line.
+#[test]
+fn every_misprinted_rule_is_found_and_no_mended_one() {
+    let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
+    let (code, report) = check(&file, &SHORT_LADDER);
+    assert_eq!(code, 1);
+    let found = findings(&report);
+    let expected = [
+        ("suh-shin-3d-phase-4", "delivers", "torus:8x8x8", "131072 blocks in all are missing"),
+        ("suh-shin-mesh-step-2", "delivers", "mesh:6x6", "324 blocks in all are missing"),
+        ("suh-shin-figure-5", "delivers", "torus:8x12", "2304 blocks in all are missing"),
+        ("suh-shin-hops-ahead", "delivers", "torus:8x12", "blocks in all are missing"),
+        ("pex-gen-shift-figure-4", "delivers", "mesh:6x6", "sends to itself"),
+        ("stalls-printed", "ports", "ring:7", "2 messages at a node in one step, 1 claimed"),
+    ];
+    for (algorithm, test, place, what) in expected {
+        let start = format!("fault {test} {algorithm} {place} ");
+        assert!(found.iter().any(|f| f.starts_with(&start) && f.contains(what)), "{start}.. {what}: {found:#?}");
+    }
+    let innocent: Vec<&String> = found.iter().filter(|f| f.contains("mended")).collect();
+    assert_eq!(innocent, [""; 0]);
+    for examined in report["algorithms"].as_array().unwrap() {
+        let mended = examined["algorithm"].as_str().unwrap().ends_with("mended");
+        assert!(!mended || examined["verified"].as_u64().unwrap() >= 8, "{examined}");
+    }
+}
+
+/// A name, macros for `wrong.c`, and a finding (its beginning, and what it must contain).
+type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
+
+const WRONG: [Wrong; 16] = [
+    (
+        "crashes",
+        &[("PLAN", "return *(volatile int32_t *)8;")],
+        "fault survives wrong ring:4 ",
+        "signal 11 (segmentation fault)",
+    ),
+    (
+        "crashes_when_loaded",
+        &[("TABLE", "plugin.name.len = *(volatile size_t *)8;")],
+        "fault survives   when it is loaded",
+        "signal 11",
+    ),
+    (
+        "ends_the_process",
+        &[("PLAN", "exit(0); return SWM_OK;")],
+        "fault survives wrong ring:4 ",
+        "the plugin ended the process, with exit status 0",
+    ),
+    (
+        "hangs",
+        &[("PLAN", "for (;;) { } return SWM_OK;")],
+        "fault time wrong ring:4 ",
+        "not done after 0.3 s, and it doesn't heed the host: killed",
+    ),
+    (
+        "never_ends",
+        &[("PLAN", "for (;;) if (host->step(host->ctx) != SWM_OK) return SWM_STOPPED; return SWM_OK;")],
+        "fault time wrong ring:4 ",
+        "not done after 0.3 s",
+    ),
+    ("gives_nothing", &[], "fault delivers wrong ring:4 ", "invalid: after step 0: block 1 -> 0 was never delivered"),
+    (
+        "counts_its_calls",
+        &[("PLAN", "static int calls; if (calls++ % 2) return backwards(problem, host); return shift(problem, host);")],
+        "fault repeats wrong ring:4 ",
+        "the second time the same problem gives another schedule",
+    ),
+    (
+        "fails_the_second_time",
+        &[("PLAN", "static int calls; return calls++ ? SWM_ERROR : shift(problem, host);")],
+        "fault repeats wrong ring:4 ",
+        "the second time the same problem is error",
+    ),
+    (
+        "depends_on_the_process",
+        &[(
+            "PLAN",
+            "static long run; if (!run) { FILE *runs = fopen(FOLDER \"/runs\", \"a\"); fputc('x', runs); run = ftell(runs); fclose(runs); } \
+                 return run % 2 ? backwards(problem, host) : shift(problem, host);",
+        )],
+        "fault repeats wrong ring:4 ",
+        "in another process the same problem gives another schedule",
+    ),
+    (
+        "more_ports_than_claimed",
+        &[("PLAN", "return at_once(problem, host);"), ("TABLE", "wrong.ports = 2;")],
+        "fault ports wrong ring:4 ",
+        "3 messages at a node in one step, 2 claimed",
+    ),
+    (
+        "more_ports_than_one_unsaid",
+        &[("PLAN", "return at_once(problem, host);")],
+        "remark ports wrong ring:4 ",
+        "3 messages at a node in one step where the machine has one port: priced in turns; if that is meant, let `ports` say so",
+    ),
+    (
+        "another_default",
+        &[
+            ("PLAN", "return problem->param_count ? backwards(problem, host) : shift(problem, host);"),
+            (
+                "TABLE",
+                "static SwmParamInfo way; way.key = text(\"way\"); way.default_value = text(\"forth\"); way.help = text(\"?\"); \
+              wrong.params = &way; wrong.param_count = 1;",
+            ),
+        ],
+        "fault defaults wrong ring:4, way=forth ",
+        "`forth` is named as the default of `way`, but giving it makes another schedule",
+    ),
+    (
+        "prints",
+        &[("PLAN", "puts(\"here I am\"); return shift(problem, host);")],
+        "remark quiet wrong ring:4 ",
+        "prints on standard output: `here I am`; the host's log function is for that",
+    ),
+    (
+        "refuses_everything",
+        &[("SUPPORTS", "host->fail(host->ctx, text(\"not today\")); return SWM_UNSUPPORTED;")],
+        "fault delivers wrong alltoall ",
+        "refused on every machine tried (not today); name others with --topology",
+    ),
+    (
+        "wrong_tables",
+        &[("TABLE", "plugin.head.abi_major = 9;")],
+        "fault tables   ",
+        "built for plugin ABI 9.1, this swapmeet speaks 1.1",
+    ),
+    (
+        "wrong_version",
+        &[("TABLE", "plugin.version = text(\"new\");")],
+        "fault tables   ",
+        "the version is `new`, expected one such as 0.1.0",
+    ),
+];
+
+#[test]
+fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
+    let dir = tempdir().unwrap();
+    for (name, macros, start, contains) in WRONG {
+        let folder = format!("{:?}", dir.path());
+        let macros = [macros, &[("FOLDER", folder.as_str())]].concat();
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &macros) else { return };
+        let (code, report) = check(&file, &["--topology", "ring:4", "--timeout", "0.3"]);
+        let found = findings(&report);
+        assert!(found.iter().any(|f| f.starts_with(start) && f.contains(contains)), "{name}: {found:#?}");
+        assert_eq!(code, i32::from(start.starts_with("fault")), "{name}");
+    }
+}
+
+/// What hangs takes all the time there is: two such cases are enough.
+#[test]
+fn what_hangs_everywhere_is_given_up() {
+    let dir = tempdir().unwrap();
+    let plan = [("PLAN", "for (;;) { } return SWM_OK;")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "hangs", &plan) else { return };
+    let (code, report) = check(&file, &[&SHORT_LADDER[..], &["--timeout", "0.1"]].concat());
+    let time: Vec<String> = findings(&report).into_iter().filter(|f| f.contains(" time ")).collect();
+    assert_eq!((code, time.len()), (1, 3), "{time:?}");
+    assert!(time[2].starts_with("remark time wrong ring:2 given up"), "{time:?}");
+}
+
+/// Told by what it grows by, not by what the program itself takes.
+#[test]
+fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
+    let dir = tempdir().unwrap();
+    let eats = "char *all = malloc(120u << 20); if (!all) { host->fail(host->ctx, text(\"no memory\")); return SWM_ERROR; } \
+        memset(all, 1, 120u << 20); free(all); return shift(problem, host);";
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "eats", &[("PLAN", eats)]) else { return };
+    let (code, report) = check(&file, &["--topology", "ring:4", "--memory-limit", "110MiB"]);
+    assert_eq!(code, 1);
+    let found = findings(&report);
+    assert!(found.iter().any(|f| f == "fault delivers wrong ring:4 error: no memory"), "{found:?}");
+    let (_, report) = check(&file, &["--topology", "ring:4"]);
+    let fattest = report["algorithms"][0]["fattest"][0].as_u64().unwrap();
+    assert!(cfg!(not(target_os = "linux")) || (120 << 20..135 << 20).contains(&fattest), "{fattest}");
+}
+
+/// A plugin built with the header of 1.0, whose algorithms had no `ports`, loads and runs.
+#[test]
+fn what_was_built_for_1_0_loads_in_1_1() {
+    let dir = tempdir().unwrap();
+    let macros = [
+        ("PLAN", "return shift(problem, host);"),
+        ("TABLE", "wrong.size = 120; wrong.ports = 7; plugin.head.abi_minor = 0;"),
+    ];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "older", &macros) else { return };
+    let (code, report) = check(&file, &["--topology", "ring:4"]);
+    // What lies beyond the size is not read.
+    assert_eq!((code, &report["algorithms"][0]["ports_claimed"]), (0, &Value::from(0)));
+}
+
+#[test]
+fn the_report_is_for_reading() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
+    let output = swapmeet(&["check", file.to_str().unwrap()]).args(SHORT_LADDER).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let steady: Vec<&str> = text.lines().filter(|l| !l.starts_with("  time ") && !l.starts_with("  memory ")).collect();
+    insta::assert_snapshot!(steady.join("\n"), @r"
+        ring-c 0.1.0, plugin ABI 1.1, MIT OR Apache-2.0
+
+        c-ring (alltoall)
+          verified  13 of 13 cases, every block, up to 512 nodes
+          ports     1 claimed, 1 used at most
+
+        passed: 0 faults, 0 remarks
+        ");
+    assert!(text.contains("  time      "), "{text}");
+}
+
+#[test]
+fn what_can_t_be_examined_is_bad_usage() {
+    let refused = |args: &[&str], message: &str| {
+        swapmeet(args).assert().code(2).stdout("").stderr(predicate::str::contains(message));
+    };
+    refused(&["check", "/nowhere/at-all.so"], "/nowhere/at-all.so: no such file");
+    let cargo = project("Cargo.toml");
+    refused(&["check", cargo.to_str().unwrap(), "--topology", "tours:3"], "did you mean `torus`?");
+    let (code, report) = check(&cargo, &[]);
+    assert_eq!(code, 1);
+    assert!(findings(&report)[0].contains("not a library that can be loaded"), "{:?}", findings(&report));
+}

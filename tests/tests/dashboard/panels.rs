@@ -1,0 +1,185 @@
+//! What is drawn, with real rows of the bundled plugins; and that every size can be drawn.
+
+use crate::sessions::{Session, experiment};
+use crossterm::event::KeyCode;
+
+/// A mid-sized comparison: two sizes of a torus, one that `pex` can't do, fixed sizes and random ones.
+fn compared() -> Session {
+    let mut session = Session::new(
+        r#"
+        name = "snapshot"
+        topologies = ["torus:4x4", "torus:8x8", "torus:6x6"]
+        algorithms = ["suh-shin", "pex", "bruck"]
+        workloads = ["uniform:64", "uniform:16KiB", "irregular:dist=lognormal,mean=512,cv=2"]
+        machines = ["paragon"]
+        baseline = "pex"
+        repetitions = 3
+        "#,
+    );
+    session.keys("R");
+    session.settle();
+    session
+}
+
+#[test]
+fn every_panel_at_three_sizes() {
+    let mut session = compared();
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        for (number, name) in
+            ["explore", "cases", "comparison", "curves", "parts", "network", "details", "log"].iter().enumerate()
+        {
+            session.keys(&(number + 1).to_string());
+            session.settle();
+            insta::assert_snapshot!(format!("{name}-{width}x{height}"), session.screen(width, height));
+        }
+    }
+}
+
+#[test]
+fn the_network_in_its_ways() {
+    let mut session = Session::new(
+        r#"
+        topologies = ["mesh:4x6", "torus:2x3x4", "ring:9", "hypercube:4"]
+        algorithms = ["pairwise"]
+        "#,
+    );
+    session.keys("R");
+    session.settle();
+    session.keys("6l");
+    let mut seen = String::new();
+    for (keys, what) in [
+        ("", "a mesh: messages on links"),
+        ("vv", "what nodes hold"),
+        ("vj", "a plane of three dimensions"),
+        ("]", "the next plane"),
+        ("j", "a line, broken"),
+        ("jl", "no grid: how many links carry how much"),
+    ] {
+        session.keys(keys);
+        session.settle();
+        seen += &format!("== {what}\n{}\n", session.screen(70, 24));
+    }
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn a_terminal_without_colours_or_unicode_shows_the_same() {
+    let mut session = compared();
+    session.plain();
+    for keys in ["1", "3", "4", "5", "6", "?"] {
+        session.keys(keys);
+        session.settle();
+        let screen = session.screen(120, 40);
+        assert!(screen.is_ascii(), "panel {keys}:\n{screen}");
+        assert!(!screen.contains('?') || screen.contains("? help") || keys == "?", "panel {keys}:\n{screen}");
+        assert!(!session.is_coloured(120, 40), "panel {keys}");
+    }
+    insta::assert_snapshot!("plain", session.screen(80, 24));
+}
+
+#[test]
+fn a_spec_that_is_wrong_says_so_at_its_place_while_it_is_typed() {
+    let mut session = Session::new("algorithms = [\"pex\"]");
+    session.keys("jji");
+    session.keys("x");
+    session.key(KeyCode::Esc);
+    session.keys("l");
+    session.keys("itorus:16x0");
+    insta::assert_snapshot!(session.screen(80, 24));
+    session.key(KeyCode::Enter);
+    assert!(session.screen(80, 24).contains("dimension 2 is 0"), "it isn't taken");
+    session.key(KeyCode::Backspace);
+    session.keys("8");
+    session.key(KeyCode::Enter);
+    assert!(session.screen(80, 24).contains("[x] torus:16x8"), "{}", session.screen(80, 24));
+}
+
+#[test]
+fn a_case_added_to_those_on_screen_leaves_the_others_alone() {
+    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
+    session.keys("a");
+    session.settle();
+    session.keys("1ibruck");
+    session.key(KeyCode::Enter);
+    session.keys("a");
+    session.settle();
+    assert_eq!(session.app.queue.records().len(), 2);
+    session.keys("a");
+    assert!(session.screen(80, 24).contains("nothing to add"), "{}", session.screen(80, 24));
+}
+
+#[test]
+fn held_still_nothing_moves_and_nothing_is_lost() {
+    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
+    session.keys("fR");
+    session.settle();
+    let tally = session.app.queue.tally();
+    assert_eq!((tally.ok, tally.waiting), (0, 2));
+    session.keys("f");
+    session.settle();
+    assert_eq!(session.app.queue.tally().ok, 2);
+}
+
+#[test]
+fn quitting_asks_first_while_cases_run() {
+    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
+    session.keys("fRq");
+    assert!(session.screen(80, 24).contains("1 case still to run. Leave them?"), "{}", session.screen(80, 24));
+    session.keys("n");
+    assert!(session.app.leave.is_none());
+    session.keys("qq");
+    assert!(session.app.leave.is_some());
+}
+
+#[test]
+fn the_mouse_selects_sorts_and_scrolls() {
+    let mut session = compared();
+    session.keys("3");
+    session.click_on(120, 40, "time");
+    session.click_on(120, 40, "time");
+    let sorted = session.screen(120, 40);
+    assert!(sorted.contains("time▾"), "{sorted}");
+    session.click_on(80, 24, "4 Curves");
+    assert!(session.screen(80, 24).contains("Time against block size"));
+    session.keys("2");
+    session.wheel_on(80, 24, "suh-shin", 2);
+    assert_eq!(session.app.focused().map(|(index, _)| index), Some(6), "two notches of three lines");
+}
+
+#[test]
+fn every_size_can_be_drawn() {
+    let mut session = compared();
+    for keys in ["1", "2", "3", "4", "5", "6", "7", "8", "1?", "q1ixyz"] {
+        session.keys(keys);
+        session.settle();
+        for (width, height) in (1..=60).flat_map(|width| (1..=20).map(move |height| (width, height))) {
+            let screen = session.screen(width, height);
+            if (width, height) == (40, 5) {
+                assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_saved_is_an_experiment() {
+    let mut session = compared();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("saved.toml");
+    session.keys("S");
+    session.control('u');
+    session.keys(&file.display().to_string());
+    session.key(KeyCode::Enter);
+    let saved = experiment(&std::fs::read_to_string(&file).unwrap());
+    let again = |texts: &[swapmeet_runner::input::Text]| texts.iter().map(|t| t.value.clone()).collect::<Vec<_>>();
+    assert_eq!(again(&saved.algorithms), ["suh-shin", "pex", "bruck"]);
+    assert_eq!((saved.name.as_str(), saved.repetitions), ("snapshot", 3));
+    assert_eq!(saved.baseline.map(|b| b.value).as_deref(), Some("pex"));
+    let rows = std::fs::read_to_string(folder.path().join("saved.csv")).unwrap();
+    assert_eq!(swapmeet_results::read_records("saved.csv", &rows).unwrap().len(), 81);
+    session.keys("S");
+    session.control('u');
+    session.keys(&file.display().to_string());
+    session.key(KeyCode::Enter);
+    assert!(session.screen(80, 24).contains("it is there already"), "{}", session.screen(80, 24));
+}

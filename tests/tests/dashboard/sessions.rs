@@ -1,0 +1,132 @@
+//! A session without a terminal.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::style::Color;
+use std::time::Duration;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::registry::Registry;
+use swapmeet_tests::build;
+use swapmeet_tui::view::{Hits, draw};
+use swapmeet_tui::{App, Setup, Theme};
+
+/// An experiment of a text.
+pub fn experiment(text: &str) -> Experiment {
+    Experiment::parse("test", text).unwrap()
+}
+
+/// A session with the bundled plugins.
+pub struct Session {
+    pub app: App,
+}
+
+impl Session {
+    /// A session that begins with an experiment picked; workload and machine if it names none.
+    pub fn new(text: &str) -> Self {
+        let mut experiment = experiment(text);
+        for (list, default) in [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")] {
+            if list.is_empty() {
+                list.push(swapmeet_runner::input::Text::flag("default", default));
+            }
+        }
+        let setup = Setup {
+            registry: Registry::find(&[build().to_owned()]).unwrap(),
+            plugin_dirs: Vec::new(),
+            experiment,
+            cases: Vec::new(),
+            place: swapmeet_runner::batch::Place::Here,
+            rows: None,
+            theme: Theme::named("default").unwrap(),
+            ascii: false,
+        };
+        Self { app: App::new(setup) }
+    }
+
+    /// No colours, no Unicode.
+    pub fn plain(&mut self) {
+        self.app.ui.theme = Theme::named("mono").unwrap();
+        self.app.ui.ascii = true;
+    }
+
+    pub fn key(&mut self, code: KeyCode) {
+        self.app.key(&KeyEvent::new(code, KeyModifiers::NONE));
+    }
+
+    pub fn control(&mut self, c: char) {
+        self.app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
+    }
+
+    /// Types characters, one after another.
+    pub fn keys(&mut self, text: &str) {
+        text.chars().for_each(|c| self.key(KeyCode::Char(c)));
+    }
+
+    /// Waits until all work is done.
+    pub fn settle(&mut self) {
+        loop {
+            self.app.tick(Duration::ZERO);
+            if !self.app.is_moving() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn draw(&mut self, width: u16, height: u16) -> (Buffer, Hits) {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut hits = Hits::default();
+        terminal.draw(|frame| hits = draw(frame, &self.app)).unwrap();
+        (terminal.backend().buffer().clone(), hits)
+    }
+
+    /// The screen as text. What the clock says is left out.
+    pub fn screen(&mut self, width: u16, height: u16) -> String {
+        let (buffer, _) = self.draw(width, height);
+        lines(&buffer).iter().map(|line| without_clock(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether anything on the screen has a colour.
+    pub fn is_coloured(&mut self, width: u16, height: u16) -> bool {
+        let (buffer, _) = self.draw(width, height);
+        buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
+    }
+
+    fn mouse_on(&mut self, width: u16, height: u16, text: &str, kind: MouseEventKind) {
+        let (buffer, hits) = self.draw(width, height);
+        let lines = lines(&buffer);
+        // The last line that has it: tabs come before panels.
+        let (row, line) = lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap();
+        let column = line[..line.find(text).unwrap()].chars().count();
+        let event = MouseEvent { kind, column: column as u16, row: row as u16, modifiers: KeyModifiers::NONE };
+        self.app.mouse(&event, &hits);
+    }
+
+    /// Clicks on the first place that has a text.
+    pub fn click_on(&mut self, width: u16, height: u16, text: &str) {
+        self.mouse_on(width, height, text, MouseEventKind::Down(MouseButton::Left));
+    }
+
+    /// Turns the wheel down over the first place that has a text.
+    pub fn wheel_on(&mut self, width: u16, height: u16, text: &str, notches: usize) {
+        for _ in 0..notches {
+            self.mouse_on(width, height, text, MouseEventKind::ScrollDown);
+        }
+    }
+}
+
+fn lines(buffer: &Buffer) -> Vec<String> {
+    let rows = buffer.content.chunks(usize::from(buffer.area.width));
+    rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect()
+}
+
+/// Times of this machine differ from run to run.
+fn without_clock(line: &str) -> String {
+    for column in ["plan_ms", "wall_ms"] {
+        if let Some(at) = line.find(column) {
+            return format!("{}{column} ..", &line[..at]);
+        }
+    }
+    line.to_owned()
+}

@@ -1,0 +1,140 @@
+//! `docs/plugin-guide.md` does what it says: its programs are built and checked, its commands are run in its order and print what it shows.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+use swapmeet_tests::{build, project};
+use tempfile::tempdir;
+
+/// A fenced block: the words after the fence, and its lines.
+struct Block {
+    words: Vec<String>,
+    text: String,
+}
+
+fn blocks(document: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in document.lines() {
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(_), Some(block)) => blocks.push(block),
+            (Some(words), None) => {
+                open =
+                    Some(Block { words: words.split_whitespace().map(str::to_owned).collect(), text: String::new() });
+            }
+            (None, Some(mut block)) => {
+                block.text += &format!("{line}\n");
+                open = Some(block);
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block is not closed");
+    blocks
+}
+
+fn shell(folder: &Path, command: &str) -> Output {
+    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
+    let mut sh = Command::new("sh");
+    for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_") && key != "CARGO_HOME") {
+        sh.env_remove(key);
+    }
+    sh.args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("NO_COLOR", "1");
+    sh.env_remove("SWAPMEET_PLUGIN_PATH").env_remove("RUSTFLAGS").env("XDG_DATA_HOME", "/nonexistent").output().unwrap()
+}
+
+fn succeeds(folder: &Path, command: &str) -> String {
+    let output = shell(folder, command);
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command}: {said}");
+    said
+}
+
+/// Whether lines are as shown; `..` stands for any lines, none among them.
+fn matches(shown: &[&str], said: &[&str]) -> bool {
+    match shown.split_first() {
+        None => said.is_empty(),
+        Some((&"..", rest)) => (0..=said.len()).any(|skip| matches(rest, &said[skip..])),
+        Some((first, rest)) => said.split_first().is_some_and(|(line, more)| line == first && matches(rest, more)),
+    }
+}
+
+/// Runs a block's commands, each with the lines that it shows below it.
+fn run_console(folder: &Path, text: &str) {
+    for part in format!("\n{text}").split("\n$ ").skip(1) {
+        let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
+        let said = succeeds(folder, command);
+        let lines = |text: &str| text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        let (shown, said) = (lines(shown), lines(&said));
+        let all_of = |lines: &[String]| lines.join("\n");
+        let same = matches(
+            &shown.iter().map(String::as_str).collect::<Vec<_>>(),
+            &said.iter().map(String::as_str).collect::<Vec<_>>(),
+        );
+        assert!(same, "$ {command}\n-- shown:\n{}\n-- said:\n{}", all_of(&shown), all_of(&said));
+    }
+}
+
+/// Puts the program of a block in a new plugin's folder, builds it, and has it checked.
+fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
+    let place = if language == "c" && name != "my-ring-in-c" { format!("{name}-in-c") } else { name.to_owned() };
+    if !folder.join(&place).exists() {
+        succeeds(folder, &format!("swapmeet new-plugin {place} --lang {language}"));
+    }
+    let (source, made, file) = match language {
+        "rust" => (
+            "src/lib.rs".to_owned(),
+            "cargo build --release --quiet",
+            format!("target/release/lib{}.so", name.replace('-', "_")),
+        ),
+        _ => (format!("{place}.c"), "make -s", format!("lib{place}.so")),
+    };
+    std::fs::write(folder.join(&place).join(&source), text).unwrap();
+    let said = succeeds(folder, &format!("cd {place} && {made}"));
+    assert!(!said.contains("warning"), "{said}");
+    let report = succeeds(folder, &format!("swapmeet check {place}/{file}"));
+    assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{language} {name}: {report}");
+}
+
+#[test]
+fn every_block_of_the_guide_is_run_or_built() {
+    if cfg!(not(target_os = "linux")) {
+        println!("skipped: the guide shows file names as they are on Linux");
+        return;
+    }
+    if ["make", "cc"].iter().any(|tool| Command::new(tool).arg("--version").output().is_err()) {
+        println!("skipped: no `make`, or no C compiler `cc`");
+        return;
+    }
+    let guide = std::fs::read_to_string(project("docs/plugin-guide.md")).unwrap();
+    let folder = tempdir().unwrap();
+    let mut kinds = Vec::new();
+    for block in blocks(&guide) {
+        let words: Vec<&str> = block.words.iter().map(String::as_str).collect();
+        match words[..] {
+            ["console"] => run_console(folder.path(), &block.text),
+            [language @ ("rust" | "c"), name] => {
+                // What section 2 shows is what `new-plugin` made.
+                let place = folder.path().join(name).join(if language == "rust" {
+                    "src/lib.rs".to_owned()
+                } else {
+                    format!("{name}.c")
+                });
+                if name.starts_with("my-ring") {
+                    assert_eq!(std::fs::read_to_string(place).unwrap(), block.text, "{name}");
+                }
+                build_and_check(folder.path(), language, name, &block.text);
+            }
+            _ => panic!("a block that no test knows: {words:?}"),
+        }
+        kinds.push(words[0].to_owned());
+    }
+    for kind in ["console", "rust", "c"] {
+        assert!(kinds.iter().filter(|k| *k == kind).count() >= 3, "{kinds:?}");
+    }
+}

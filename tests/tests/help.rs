@@ -1,0 +1,74 @@
+//! What the program says of itself: help, manual pages, completions; all made of one definition.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use swapmeet_tests::{project, swapmeet};
+use tempfile::tempdir;
+
+fn said(args: &[&str]) -> String {
+    String::from_utf8(swapmeet(args).assert().success().stderr("").get_output().stdout.clone()).unwrap()
+}
+
+/// The commands that the program's own help lists, but for `help`.
+fn commands() -> Vec<String> {
+    let help = said(&["--help"]);
+    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
+    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+}
+
+#[test]
+fn help_is_as_committed() {
+    let mut text = said(&["--help"]);
+    for command in commands() {
+        text += &format!("\n$ swapmeet {command} --help\n{}", said(&[&command, "--help"]));
+    }
+    let text: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let path = project("tests/fixtures/help.txt");
+    if std::env::var_os("SWAPMEET_BLESS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = text.lines().zip(committed.lines()).find(|(now, then)| now != then);
+    assert!(
+        text == committed,
+        "help is not what tests/fixtures/help.txt says, first at {differs:?}; if it is meant, refresh it with SWAPMEET_BLESS=1 cargo test -p \
+         swapmeet-tests --test help"
+    );
+}
+
+#[test]
+fn every_command_has_examples() {
+    let commands = commands();
+    assert!(commands.len() >= 11, "{commands:?}");
+    for command in commands {
+        let help = said(&[&command, "--help"]);
+        assert!(help.contains("Examples:\n  swapmeet "), "{command}: {help}");
+    }
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let dir = tempdir().unwrap();
+    let folder = dir.path().join("man1");
+    said(&["man", "--out", folder.to_str().unwrap()]);
+    let page = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
+    for command in commands() {
+        let text = page(&format!("swapmeet-{command}"));
+        assert!(text.contains(".SH SYNOPSIS") && text.contains("Examples:"), "{command}: {text}");
+    }
+    assert_eq!(page("swapmeet"), said(&["man"]));
+    let pages = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(pages, commands().len() + 1, "and for nothing that only the program itself calls");
+}
+
+#[test]
+fn every_shell_gets_completions_of_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = said(&["completions", shell]);
+        for command in commands() {
+            assert!(script.contains(&command), "{shell}: {command}");
+        }
+        assert!(!script.contains("check-question"), "{shell}");
+    }
+}

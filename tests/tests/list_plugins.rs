@@ -1,0 +1,65 @@
+//! `swapmeet list plugins`: where each came from, and what it says of itself.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use serde_json::Value;
+use std::path::Path;
+use swapmeet_tests::{compile_c, swapmeet};
+use tempfile::tempdir;
+
+fn plugins(output: &std::process::Output) -> Vec<Value> {
+    serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().clone()
+}
+
+fn named<'a>(list: &'a [Value], name: &str) -> &'a Value {
+    list.iter().find(|p| p["name"] == name).unwrap()
+}
+
+#[test]
+fn each_says_where_it_came_from() {
+    let dir = tempdir().unwrap();
+    let folder = dir.path().join("swapmeet/plugins");
+    std::fs::create_dir_all(&folder).unwrap();
+    let Some(file) = compile_c("plugins/ring-c/ring.c", &folder, "ring", &[]) else { return };
+    let origin = |args: &[&str], key: &str, value: &Path| {
+        let output = swapmeet(&["list", "plugins", "--format", "json"]).args(args).env(key, value).output().unwrap();
+        let list = plugins(&output);
+        assert_eq!(named(&list, "classic")["origin"], "beside the program");
+        let ring = named(&list, "ring-c");
+        assert_eq!(ring["file"], file.to_str().unwrap());
+        ring["origin"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(origin(&["--plugin-dir", file.to_str().unwrap()], "UNUSED", dir.path()), "--plugin-dir");
+    assert_eq!(origin(&[], "SWAPMEET_PLUGIN_PATH", &folder), "SWAPMEET_PLUGIN_PATH");
+    assert_eq!(origin(&[], "XDG_DATA_HOME", dir.path()), "user's data folder");
+}
+
+#[test]
+fn json_has_everything_that_a_plugin_says_of_its_algorithms() {
+    let list = plugins(&swapmeet(&["list", "plugins", "--format", "json"]).output().unwrap());
+    let suh_shin = named(&list, "suh-shin");
+    assert_eq!((&suh_shin["abi"], &suh_shin["licence"]), (&Value::from("1.1"), &Value::from("MIT OR Apache-2.0")));
+    let algorithm = &suh_shin["algorithms"][0];
+    assert_eq!(
+        (&algorithm["name"], &algorithm["ports"], &algorithm["collectives"]),
+        (&Value::from("suh-shin"), &Value::from(1), &Value::from(vec!["alltoall"]))
+    );
+    for key in ["title", "paper", "accepts"] {
+        assert!(algorithm[key].as_str().is_some_and(|text| text.len() > 10), "{key}: {algorithm}");
+    }
+    let linear = &named(&list, "classic")["algorithms"][0];
+    assert_eq!((&linear["name"], &linear["ports"]), (&Value::from("linear"), &Value::from("all")));
+}
+
+#[test]
+fn for_reading_each_algorithm_has_its_title_and_paper() {
+    let output = swapmeet(&["list", "plugins"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let paragraph = text.split("\nthakur ").nth(1).unwrap();
+    let shown: Vec<&str> = paragraph.lines().take(5).collect();
+    assert_eq!(shown[0], "0.1.0  (plugin ABI 1.1, MIT OR Apache-2.0)");
+    assert!(shown[1].ends_with("  (beside the program)"), "{}", shown[1]);
+    assert_eq!(shown[2], "    pex: Pairwise exchange for power-of-two meshes (Fig. 1)");
+    assert_eq!(shown[3], "        on any topology with a power of two of nodes");
+    assert!(shown[4].starts_with("        R. Thakur, A. Choudhary, G. C. Fox"), "{}", shown[4]);
+}

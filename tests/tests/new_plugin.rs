@@ -1,0 +1,117 @@
+//! A third party's first ten minutes: from an empty folder to a plugin that `swapmeet check` finds nothing wrong with, without a network.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+use swapmeet_tests::{build, swapmeet};
+use tempfile::tempdir;
+
+fn program() -> String {
+    build().join("swapmeet").to_str().unwrap().to_owned()
+}
+
+/// Runs in a folder, with nothing of this project's own build in the environment.
+fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
+    let mut command = Command::new(command);
+    for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_") && key != "CARGO_HOME") {
+        command.env_remove(key);
+    }
+    command.env("SWAPMEET", program()).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
+    command.args(args).current_dir(folder).output().unwrap()
+}
+
+fn succeeds(folder: &Path, command: &str, args: &[&str]) -> String {
+    let output = run(folder, command, args);
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command} {args:?}: {said}");
+    said
+}
+
+fn has_a_c_compiler() -> bool {
+    let there = ["make", "cc"].iter().all(|tool| Command::new(tool).arg("--version").output().is_ok());
+    if !there {
+        println!("skipped: no `make`, or no C compiler `cc`");
+    }
+    there
+}
+
+#[test]
+fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
+    let empty = tempdir().unwrap();
+    swapmeet(&["new-plugin", "my-ring"])
+        .current_dir(empty.path())
+        .assert()
+        .success()
+        .stdout("")
+        .stderr("made my-ring; next: cd my-ring && cargo build --release, then see its README.md\n");
+    let folder = empty.path().join("my-ring");
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let said = succeeds(&folder, &cargo, &["build", "--release"]);
+    assert!(!said.contains("warning"), "{said}");
+    if Command::new("rustfmt").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        succeeds(&folder, &cargo, &["fmt", "--check"]);
+    }
+    let plugin = folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
+    let report = succeeds(&folder, &program(), &["check", plugin.to_str().unwrap()]);
+    assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{report}");
+    // its own test runs `check` again, on the file that cargo has just built
+    let said = succeeds(&folder, &cargo, &["test"]);
+    assert!(said.contains("swapmeet_finds_nothing_wrong ... ok"), "{said}");
+    let args = ["run", "--plugin-dir", plugin.to_str().unwrap(), "--algorithm", "my-ring", "--topology", "ring:16"];
+    let table = succeeds(&folder, &program(), &args);
+    assert!(table.contains("ring:16   my-ring    uniform:1KiB  paragon  blocks"), "{table}");
+}
+
+#[test]
+fn its_own_test_fails_when_the_rule_is_broken() {
+    let empty = tempdir().unwrap();
+    swapmeet(&["new-plugin", "my-ring"]).current_dir(empty.path()).assert().success();
+    let folder = empty.path().join("my-ring");
+    let source = folder.join("src/lib.rs");
+    let text = std::fs::read_to_string(&source).unwrap();
+    let broken = text.replace("for _ in 1..n {", "for _ in 2..n {");
+    assert_ne!(text, broken);
+    std::fs::write(&source, broken).unwrap();
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = run(&folder, &cargo, &["test", "--test", "check"]);
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!output.status.success() && said.contains("was never delivered"), "{said}");
+}
+
+#[test]
+fn a_new_plugin_in_c_builds_without_a_warning_and_passes() {
+    if !has_a_c_compiler() {
+        return;
+    }
+    let empty = tempdir().unwrap();
+    swapmeet(&["new-plugin", "my-ring", "--lang", "c"]).current_dir(empty.path()).assert().success();
+    let folder = empty.path().join("my-ring");
+    let said = succeeds(&folder, "make", &["CFLAGS=-O2 -Werror"]);
+    assert!(!said.contains("warning"), "{said}");
+    let report = succeeds(&folder, "make", &["test"]);
+    assert!(report.contains("passed: 0 faults, 0 remarks"), "{report}");
+    let data = empty.path().join("data");
+    succeeds(&folder, "make", &["install", &format!("PLUGINS={}", data.join("swapmeet/plugins").display())]);
+    swapmeet(&["run", "--algorithm", "my-ring", "--topology", "ring:8", "--quiet"])
+        .env("XDG_DATA_HOME", &data)
+        .assert()
+        .success();
+}
+
+#[test]
+fn a_name_that_no_compiler_would_take_and_a_folder_that_is_there_are_refused() {
+    let empty = tempdir().unwrap();
+    let refused = |name: &str, message: &str| {
+        let run = swapmeet(&["new-plugin", name]).current_dir(empty.path()).assert().code(2);
+        let said = String::from_utf8(run.get_output().stderr.clone()).unwrap();
+        assert_eq!(said, format!("error: {message}\n"));
+    };
+    refused(
+        "../up",
+        "`../up` is no plugin's name, expected lower-case letters, digits and single hyphens, a letter first, such as `my-ring`",
+    );
+    std::fs::create_dir(empty.path().join("taken")).unwrap();
+    refused("taken", "taken: exists already; a new plugin goes into a folder of its own");
+    assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 1);
+}
