@@ -78,7 +78,7 @@ pub fn matrix(data: &[u8]) {
     match Matrix::parse(text) {
         Ok(matrix) => assert!(matrix.nodes() >= 1),
         Err(error) => {
-            assert!(error.line >= 1 && error.line <= text.split('\n').count() + 1 && error.column >= 1, "{error:?}")
+            assert!(error.line >= 1 && error.line <= text.split('\n').count() + 1 && error.column >= 1, "{error:?}");
         }
     }
 }

@@ -3,24 +3,30 @@
 //! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (none means `alltoall`) and a generator of sizes. Random ones
 //! draw from ChaCha8 seeded by the case, the same on every platform and version.
 
+use permutation::Permutation;
 use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::collective::{BlockSizes, Collective};
 use swapmeet_core::spec::{SpecError, format_size};
+use swapmeet_core::topology::Topology;
 
 mod irregular;
 mod matrix;
 mod parse;
+mod permutation;
 mod spikes;
 
 pub use irregular::{Distribution, Shape};
 pub use matrix::{Matrix, MatrixError};
+pub use permutation::PERMUTATIONS;
 pub use spikes::Spikes;
 
 /// A workload as the user named it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     collective: &'static str,
+    /// Which, if the collective is one.
+    permutation: Option<Permutation>,
     sizes: Sizes,
     /// The unit that algorithms deal out which deal single elements, in bytes.
     element: u64,
@@ -35,7 +41,7 @@ enum Sizes {
     Matrix { file: String, matrix: Arc<Matrix> },
 }
 
-/// A workload on a machine of so many nodes, from a seed.
+/// A workload on a topology, from a seed.
 #[derive(Debug, Clone)]
 pub struct Demand {
     /// What is to reach whom.
@@ -85,12 +91,13 @@ pub fn generators() -> &'static [Generator] {
 }
 
 /// Collectives that a workload can be for, with what they are; `alltoall` is the default.
-pub const COLLECTIVES: [(&str, &str); 5] = [
+pub const COLLECTIVES: [(&str, &str); 6] = [
     ("alltoall", "every node has a block for every other"),
     ("broadcast", "node 0 has one block, which everyone is to have"),
     ("scatter", "node 0 has a block for each"),
     ("gather", "each has a block for node 0"),
     ("allgather", "each has a block that everyone is to have"),
+    ("permutation", "each has a block for one other"),
 ];
 
 impl Workload {
@@ -136,12 +143,14 @@ impl Workload {
     /// Whether the two differ in nothing but the size of uniform blocks.
     pub fn same_shape(&self, other: &Self) -> bool {
         let uniform = self.is_uniform() && other.is_uniform() && self.element == other.element;
-        self == other || (self.collective == other.collective && uniform)
+        self == other || (self.collective == other.collective && self.permutation == other.permutation && uniform)
     }
 
-    /// The workload among so many nodes. `Err` says why there is none.
-    pub fn demand(&self, nodes: u64, seed: u64) -> Result<Demand, String> {
+    /// The workload among the nodes of a topology. `Err` says why there is none.
+    pub fn demand(&self, topology: &dyn Topology, seed: u64) -> Result<Demand, String> {
+        let nodes = topology.nodes();
         let collective = match self.collective {
+            "permutation" => self.permuted(topology)?,
             "broadcast" => Collective::Broadcast { root: 0 },
             "scatter" => Collective::Scatter { root: 0 },
             "gather" => Collective::Gather { root: 0 },
@@ -173,12 +182,24 @@ impl Workload {
         }
         Ok(Demand { collective, block_bytes: largest, sizes: Some(sizes) })
     }
+
+    fn permuted(&self, topology: &dyn Topology) -> Result<Collective, String> {
+        let permutation = self.permutation.as_ref().ok_or_else(|| format!("`{self}` names no permutation"))?;
+        let to = permutation.images(topology.radices()).map_err(|why| format!("`{self}` {why}"))?;
+        Ok(Collective::Permutation { name: permutation.to_string(), to })
+    }
 }
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.collective != "alltoall" {
             write!(f, "{}/", self.collective)?;
+        }
+        if let (Some(permutation), Sizes::Uniform { bytes }) = (&self.permutation, &self.sizes) {
+            let text = permutation.to_string();
+            let (name, argument) = text.split_at(text.find(',').unwrap_or(text.len()));
+            write!(f, "{name}:{}{argument}", format_size(*bytes))?;
+            return if self.element == 1 { Ok(()) } else { write!(f, ",element={}", format_size(self.element)) };
         }
         match &self.sizes {
             Sizes::Uniform { bytes } => write!(f, "uniform:{}", format_size(*bytes))?,

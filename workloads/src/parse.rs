@@ -2,6 +2,7 @@
 
 use crate::irregular::{Distribution, Shape};
 use crate::matrix::Matrix;
+use crate::permutation::{PERMUTATIONS, Permutation};
 use crate::{COLLECTIVES, Sizes, Workload, generators};
 use std::sync::Arc;
 use swapmeet_core::spec::{Arg, Spec, SpecError, near_matches, parse_size};
@@ -24,6 +25,9 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
             bytes => bytes,
         },
     };
+    if collective == "permutation" {
+        return permutation(&spec, name, args, element);
+    }
     let sizes = match name {
         "uniform" => {
             let arg = args.word("a size, as in `uniform:64`")?;
@@ -53,7 +57,19 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         let what = format!("a {collective}'s blocks have no destination for sizes to depend on: use `uniform`");
         return Err(spec.error(at, name.len(), &what));
     }
-    Ok(Workload { collective, sizes, element })
+    Ok(Workload { collective, permutation: None, sizes, element })
+}
+
+/// `permutation/NAME:SIZE`, with the permutation's own argument.
+fn permutation(spec: &Spec, name: &str, mut args: Args<'_>, element: u64) -> Result<Workload, SpecError> {
+    let permutation = Permutation::parse(spec, name, |key| args.take(key))?.ok_or_else(|| {
+        let names = PERMUTATIONS.iter().map(|(known, ..)| *known);
+        unknown(spec, spec.name().len() - name.len(), "permutation", name, names)
+    })?;
+    let arg = args.word("a size, as in `permutation/transpose-2d:64`")?;
+    let sizes = Sizes::Uniform { bytes: whole_elements(spec, arg, element)? };
+    args.nothing_left(name)?;
+    Ok(Workload { collective: "permutation", permutation: Some(permutation), sizes, element })
 }
 
 fn unknown<'a>(
@@ -143,6 +159,9 @@ impl<'a> Args<'a> {
         let keys: &[&str] = match name {
             "one-spike" | "transpose" => &["max", "rest", "element"],
             "irregular" => &["dist", "mean", "cv", "element"],
+            "transpose-1d" => &["axis", "element"],
+            "translate" | "shear-2d" => &["by", "element"],
+            "axes" => &["to", "element"],
             _ => &["element"],
         };
         Err(self.spec.unknown_key(extra, keys.iter().copied()))
@@ -157,6 +176,10 @@ mod tests {
         parse(text).unwrap_err().to_string()
     }
 
+    fn ring(nodes: u64) -> Arc<dyn swapmeet_core::topology::Topology> {
+        swapmeet_core::topology::parse(&format!("ring:{nodes}")).unwrap()
+    }
+
     #[test]
     fn specs_print_in_one_form() {
         for (given, printed) in [
@@ -169,6 +192,12 @@ mod tests {
             ("scatter/transpose:max=1KiB,rest=0", "scatter/transpose:max=1KiB,rest=0"),
             ("irregular:mean=512,dist=lognormal,cv=2.0", "irregular:dist=lognormal,mean=512,cv=2"),
             ("irregular:dist=exponential,mean=1MiB", "irregular:dist=exponential,mean=1MiB,cv=1"),
+            ("permutation/transpose-2d:64B", "permutation/transpose-2d:64"),
+            ("permutation/transpose-1d:axis=0,64", "permutation/transpose-1d:64"),
+            ("permutation/transpose-1d:64,axis=2", "permutation/transpose-1d:64,axis=2"),
+            ("permutation/translate:by=3x-9x007,4096,element=8", "permutation/translate:4KiB,by=3x-9x7,element=8"),
+            ("permutation/shear-2d:8,by=1", "permutation/shear-2d:8"),
+            ("permutation/axes:8,to=z.-y.x", "permutation/axes:8,to=z.-y.x"),
         ] {
             let workload = parse(given).unwrap();
             assert_eq!(workload.to_string(), printed);
@@ -190,6 +219,17 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_permutation_comes_with_near_ones() {
+        assert_eq!(
+            error("permutation/rotate-80:8"),
+            "workload `permutation/rotate-80:8`: unknown permutation `rotate-80`; did you mean `rotate-90` or `rotate-180`?"
+        );
+        assert!(
+            error("permutation/uniform:8").contains("unknown permutation `uniform`, expected one of transpose-1d, ")
+        );
+    }
+
+    #[test]
     fn arguments_are_checked_one_by_one() {
         let after = |text: &str| error(text).split_once("`: ").unwrap().1.to_owned();
         assert_eq!(after("uniform"), "expected a size, as in `uniform:64`");
@@ -200,6 +240,26 @@ mod tests {
         assert_eq!(after("uniform:64,size=8"), "unknown key `size`, expected one of element");
         assert_eq!(after("one-spike:max=8"), "`rest=` is missing");
         assert_eq!(after("one-spike:max=-8,rest=1"), "max: expected a size such as 64, 64B, 4KiB or 1MiB, found `-8`");
+        assert_eq!(after("permutation/translate:8"), "`by=` is missing");
+        assert_eq!(
+            after("permutation/translate:8,by=3y4"),
+            "by: expected distances, as in `3x-9x7`, or one for all axes, found `3y4`"
+        );
+        assert_eq!(
+            after("permutation/axes:8,to=x.x"),
+            "to: expected each of x, y, .. once, as in `y.-x.z`, found `x.x`"
+        );
+        assert_eq!(
+            after("permutation/axes:8,to=x.z"),
+            "to: expected each of x, y, .. once, as in `y.-x.z`, found `x.z`"
+        );
+        assert_eq!(
+            after("permutation/transpose-1d:8,axis=-1"),
+            "axis: expected a dimension's number from 0 to 31, found `-1`"
+        );
+        assert_eq!(after("permutation/shear-2d:8,by=x"), "by: expected a whole number, as in `2`, found `x`");
+        assert_eq!(after("permutation/reflect:8,by=1"), "unknown key `by`, expected one of element");
+        assert_eq!(after("permutation/reflect"), "expected a size, as in `permutation/transpose-2d:64`");
         assert_eq!(after("transpose:max=8,rest=1,most=3"), "unknown key `most`, expected one of max, rest, element");
         assert_eq!(
             after("irregular:dist=lognorm,mean=8,cv=1"),
@@ -226,8 +286,8 @@ mod tests {
         std::fs::write(&file, "0,1\n2,0\n").unwrap();
         let workload = parse(&spec).unwrap();
         assert_eq!(workload.to_string(), spec);
-        assert_eq!(workload.demand(2, 0).unwrap().sizes.unwrap().bytes(1, 0), 2);
-        assert_eq!(workload.demand(4, 0).unwrap_err(), format!("`{spec}` is for 2 nodes, there are 4"));
+        assert_eq!(workload.demand(ring(2).as_ref(), 0).unwrap().sizes.unwrap().bytes(1, 0), 2);
+        assert_eq!(workload.demand(ring(4).as_ref(), 0).unwrap_err(), format!("`{spec}` is for 2 nodes, there are 4"));
         std::fs::write(&file, "0,1\n2,many\n").unwrap();
         assert!(
             error(&spec)
@@ -237,7 +297,7 @@ mod tests {
 
     #[test]
     fn demands_that_cannot_be_say_why() {
-        let refused = |spec: &str, nodes| parse(spec).unwrap().demand(nodes, 1).unwrap_err();
+        let refused = |spec: &str, nodes| parse(spec).unwrap().demand(ring(nodes).as_ref(), 1).unwrap_err();
         assert_eq!(
             refused("transpose:max=8,rest=1", 12),
             "`transpose:max=8,rest=1` needs a square number of nodes, to be transposed as an array; there are 12"

@@ -23,7 +23,7 @@
 
 // Grows when fields are appended; never a reason to refuse.
 //
-// 1.1 appended `SwmAlgorithm.ports`.
+// 1.1 appended `SwmAlgorithm.ports` and `SwmHost.destination`.
 #define SWM_ABI_MINOR 1
 
 // All went well.
@@ -324,6 +324,8 @@ typedef struct SwmHost {
     uint64_t (*element_bytes)(void *ctx);
     // In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included.
     int32_t (*deal)(void *ctx, const struct SwmDeal *deal);
+    // For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    uint64_t (*destination)(void *ctx, uint64_t from);
 } SwmHost;
 
 // One algorithm of a plugin.

@@ -28,8 +28,9 @@ frozen!(SwmLayout: 24; size @ 0, axis_count @ 4, radices @ 8, parts @ 16, flags 
 frozen!(SwmTopology: 56; size @ 0, dim_count @ 4, kind @ 8, spec @ 24, nodes @ 40, dims @ 48);
 frozen!(SwmParam: 32; key @ 0, value @ 16);
 frozen!(SwmProblem: 56; size @ 0, collective @ 4, topology @ 8, root @ 16, params @ 24, param_count @ 32, permutation @ 40);
-frozen!(SwmHost: 128; size @ 0, reserved @ 4, ctx @ 8, fail @ 16, log @ 24, block_bytes @ 32, pair_bytes @ 40, ports @ 48,
-    virtual_channels @ 56, layout @ 64, place @ 72, phase @ 80, step @ 88, send @ 96, rearrange @ 104, element_bytes @ 112, deal @ 120);
+frozen!(SwmHost: 136; size @ 0, reserved @ 4, ctx @ 8, fail @ 16, log @ 24, block_bytes @ 32, pair_bytes @ 40, ports @ 48,
+    virtual_channels @ 56, layout @ 64, place @ 72, phase @ 80, step @ 88, send @ 96, rearrange @ 104, element_bytes @ 112, deal @ 120,
+    destination @ 128);
 frozen!(SwmParamInfo: 48; key @ 0, default_value @ 16, help @ 32);
 frozen!(SwmAlgorithm: 128; size @ 0, reserved @ 4, name @ 8, title @ 24, paper @ 40, accepts @ 56, collectives @ 72, params @ 80,
     param_count @ 88, user @ 96, supports @ 104, plan @ 112, ports @ 120);

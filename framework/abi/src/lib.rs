@@ -28,7 +28,7 @@ const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 pub const SWM_ABI_MAJOR: u32 = 1;
 /// Grows when fields are appended; never a reason to refuse.
 ///
-/// 1.1 appended [`SwmAlgorithm::ports`].
+/// 1.1 appended [`SwmAlgorithm::ports`] and [`SwmHost::destination`].
 pub const SWM_ABI_MINOR: u32 = 1;
 /// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
@@ -314,6 +314,8 @@ pub struct SwmHost {
     pub element_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
     /// In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included.
     pub deal: Option<unsafe extern "C" fn(ctx: *mut c_void, deal: *const SwmDeal) -> i32>,
+    /// For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    pub destination: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64) -> u64>,
 }
 
 /// A parameter that an algorithm takes.

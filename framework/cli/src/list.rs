@@ -11,7 +11,7 @@ use swapmeet_core::machine::{parameters, presets};
 use swapmeet_core::topology::families;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
-use swapmeet_workloads::{COLLECTIVES, generators};
+use swapmeet_workloads::{COLLECTIVES, PERMUTATIONS, generators};
 
 /// One list: a title, a header, rows.
 struct List {
@@ -58,15 +58,20 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        Kind::Workloads => List {
-            title: "workloads",
-            header: &["name", "spec", "what it is"],
-            rows: generators()
-                .iter()
-                .map(|g| texts(&[g.name, g.syntax, g.help]))
-                .chain(COLLECTIVES.iter().map(|(word, help)| texts(&[word, &format!("{word}/.."), help])))
-                .collect(),
-        },
+        Kind::Workloads => {
+            List {
+                title: "workloads",
+                header: &["name", "spec", "what it is"],
+                rows: generators()
+                    .iter()
+                    .map(|g| texts(&[g.name, g.syntax, g.help]))
+                    .chain(COLLECTIVES.iter().map(|(word, help)| texts(&[word, &format!("{word}/.."), help])))
+                    .chain(PERMUTATIONS.iter().map(|(name, argument, help)| {
+                        texts(&[name, &format!("permutation/{name}:SIZE{argument}"), help])
+                    }))
+                    .collect(),
+            }
+        }
         Kind::Machines => List {
             title: "machines",
             header: &["name", "parameter", "value", "meaning", "source"],

@@ -5,7 +5,7 @@
 //! longest route are charged apart. There is none yet for `flat`.
 //!
 //! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps: `ceil(log_(k+1) n)` start-ups, and one
-//!   barrier less (Suh & Shin, 3.1.4, for one port).
+//!   barrier less (Suh & Shin, 3.1.4, for one port). Under `circuit` a port carries q circuits, so that k is q times the ports (Spencer, 3.1).
 //! * **Transmission.** A node sends and receives what it must through k ports at most; and what must cross a cut shares the cut's links. For the
 //!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m` (bisection:
 //!   Suh & Shin, 3.1.4). A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
@@ -15,7 +15,7 @@
 //! Under `store-and-forward` hops are start-ups of the message that takes longest, which need not be the message that goes farthest. There the bound is the larger
 //! of two: start-ups and transmission as above, or the diameter in start-ups.
 
-use crate::machine::{Machine, ModelKind, Ports};
+use crate::machine::{Machine, ModelKind};
 use crate::topology::Topology;
 
 /// What must be moved, as far as bounds look at it. Sizes in bytes.
@@ -64,7 +64,8 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
     if nodes == 1 {
         return Some(Bound::default());
     }
-    let steps = fewest_steps(nodes, machine.ports) as f64;
+    let a_port = if machine.model == ModelKind::Circuit { machine.virtual_channels } else { 1 };
+    let steps = fewest_steps(nodes, machine.ports.count().saturating_mul(a_port)) as f64;
     let n = nodes as f64;
     let through_ports = demand.most_node_bytes / machine.ports.at_most(nodes - 1) as f64;
     let free = if machine.model == ModelKind::Wormhole { machine.free_contention } else { 1.0 };
@@ -106,9 +107,9 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
     }
 }
 
-/// The fewest steps in which a node's data can reach everyone.
-fn fewest_steps(nodes: u64, ports: Ports) -> u64 {
-    let grows = u128::from(ports.at_most(nodes)) + 1;
+/// The fewest steps in which a node's data can reach everyone, if each who has it sends so many messages a step.
+fn fewest_steps(nodes: u64, messages: u64) -> u64 {
+    let grows = u128::from(messages.clamp(1, nodes)) + 1;
     let (mut reached, mut steps) = (1_u128, 0);
     while reached < u128::from(nodes) {
         reached *= grows;

@@ -278,9 +278,9 @@ pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
     let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
     Ok(text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
         if c.is_control() {
-            line.extend(c.escape_default())
+            line.extend(c.escape_default());
         } else {
-            line.push(c)
+            line.push(c);
         }
         line
     }))

@@ -55,7 +55,7 @@ fn plan_and_price(
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let demand = match affordable(nodes).and_then(|()| first.workload.demand(nodes, first.seed)) {
+    let demand = match affordable(nodes).and_then(|()| first.workload.demand(first.topology.as_ref(), first.seed)) {
         Ok(demand) => demand,
         Err(reason) => {
             let mut record = blank(first);

@@ -268,10 +268,10 @@ unsafe fn run(
 ) -> i32 {
     // SAFETY: `user` is the leaked reference that `describe` put there; the rest is promised by the caller.
     let (algorithm, problem, host) =
-        unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), &*problem, &*host) };
+        unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), &*problem, own_copy(host)) };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let problem = Problem::read(problem, host)?;
-        work(algorithm, &problem, &mut Schedule::new(host))
+        let problem = Problem::read(problem, &host)?;
+        work(algorithm, &problem, &mut Schedule::new(&host))
     }));
     let (code, reason) = match outcome {
         Ok(Ok(())) => return SWM_OK,
@@ -285,6 +285,21 @@ unsafe fn run(
         unsafe { fail(host.ctx, SwmStr::new(&reason)) };
     }
     code
+}
+
+/// The host's table; what an older host lacks is null.
+///
+/// # Safety
+/// `host` must point to a table whose `size` is the bytes there are.
+unsafe fn own_copy(host: *const SwmHost) -> SwmHost {
+    // SAFETY: a table of null functions is a table.
+    let mut own: SwmHost = unsafe { std::mem::zeroed() };
+    // SAFETY: every table begins with its size; no more than both have is copied.
+    unsafe {
+        let bytes = ((&raw const (*host).size).read() as usize).min(size_of::<SwmHost>());
+        std::ptr::copy_nonoverlapping(host.cast::<u8>(), (&raw mut own).cast::<u8>(), bytes);
+    }
+    own
 }
 
 thread_local! {

@@ -73,6 +73,12 @@ impl<'a> Problem<'a> {
         text(self.raw.permutation)
     }
 
+    /// The node that node `from` has its block for in a permutation; `from` itself for other collectives.
+    pub fn destination(&self, from: u64) -> u64 {
+        // SAFETY: the function and its context come from the host's table, valid during the call.
+        self.host.destination.map_or(from, |f| unsafe { f(self.host.ctx, from) })
+    }
+
     /// Bytes of each block when sizes are uniform, else of the largest.
     pub fn block_bytes(&self) -> u64 {
         // SAFETY: the function and its context come from the host's table, valid during the call.

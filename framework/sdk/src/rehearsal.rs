@@ -48,6 +48,8 @@ pub struct Rehearsal {
     dims: Vec<u64>,
     collective: Collective,
     root: u64,
+    permutation: String,
+    to: Vec<u64>,
     params: Vec<(String, String)>,
     asked: Asked,
 }
@@ -98,6 +100,8 @@ impl Rehearsal {
             dims: dims.to_vec(),
             collective: Collective::AllToAll,
             root: 0,
+            permutation: String::new(),
+            to: Vec::new(),
             params: Vec::new(),
             asked: Asked { block_bytes: 1, ports: 1, virtual_channels: 1 },
         }
@@ -107,6 +111,13 @@ impl Rehearsal {
     #[must_use]
     pub fn collective(mut self, collective: Collective, root: u64) -> Self {
         (self.collective, self.root) = (collective, root);
+        self
+    }
+
+    /// A permutation, by name and by the node that each node's block is for.
+    #[must_use]
+    pub fn permutation(mut self, name: &str, to: &[u64]) -> Self {
+        (self.collective, self.permutation, self.to) = (Collective::Permutation, name.to_owned(), to.to_vec());
         self
     }
 
@@ -157,10 +168,11 @@ impl Rehearsal {
             root: self.root,
             params: params.as_ptr(),
             param_count: params.len() as u64,
-            permutation: SwmStr::EMPTY,
+            permutation: SwmStr::new(&self.permutation),
         };
         let stage = RefCell::new(Stage {
             asked: self.asked,
+            to: self.to.clone(),
             radices: self.dims.clone(),
             phase: String::new(),
             steps: Vec::new(),
@@ -184,6 +196,7 @@ impl Rehearsal {
             rearrange: Some(rearrange),
             element_bytes: Some(element_bytes),
             deal: Some(deal),
+            destination: Some(destination),
         };
         let made = Problem::read(&problem, &host).and_then(|problem| {
             algorithm.supports(&problem)?;
@@ -200,6 +213,7 @@ impl Rehearsal {
 /// Where a rehearsal is written down.
 struct Stage {
     asked: Asked,
+    to: Vec<u64>,
     radices: Vec<u64>,
     phase: String,
     steps: Vec<RehearsedStep>,
@@ -271,6 +285,11 @@ unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
 unsafe extern "C" fn pair_bytes(ctx: *mut c_void, _: u64, _: u64) -> u64 {
     // SAFETY: as above.
     unsafe { on_stage(ctx, |stage| stage.asked.block_bytes) }
+}
+
+unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
+    // SAFETY: as above.
+    unsafe { on_stage(ctx, |stage| stage.to.get(from as usize).copied().unwrap_or(from)) }
 }
 
 unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {

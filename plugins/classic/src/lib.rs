@@ -41,6 +41,7 @@ impl Algorithm for Linear {
                 Collective::Scatter,
                 Collective::Gather,
                 Collective::AllGather,
+                Collective::Permutation,
             ],
             ports: u64::MAX,
             ..ANYWHERE
@@ -88,7 +89,14 @@ impl Algorithm for Linear {
                     }
                 }
             }
-            Collective::Permutation => return Err(Stop::unsupported("has no rule for permutations")),
+            Collective::Permutation => {
+                for from in 0..n {
+                    let to = problem.destination(from);
+                    if to != from {
+                        schedule.send(&Send::new(from, to))?;
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ pub fn plan(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else { return };
     let (Ok(topology), Ok(workload)) = (topology::parse(topology), Workload::parse(workload)) else { return };
-    let Ok(demand) = workload.demand(topology.nodes(), 1) else { return };
+    let Ok(demand) = workload.demand(&*topology, 1) else { return };
     let answers = Answers {
         block_bytes: demand.block_bytes,
         ports: 1,
@@ -161,7 +161,9 @@ impl Calls<'_> {
                 }
                 3 => {
                     let (level, line) = (self.number()?, self.text(&arrays)?);
-                    host.log.map(|f| f(ctx, level as u32, line));
+                    if let Some(f) = host.log {
+                        f(ctx, level as u32, line);
+                    }
                 }
                 4 => {
                     host.rearrange.map(|f| f(ctx));
@@ -193,7 +195,9 @@ impl Calls<'_> {
                 }
                 10 => {
                     let reason = self.text(&arrays)?;
-                    host.fail.map(|f| f(ctx, reason));
+                    if let Some(f) = host.fail {
+                        f(ctx, reason);
+                    }
                 }
                 _ => self.send(&arrays)?,
             }

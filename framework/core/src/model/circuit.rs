@@ -4,8 +4,8 @@
 //! circuits of L bytes that share some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau; what sharing adds to the longest
 //! message's own L tau is `contention_us`.
 //!
-//! A link carries `virtual_channels` (q) circuits at most. A round that asks for more, or for more messages of a node than it has ports, is run in turns: a start-up,
-//! the switching and a barrier a turn. The propagation of all turns together is at least that of the most multiplexed circuit, and of the busiest node's bytes through its ports.
+//! A link carries `virtual_channels` (q) circuits at most, and so does a port: with one port a node may inform q others in a round, which share it as they would a link
+//! (section 3.1). A round that asks for more is run in turns: a start-up, the switching and a barrier a turn. The propagation of all turns together is at least that of the most multiplexed circuit, and of the busiest node's bytes through its ports.
 
 use super::synchronous::{Model, StepCost, Synchronous};
 use super::{Pricer, Scale};
@@ -23,7 +23,7 @@ fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64
     let ports = machine.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
     let through_ports = facts.max_node_load as f64 * unit_bytes / ports;
     let alone = if turns > 1 { longest.max(through_ports) } else { longest };
-    let multiplexed = facts.max_multiplexed_load.unwrap_or(facts.max_load) as f64 * unit_bytes;
+    let multiplexed = (facts.max_multiplexed_load.unwrap_or(facts.max_load) as f64 * unit_bytes).max(through_ports);
     StepCost {
         startup: turns as f64 * machine.startup_us,
         transmission: alone * machine.byte_us,

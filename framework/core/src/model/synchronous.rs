@@ -50,6 +50,12 @@ impl Synchronous {
             most_circuits: 0,
         }
     }
+
+    /// Turns for so many messages at once at a node. A port carries a message, or as many circuits as a link.
+    fn turns_at_ports(&self, at_once: u64) -> u64 {
+        let a_port = if self.model.circuits { self.machine.virtual_channels } else { 1 };
+        self.machine.ports.turns(at_once.div_ceil(a_port))
+    }
 }
 
 impl Listener for Synchronous {
@@ -57,7 +63,7 @@ impl Listener for Synchronous {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
         let unit_bytes = self.scale.unit_bytes / step.parts as f64;
-        let mut turns = self.machine.ports.turns(at_once);
+        let mut turns = self.turns_at_ports(at_once);
         if self.model.circuits {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
             turns = turns.max(step.facts.max_link_messages.div_ceil(self.machine.virtual_channels));
@@ -93,7 +99,7 @@ impl Pricer for Synchronous {
         let (ports, at_once) = (self.machine.ports, self.most_at_once);
         let (channels, circuits) = (self.machine.virtual_channels, self.most_circuits);
         let mut reasons = Vec::new();
-        if ports.turns(at_once) > 1 {
+        if self.turns_at_ports(at_once) > 1 {
             reasons.push(format!("up to {at_once} messages at once at a node with ports={ports}"));
         }
         if circuits > channels {

@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{SWM_AMOUNTS, SWM_STOPPED, SwmDeal, SwmHost, SwmLayout, SwmSend, SwmStr};
 use swapmeet_core::amounts::{Deal, Units};
+use swapmeet_core::collective::Collective;
 use swapmeet_core::fault::Fault;
 
 /// Everything but the context.
@@ -29,6 +30,7 @@ pub(super) const TABLE: SwmHost = SwmHost {
     rearrange: Some(rearrange),
     element_bytes: Some(element_bytes),
     deal: Some(deal),
+    destination: Some(destination),
 };
 
 /// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin: it becomes a fault.
@@ -102,6 +104,16 @@ unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
         with(ctx, 1, |host| {
             host.asked.virtual_channels = true;
             host.answers.virtual_channels
+        })
+    }
+}
+
+unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, from, |host| {
+            let Collective::Permutation { to, .. } = &host.task.collective else { return from };
+            usize::try_from(from).ok().and_then(|from| to.get(from)).map_or(from, |to| u64::from(*to))
         })
     }
 }

@@ -93,6 +93,7 @@ pub fn run(kind: &str, dims: &[u64]) -> Result<Figures, String> {
         rearrange: Some(rearrange),
         element_bytes: None,
         deal: None,
+        destination: None,
     };
     // SAFETY: the plugin's table is static, and the structs above outlive the call.
     let code = unsafe {
