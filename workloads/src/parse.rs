@@ -222,7 +222,7 @@ mod tests {
     fn an_unknown_permutation_comes_with_near_ones() {
         assert_eq!(
             error("permutation/rotate-80:8"),
-            "workload `permutation/rotate-80:8`: unknown permutation `rotate-80`; did you mean `rotate-90` or `rotate-180`?"
+            "workload `permutation/rotate-80:8`: unknown permutation `rotate-80`; did you mean `rotate-180` or `rotate-90` or `rotate-270`?"
         );
         assert!(
             error("permutation/uniform:8").contains("unknown permutation `uniform`, expected one of transpose-1d, ")

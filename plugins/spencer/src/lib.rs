@@ -1,4 +1,4 @@
-//! Disseminations on circuit-switched tori, after C. C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon
+//! Disseminations and permutations on circuit-switched tori, after C. C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon
 //! Fraser University (1994). Its one-port algorithms are those of P. Fraigniaud and J. Peters, *Structured Communication in Torus Networks* (1993).
 //!
 //! | symbol | here | meaning |
@@ -17,6 +17,7 @@ use torus::{Torus, Variant};
 
 mod all_to_all;
 mod one_to_all;
+mod permutation;
 mod ring;
 mod torus;
 mod tree;
@@ -39,6 +40,16 @@ const CYCLES: ParamInfo = ParamInfo {
     key: "cycles",
     default: "",
     help: "virtual cycles of the first phase (k), a divisor of every dimension; when not given, the one of fewest rounds within the machine's virtual channels",
+};
+const FORM: ParamInfo = ParamInfo {
+    key: "form",
+    default: "standard",
+    help: "standard, or combined: Appendix A's, of a single 1- or 2-dimensional transposition",
+};
+const DIRECTIONS: ParamInfo = ParamInfo {
+    key: "directions",
+    default: "",
+    help: "of a translation or shear: forward, the shorter way only; both; when not given, the one of fewer rounds",
 };
 
 const TORUS: About =
@@ -80,6 +91,25 @@ impl Algorithm for AllToAll {
     }
 }
 
+/// A permutation.
+struct Permutation(About);
+
+impl Algorithm for Permutation {
+    fn about(&self) -> About {
+        self.0
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        torus::check(problem)?;
+        Torus::of(problem, &ONE_AND_ALL)?;
+        permutation::check(problem)
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        permutation::plan(problem, &Torus::of(problem, &ONE_AND_ALL)?, schedule)
+    }
+}
+
 export_plugin!(
     licence: "MIT OR Apache-2.0",
     algorithms: [
@@ -113,6 +143,14 @@ export_plugin!(
             title: "All-to-all personalized on circuits: k virtual cycles, then cycles of k neighbours",
             collectives: &[Collective::AllToAll],
             params: &[VARIANT_OF_THREE, CYCLES],
+            ..TORUS
+        }),
+        Permutation(About {
+            name: "torus-permutation",
+            title: "Permutations on circuits: collect diagonals, permute, distribute",
+            collectives: &[Collective::Permutation],
+            accepts: "torus or ring; for permutations of the axes, dimensions of an even number of nodes",
+            params: &[VARIANT, FORM, DIRECTIONS],
             ..TORUS
         }),
     ],

@@ -44,11 +44,6 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 impl Torus {
     /// The problem's torus. Asks the host for q and, unless the user named a variant, for the ports.
     pub fn of(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
-        let dims = problem.topology().dims().to_vec();
-        let mut strides = vec![1; dims.len()];
-        for d in (1..dims.len()).rev() {
-            strides[d - 1] = strides[d] * dims[d];
-        }
         let variant = match problem.param_text("variant") {
             None if problem.ports() == 1 => Variant::OnePort,
             None => Variant::AllPorts,
@@ -61,10 +56,19 @@ impl Torus {
         if q == 0 {
             return Err(Stop::unsupported("needs a machine with at least one virtual channel"));
         }
+        Ok(Self::new(problem.topology().dims().to_vec(), q, variant))
+    }
+
+    /// A torus of these dimensions.
+    pub fn new(dims: Vec<u64>, q: u64, variant: Variant) -> Self {
+        let mut strides = vec![1; dims.len()];
+        for d in (1..dims.len()).rev() {
+            strides[d - 1] = strides[d] * dims[d];
+        }
         // A cycle never has use for more circuits on a link than it has nodes.
         let longest = dims.iter().copied().max().unwrap_or(1);
         let cycles = (0..dims.len()).filter(|d| dims[*d] > 1).collect();
-        Ok(Self { dims, strides, cycles, q: q.min(longest), variant })
+        Self { dims, strides, cycles, q: q.min(longest), variant }
     }
 
     /// The node's coordinate in dimension `dim`.

@@ -1,0 +1,113 @@
+//! Permutations (chapter 4): collection, the permutation, distribution.
+//!
+//! Any permutation of the axes with signs, translation or shear: which, is read off the destinations. Axes of different sizes are permuted one size after another,
+//! as diagonals are of one size.
+
+use crate::torus::{Torus, Variant};
+use affine::Affine;
+use shift::Directions;
+use stage::Stage;
+use swapmeet_sdk::{Problem, Schedule, Stop};
+
+mod affine;
+mod combined;
+mod mirrors;
+mod sections;
+mod shift;
+mod stage;
+
+/// What the user chose.
+struct Choice {
+    /// Appendix A's form, in which collection and transposition are combined.
+    combined: bool,
+    directions: Directions,
+}
+
+impl Choice {
+    fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
+        let combined = match problem.param_text("form") {
+            None | Some("standard") => false,
+            Some("combined") => true,
+            Some(word) => {
+                return Err(Stop::unsupported(format!("`form={word}`: expected one of standard, combined")));
+            }
+        };
+        let directions = match problem.param_text("directions") {
+            None => Directions::Best,
+            Some("forward") => Directions::Forward,
+            Some("both") => Directions::Both,
+            Some(word) => {
+                return Err(Stop::unsupported(format!("`directions={word}`: expected one of forward, both")));
+            }
+        };
+        Ok(Self { combined, directions })
+    }
+}
+
+/// Whether there is a schedule, but for what a look at every destination shows.
+pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
+    Choice::of(problem).map(|_| ())
+}
+
+/// The schedule of a permutation.
+pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let choice = Choice::of(problem)?;
+    let affine = Affine::of(problem, torus)?;
+    if choice.combined {
+        return combined::plan(torus, &affine, problem.topology().nodes(), schedule);
+    }
+    let stages = stages(torus, &affine, &choice)?;
+    let parts = stages.iter().map(|stage| stage.lanes as u32).fold(1, lcm);
+    schedule.layout(&torus.dims, parts)?;
+    for (i, stage) in stages.iter().enumerate() {
+        stage.plan(torus, parts, &stages[..i], problem.topology().nodes(), schedule)?;
+    }
+    Ok(())
+}
+
+/// A stage for each size of the axes that are moved.
+fn stages(torus: &Torus, affine: &Affine, choice: &Choice) -> Result<Vec<Stage>, Stop> {
+    let mut stages = Vec::new();
+    let mut left: Vec<usize> = torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
+    while let Some(&first) = left.first() {
+        let (axes, rest): (Vec<usize>, Vec<usize>) =
+            left.into_iter().partition(|axis| torus.dims[*axis] == torus.dims[first]);
+        left = rest;
+        let map = affine.only(&axes);
+        let terms: Vec<_> = axes.iter().map(|axis| (*axis, affine.terms[*axis])).collect();
+        stages.push(if terms.iter().any(|(_, term)| term.sheared > 0) {
+            Stage::of_shear(torus, &map, choice.directions)
+        } else if terms.iter().all(|(axis, term)| term.axis == *axis && !term.negated) {
+            Stage::of_translation(torus, &axes, map, choice.directions)
+        } else if terms.iter().all(|(_, term)| term.plus == 0) {
+            even(torus.dims[first])?;
+            Stage::of_mirrors(torus, &axes, &map)?
+        } else {
+            return Err(Stop::unsupported(
+                "both permutes axes and moves on along axes of the same size, which the thesis doesn't",
+            ));
+        });
+    }
+    Ok(stages)
+}
+
+/// Mirrors between nodes, on both sides of a cycle, want an even number of them.
+fn even(n: u64) -> Result<(), Stop> {
+    if n.is_multiple_of(2) {
+        return Ok(());
+    }
+    Err(Stop::unsupported(format!("takes dimensions of an even number of nodes, as the thesis does; one has {n}")))
+}
+
+fn lcm(a: u32, b: u32) -> u32 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
+
+/// Whether this is with all ports, as Appendix A is.
+fn all_ports(torus: &Torus) -> bool {
+    torus.variant != Variant::OnePort
+}
