@@ -246,7 +246,7 @@ typedef struct SwmSend {
     uint64_t to;
     // Where the blocks come from.
     struct SwmSet origins;
-    // Where the blocks go.
+    // Where the blocks go. In a permutation `SWM_ALL`: its blocks are known by their origins.
     struct SwmSet destinations;
     // Which parts of each block, when blocks are split.
     struct SwmAxis parts;

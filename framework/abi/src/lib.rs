@@ -158,7 +158,7 @@ pub struct SwmSend {
     pub to: u64,
     /// Where the blocks come from.
     pub origins: SwmSet,
-    /// Where the blocks go.
+    /// Where the blocks go. In a permutation [`SWM_ALL`]: its blocks are known by their origins.
     pub destinations: SwmSet,
     /// Which parts of each block, when blocks are split.
     pub parts: SwmAxis,

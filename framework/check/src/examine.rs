@@ -84,7 +84,9 @@ impl<'a> Examiner<'a> {
     /// Every collective up the ladder, then what is special on the largest machine that still has few nodes.
     fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for collective in self.done.collectives.clone() {
-            let sizes = |generator: &str| format!("{collective}/{generator}");
+            // Of permutations the reflection has a meaning on every machine.
+            let plain = if collective == "permutation" { "reflect" } else { "uniform" };
+            let sizes = |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
             if let Err(error) = Workload::parse(&sizes("uniform:8")) {
                 self.remark("delivers", collective, format!("this program has no workload for it: {error}"));
                 continue;
@@ -120,7 +122,14 @@ impl<'a> Examiner<'a> {
 
     /// Cases that differ from the ladder's in one thing.
     fn specials(&mut self, topology: &str, sizes: impl Fn(&str) -> String, usual: &Plan) -> io::Result<()> {
-        for generator in ["uniform:0", "uniform:1MiB", "irregular:dist=lognormal,mean=512,cv=2"] {
+        for generator in [
+            "uniform:0",
+            "uniform:1MiB",
+            "irregular:dist=lognormal,mean=512,cv=2",
+            "translate:8,by=1",
+            "transpose-2d:8",
+            "shear-2d:8",
+        ] {
             // Not every collective has every generator.
             if Workload::parse(&sizes(generator)).is_ok() {
                 self.tried(&self.rung(topology, sizes(generator), ONE_PORT), &format!("{topology}, {generator}"))?;

@@ -182,6 +182,13 @@ impl Exchange {
             .narrow(Side::Origins, rule.origins, &mut self.selection)
             .map_err(|what| ("origins", what))
             .and_then(|()| {
+                // Taken for all, it would send more than was meant.
+                if matches!(self.collective, Collective::Permutation { .. })
+                    && !matches!(rule.destinations, NodeSet::All)
+                {
+                    let what = "can't be used in a permutation, whose blocks are known by their origins";
+                    return Err(("destinations", what.to_owned()));
+                }
                 let set = self.layout.narrow(Side::Destinations, rule.destinations, &mut self.selection);
                 set.map_err(|what| ("destinations", what))
             })

@@ -149,7 +149,7 @@ impl<'a> Send<'a> {
         self
     }
 
-    /// Only blocks for these nodes.
+    /// Only blocks for these nodes. Not in a permutation, whose blocks are known by their origins.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();

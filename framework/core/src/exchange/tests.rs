@@ -248,6 +248,11 @@ fn scatter_gather_allgather_and_permutation_end_where_they_should() {
     let rotate = Collective::Permutation { name: "rotate".to_owned(), to: [1, 2, 0].into() };
     let mut x = exchange(rotate, &[3], 1);
     assert!(x.verify().is_err());
+    x.begin_step();
+    assert_eq!(
+        x.send(&Rule { destinations: NodeSet::One(1), ..rule(0, 1) }).unwrap_err().to_string(),
+        "step 1: in the send from 0 to 1, the set of destinations can't be used in a permutation, whose blocks are known by their origins"
+    );
     step(&mut x, &[rule(0, 1), rule(1, 2), rule(2, 0)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
 }
