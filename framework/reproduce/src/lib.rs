@@ -6,6 +6,7 @@
 mod bench;
 mod liu;
 mod report;
+mod spencer;
 mod suh_shin;
 mod thakur;
 
@@ -46,6 +47,11 @@ pub fn papers() -> &'static [Paper] {
             name: "liu",
             title: "W. Liu, C.-L. Wang, V. K. Prasanna: Portable and Scalable Algorithm for Irregular All-to-All Communication, JPDC (2002)",
             run: liu::tables,
+        },
+        Paper {
+            name: "spencer",
+            title: "C. C. Spencer: Circuit-Switched Structured Communications on Toroidal Meshes, M.Sc. thesis, Simon Fraser University (1994)",
+            run: spencer::tables,
         },
     ]
 }

@@ -132,7 +132,8 @@ fn hops(cycle: &TwoPhase, phase: usize, round: u64, collective: Collective) -> V
     (0..n)
         .map(|x| {
             // On its cycle it is node `place`; which cycle, is the rest of its coordinate.
-            let (place, colour) = if phase == 0 { (x / k, x % k) } else { (x % k, 0) };
+            // In phase 2 the circuits that close a cycle share its links: a gossip's first round, which has one message and not two, is theirs.
+            let (place, colour) = if phase == 0 { (x / k, x % k) } else { (x % k, u64::from(gossip)) };
             let moves = cycle.methods[phase].moves(p, round, place, colour, gossip);
             let at_place = |i: u64| if phase == 0 { i * k + x % k } else { x / k * k + i };
             let sends = moves.into_iter().map(|m| {

@@ -69,23 +69,23 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
 fn stages(torus: &Torus, affine: &Affine, choice: &Choice) -> Result<Vec<Stage>, Stop> {
     let mut stages = Vec::new();
     let mut left: Vec<usize> = torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
+    if left == [0] && affine.terms[0].sheared > 0 {
+        return Ok(vec![Stage::of_shear(torus, affine, choice.directions)]);
+    }
     while let Some(&first) = left.first() {
         let (axes, rest): (Vec<usize>, Vec<usize>) =
             left.into_iter().partition(|axis| torus.dims[*axis] == torus.dims[first]);
         left = rest;
         let map = affine.only(&axes);
         let terms: Vec<_> = axes.iter().map(|axis| (*axis, affine.terms[*axis])).collect();
-        stages.push(if terms.iter().any(|(_, term)| term.sheared > 0) {
-            Stage::of_shear(torus, &map, choice.directions)
-        } else if terms.iter().all(|(axis, term)| term.axis == *axis && !term.negated) {
+        let sheared = terms.iter().any(|(_, term)| term.sheared > 0);
+        stages.push(if !sheared && terms.iter().all(|(axis, term)| term.axis == *axis && !term.negated) {
             Stage::of_translation(torus, &axes, map, choice.directions)
-        } else if terms.iter().all(|(_, term)| term.plus == 0) {
+        } else if !sheared && terms.iter().all(|(_, term)| term.plus == 0) {
             even(torus.dims[first])?;
             Stage::of_mirrors(torus, &axes, &map)?
         } else {
-            return Err(Stop::unsupported(
-                "both permutes axes and moves on along axes of the same size, which the thesis doesn't",
-            ));
+            return Err(Stop::unsupported("permutes axes and moves on along them at once, which the thesis doesn't"));
         });
     }
     Ok(stages)

@@ -61,6 +61,13 @@ impl Sections {
         self.section[node as usize]
     }
 
+    /// The nodes of a section: the first, and how many.
+    pub fn nodes(&self, section: usize) -> (u64, u64) {
+        let (n, count, i) = (self.section.len() as u64, self.collectors.len() as u64, section as u64);
+        let (first, end) = (i * n / count, (i + 1) * n / count);
+        (first, end - first)
+    }
+
     /// The circuit whose far end is this node, if it is in use in a round from the last: 0 is the last of a collection, the first of a distribution.
     pub fn circuit(&self, node: u64, from_last: usize) -> Option<Circuit> {
         self.circuits[node as usize].filter(|(round, _)| *round == from_last).map(|(_, circuit)| circuit)

@@ -221,7 +221,12 @@ impl Stage {
             for (origin, node) in &mut at {
                 let path = self.path(torus, round, *origin, *node);
                 let Some(to) = path.last().filter(|to| *to != node) else { continue };
-                schedule.send(&Send::new(*node, *to).route(&Route::path(&path)))?;
+                let (route, section) = (Route::path(&path), self.section(torus, *origin));
+                let send = Send::new(*node, *to).route(&route);
+                schedule.send(&match &section {
+                    Some(origins) => send.origins(Set::product(origins)),
+                    None => send,
+                })?;
                 *node = *to;
             }
         }
@@ -235,6 +240,20 @@ impl Stage {
             }
         }
         Ok(())
+    }
+
+    /// What a collector has collected, where that isn't all it holds: in a row that takes two middle rounds, what came in the first may lie where something waits for the
+    /// second.
+    fn section(&self, torus: &Torus, collector: u64) -> Option<Vec<Axis<'static>>> {
+        if !matches!(self.middle, Middle::Shift) || self.middle_rounds() == 1 {
+            return None;
+        }
+        let (row, diagonal) = self.place(torus, collector);
+        let (first, count) = row.sections.nodes(row.sections.collected_by(diagonal)?);
+        let coordinates = 0..torus.dims.len();
+        let mut origins: Vec<_> = coordinates.map(|axis| Axis::one(torus.coordinate(collector, axis) as u32)).collect();
+        origins[self.axes[0]] = Axis::range(first as u32, count as u32);
+        Some(origins)
     }
 
     /// The parts of a block that go along an axis.
