@@ -54,35 +54,26 @@ impl Stage {
         })?;
         let Mirrors { rounds, signs } = mirrors.on(axes);
         let (n, q) = (torus.dims[axes[0]], torus.q);
-        let mut best: Option<((u64, u64), Self)> = None;
         // A mirror is passed by a quarter of a cycle: with more than 4q sections never by as few as q. Fewer never take fewer rounds to collect.
         for count in (1..=n.min(4 * q)).rev() {
             for collectors in [Collectors::Middle, Collectors::Alternating] {
-                let sections = Sections::new(n, count, q, torus.variant, collectors);
-                let least = 2 * sections.rounds as u64 + rounds.len() as u64;
-                if best.as_ref().is_some_and(|((rounds, _), _)| *rounds <= least) {
-                    continue;
-                }
                 let stage = Self {
                     axes: axes.to_vec(),
                     signs: signs.clone(),
                     lanes: lanes(torus, axes),
-                    rows: vec![Row { sections, journeys: Vec::new() }],
+                    rows: vec![Row {
+                        sections: Sections::new(n, count, q, torus.variant, collectors),
+                        journeys: Vec::new(),
+                    }],
                     middle: Middle::Mirrors(rounds.clone()),
                     map: map.clone(),
                 };
-                let turns: u64 = stage.busiest(torus).iter().map(|load| load.div_ceil(q)).sum();
-                let cost = (least - rounds.len() as u64 + turns, n - count);
-                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                    best = Some((cost, stage));
+                if stage.busiest(torus).iter().all(|load| *load <= q) {
+                    return Ok(stage);
                 }
             }
-            let enough = |((rounds, _), stage): &((u64, u64), Self)| *rounds <= stage.least_rounds();
-            if best.as_ref().is_some_and(enough) {
-                break;
-            }
         }
-        best.map(|(_, stage)| stage).ok_or(Stop::Stopped)
+        Err(Stop::failed(format!("finds no way to collect {n} nodes for {q} circuits a link")))
     }
 
     /// A translation by these distances along axes of one size.

@@ -1,0 +1,364 @@
+//! Spencer's algorithms, through the real plugin file: every collective and permutation delivered, within q circuits a link, in the rounds, links and blocks that were found by an
+//! independent implementation or that the thesis's formulas give.
+
+use swapmeet_results::{Record, Status, Verified};
+use swapmeet_tests::rows;
+
+/// A machine whose row has each term of a cost alone in its column.
+fn machine(ports: &str, q: u64) -> String {
+    format!("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports={ports},virtual_channels={q}")
+}
+
+fn run(topologies: &[&str], algorithms: &[&str], workloads: &[&str], machines: &[String]) -> Vec<Record> {
+    let flags = [("--topology", topologies), ("--algorithm", algorithms), ("--workload", workloads)];
+    let mut args: Vec<&str> =
+        flags.iter().flat_map(|(flag, specs)| specs.iter().flat_map(|spec| [*flag, *spec])).collect();
+    args.extend(machines.iter().flat_map(|machine| ["--machine", machine.as_str()]));
+    rows(&args)
+}
+
+fn proved(row: &Record) {
+    let case = format!("{} on {}, {}, {}: {}", row.algorithm, row.topology, row.workload, row.machine, row.reason);
+    assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}");
+}
+
+/// Rounds, links of the longest circuits, blocks.
+fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -> (f64, f64, f64) {
+    let rows = run(&[topology], &[algorithm], &[workload], &[machine(ports, q)]);
+    proved(&rows[0]);
+    let parts = rows[0].parts();
+    let of = |part: Option<f64>| part.unwrap_or(f64::NAN);
+    let blocks = of(parts.transmission) + of(parts.contention);
+    (of(parts.startup), of(parts.propagation), (blocks * 1000.0).round() / 1000.0)
+}
+
+#[test]
+fn disseminations_are_delivered_on_any_torus_with_any_channels_and_ports() {
+    let tori = [
+        "ring:1",
+        "ring:2",
+        "ring:7",
+        "ring:16",
+        "torus:5x4",
+        "torus:9x9",
+        "torus:1x6",
+        "torus:3x4x5",
+        "torus:2x3x2x3",
+    ];
+    let machines: Vec<String> = [1, 2, 3, 5].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
+    for (algorithms, workload) in [
+        (
+            &["torus-broadcast", "torus-broadcast:variant=one-port", "torus-broadcast:variant=all-ports"][..],
+            "broadcast",
+        ),
+        (&["torus-scatter"], "scatter"),
+        (&["torus-gather"], "gather"),
+        (&["torus-gossip", "torus-gossip:variant=hybrid", "torus-gossip:variant=one-port"], "allgather"),
+        (&["torus-multiscatter", "torus-multiscatter:variant=hybrid"], "alltoall"),
+    ] {
+        run(&tori, algorithms, &[&format!("{workload}/uniform:12")], &machines).iter().for_each(proved);
+    }
+}
+
+#[test]
+fn broadcast_and_scatter_meet_the_formulas_where_logarithms_are_whole() {
+    for (torus, q, rounds, links) in
+        [("ring:27", 1, 3.0, 13.0), ("torus:9x9", 1, 4.0, 8.0), ("torus:25x25", 2, 4.0, 24.0)]
+    {
+        let d = if torus.contains('x') { 2.0 } else { 1.0 };
+        let nodes = if torus == "ring:27" {
+            27.0
+        } else if q == 1 {
+            81.0
+        } else {
+            625.0
+        };
+        assert_eq!(
+            costs(torus, "torus-broadcast", "broadcast/uniform:1", "all", q),
+            (rounds, links, q as f64 * rounds / d),
+            "{torus}"
+        );
+        for collective in ["scatter", "gather"] {
+            assert_eq!(
+                costs(torus, &format!("torus-{collective}"), &format!("{collective}/uniform:1"), "all", q),
+                (rounds, links, (nodes - 1.0) / (2.0 * d)),
+                "{collective} on {torus}"
+            );
+        }
+    }
+}
+
+#[test]
+fn with_one_port_rounds_and_blocks_are_the_formulas_and_links_are_more() {
+    assert_eq!(costs("ring:9", "torus-broadcast", "broadcast/uniform:1", "1", 2), (2.0, 6.0, 4.0));
+    assert_eq!(costs("ring:27", "torus-broadcast", "broadcast/uniform:1", "1", 2), (3.0, 18.0, 6.0));
+    // n/2 only if the first circuit goes to the neighbour.
+    assert_eq!(costs("ring:16", "torus-scatter", "scatter/uniform:1", "1", 1), (4.0, 8.0, 15.0));
+}
+
+#[test]
+fn multi_scatters_on_rings_are_at_most_the_formulas_and_on_tori_what_bundles_of_one_size_cost() {
+    let all = |torus, q, k| costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:1", "all", q);
+    // Formula 3.8 has 20, 56 and 208.
+    assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
+    assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
+    assert_eq!(all("ring:32", 4, 4), (6.0, 22.0, 200.0));
+    // With k = 2q a link carries q + 1 circuits.
+    let one_port = "torus-multiscatter:cycles=4";
+    assert_eq!(costs("ring:16", one_port, "uniform:1", "1", 3), (4.0, 12.0, 72.0));
+    // (N-1)/(n-1) is wrong: 216, 90 and 108 printed, and 56.
+    assert_eq!(costs("torus:8x8", one_port, "uniform:1", "1", 3).2, 384.0);
+    assert_eq!(all("torus:8x8", 2, 2).2, 128.0);
+    let hybrid = "torus-multiscatter:variant=hybrid,cycles=4";
+    assert_eq!(costs("torus:8x8", hybrid, "uniform:1", "all", 3).2, 176.0);
+    assert_eq!(all("torus:4x4x4", 2, 2).2, 96.0);
+}
+
+#[test]
+fn a_gossip_with_one_port_is_formula_3_6s_kin_and_with_all_ports_sends_nothing_twice() {
+    let one_port = "torus-gossip:cycles=4";
+    assert_eq!(costs("ring:16", one_port, "allgather/uniform:1", "1", 3), (4.0, 12.0, 25.0));
+    // 24 printed: what goes to the node opposite needn't come from both sides.
+    assert_eq!(costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:1", "all", 2).2, 16.0);
+}
+
+#[test]
+fn appendix_a_is_exact() {
+    for (n, q, expected) in [
+        (20, 1, (3.0, 11.0, 5.0)),
+        (68, 1, (5.0, 49.0, 17.0)),
+        (56, 2, (3.0, 33.0, 14.0)),
+        (296, 2, (5.0, 199.0, 74.0)),
+        (108, 3, (3.0, 63.0, 27.0)),
+    ] {
+        let form = "torus-permutation:form=combined";
+        assert_eq!(costs(&format!("ring:{n}"), form, "permutation/transpose-1d:1", "all", q), expected, "{n}");
+        if n < 100 {
+            // Two dimensions: rounds and blocks as on a cycle; links twice, and 2 a round more.
+            let (rounds, links, blocks) = expected;
+            for diagonal in ["transpose-2d", "transpose-2d-anti"] {
+                assert_eq!(
+                    costs(&format!("torus:{n}x{n}"), form, &format!("permutation/{diagonal}:1"), "all", q),
+                    (rounds, 2.0 * links + 2.0 * rounds, blocks)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn standard_permutations_cost_what_an_independent_construction_found() {
+    let of = |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:1"), "all", q);
+    // n = 4q s with s = (2q+1)^R; blocks n/4 + (s-1)/d.
+    assert_eq!(of("ring:36", "transpose-1d", 1), (5.0, 17.0, 17.0));
+    assert_eq!(of("ring:40", "transpose-1d", 2), (3.0, 19.0, 14.0));
+    for name in ["transpose-2d", "transpose-2d-anti", "rotate-180", "reflect"] {
+        assert_eq!(of("torus:36x36", name, 1), (5.0, 36.0, 13.0), "{name}");
+    }
+    for name in ["rotate-90", "rotate-270"] {
+        assert_eq!(of("torus:12x12", name, 1), (4.0, 17.0, 7.0), "{name}");
+    }
+    for name in ["rotate-3d-120", "rotate-3d-240"] {
+        assert_eq!(of("torus:12x12x12", name, 1), (4.0, 26.0, 6.667), "{name}");
+    }
+    // As printed or up to 4 links better: 20, 20, 32 and 26.
+    assert_eq!(of("torus:12x12x12", "reflect", 1), (3.0, 17.0, 3.667));
+    assert_eq!(of("torus:12x12x12", "rotate-3d-180", 1), (3.0, 19.0, 3.667));
+    assert_eq!(of("torus:12x12x12", "transpose-3d-1", 1), (4.0, 31.0, 6.667));
+    assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
+}
+
+#[test]
+fn with_one_port_collection_and_distribution_each_pay_in_full() {
+    // The thesis has 8 blocks.
+    assert_eq!(costs("ring:24", "torus-permutation", "permutation/transpose-1d:1", "1", 2), (3.0, 15.0, 10.0));
+}
+
+#[test]
+fn translations_meet_their_formulas() {
+    let of = |torus: &str, by: &str, q, directions: &str| {
+        let algorithm = format!("torus-permutation{directions}");
+        costs(torus, &algorithm, &format!("permutation/translate:1,by={by}"), "all", q)
+    };
+    // (4.12), (4.13), (4.14), (4.15).
+    assert_eq!(of("torus:12x12", "6", 1, ""), (3.0, 14.0, 4.0));
+    assert_eq!(of("torus:12x12x12", "2", 2, ""), (1.0, 6.0, 2.0));
+    assert_eq!(of("torus:27x27", "9", 1, ":directions=forward"), (5.0, 26.0, 13.0));
+    assert_eq!(of("ring:45", "15", 2, ":directions=both"), (3.0, 34.0, 14.0));
+    // One middle round for different distances, where the thesis moves step by step: 7 rounds, 89/3 blocks.
+    assert_eq!(of("torus:18x18x18", "3x9x7", 1, ""), (5.0, 27.0, 11.667));
+}
+
+#[test]
+fn a_shear_takes_a_second_middle_round_where_one_is_infeasible() {
+    let (rounds, _, _) = costs("torus:12x12", "torus-permutation", "permutation/shear-2d:1", "all", 1);
+    assert_eq!(rounds, 4.0, "formula 4.28 has 3");
+}
+
+#[test]
+fn permutations_are_delivered_within_q_circuits_on_any_even_torus() {
+    let names: Vec<String> = [
+        "transpose-1d:8",
+        "transpose-1d:8,axis=1",
+        "transpose-2d:8",
+        "transpose-2d-anti:8",
+        "rotate-90:8",
+        "rotate-180:8",
+        "rotate-270:8",
+        "reflect:8",
+        "axes:8,to=-y.-x",
+        "translate:8,by=1",
+        "translate:8,by=5",
+        "translate:8,by=-3",
+        "translate:8,by=3x5",
+        "shear-2d:8",
+        "shear-2d:8,by=3",
+        "shear-2d:8,by=-2",
+    ]
+    .map(|name| format!("permutation/{name}"))
+    .into();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let machines: Vec<String> = [1, 2, 3].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
+    let sides: Vec<String> = (1..=11).map(|half| format!("torus:{0}x{0}", 2 * half)).collect();
+    let mut tori: Vec<&str> = sides.iter().map(String::as_str).collect();
+    tori.extend(["torus:8x16", "torus:6x10", "torus:2x8", "torus:12x4"]);
+    for row in run(&tori, &["torus-permutation"], &names, &machines) {
+        if row.status == Status::Unsupported {
+            assert!(
+                row.reason.contains("must be of the same size") || row.reason.contains("distances"),
+                "{}",
+                row.reason
+            );
+            continue;
+        }
+        proved(&row);
+        assert_eq!(row.note, "", "{} on {} with {}", row.workload, row.topology, row.machine);
+    }
+}
+
+#[test]
+fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
+    let mut workloads = Vec::new();
+    for order in ["x.y.z", "x.z.y", "y.x.z", "y.z.x", "z.x.y", "z.y.x"] {
+        for signs in 0..8 {
+            let axes: Vec<String> = order
+                .split('.')
+                .enumerate()
+                .map(|(i, axis)| format!("{}{axis}", if signs >> i & 1 == 1 { "-" } else { "" }))
+                .collect();
+            workloads.push(format!("permutation/axes:3,to={}", axes.join(".")));
+        }
+    }
+    let workloads: Vec<&str> = workloads.iter().map(String::as_str).collect();
+    let machines = [machine("all", 1), machine("all", 2), machine("1", 1)];
+    for row in run(
+        &["torus:2x2x2", "torus:6x6x6", "torus:8x8x8", "torus:10x10x10"],
+        &["torus-permutation"],
+        &workloads,
+        &machines,
+    ) {
+        proved(&row);
+        assert_eq!(row.note, "", "{} on {} with {}", row.workload, row.topology, row.machine);
+    }
+    let uneven = ["torus:4x8x4", "torus:4x8x6"];
+    for row in
+        run(&uneven, &["torus-permutation"], &["permutation/reflect:3", "permutation/translate:3,by=2x3x1"], &machines)
+    {
+        proved(&row);
+    }
+}
+
+#[test]
+fn a_direct_baseline_does_the_same() {
+    let machines = [machine("all", 1)];
+    for workload in [
+        "broadcast/uniform:8",
+        "scatter/uniform:8",
+        "gather/uniform:8",
+        "allgather/uniform:8",
+        "permutation/rotate-90:8",
+    ] {
+        run(&["torus:6x6"], &["linear"], &[workload], &machines).iter().for_each(proved);
+    }
+}
+
+#[test]
+fn what_has_no_meaning_or_no_schedule_says_so() {
+    let refusal = |topology: &str, algorithm: &str, workload: &str| {
+        let rows = run(&[topology], &[algorithm], &[workload], &[machine("all", 1)]);
+        assert_eq!(rows[0].status, Status::Unsupported, "{}", rows[0].reason);
+        rows[0].reason.clone()
+    };
+    assert_eq!(
+        refusal("torus:8x16", "torus-permutation", "permutation/rotate-90:8"),
+        "`permutation/rotate-90:8` takes dimension 1 to dimension 0, which must be of the same size: they have 16 and 8 nodes"
+    );
+    assert_eq!(
+        refusal("ring:9", "torus-permutation", "permutation/transpose-1d:8"),
+        "takes dimensions of an even number of nodes, as the thesis does; one has 9"
+    );
+    assert_eq!(
+        refusal("mesh:8x8", "torus-permutation", "permutation/reflect:8"),
+        "runs on a torus or a ring only, this is `mesh:8x8`"
+    );
+    assert_eq!(
+        refusal("torus:8x8", "torus-permutation:form=combined", "permutation/rotate-90:8"),
+        "`form=combined` is for a single 1- or 2-dimensional transposition"
+    );
+    assert_eq!(
+        refusal("ring:8", "torus-permutation:form=combined,variant=one-port", "permutation/transpose-1d:8"),
+        "`form=combined` is for all ports"
+    );
+    assert_eq!(
+        refusal("ring:8", "torus-permutation:form=both", "permutation/transpose-1d:8"),
+        "`form=both`: expected one of standard, combined"
+    );
+    assert_eq!(
+        refusal("ring:8", "torus-permutation:directions=back", "permutation/translate:8,by=3"),
+        "`directions=back`: expected one of forward, both"
+    );
+    assert_eq!(
+        refusal("ring:8", "torus-gossip:cycles=3", "allgather/uniform:8"),
+        "`cycles=3` does not divide a dimension of 8 nodes"
+    );
+    assert_eq!(
+        refusal("ring:8", "torus-broadcast:variant=hybrid", "broadcast/uniform:8"),
+        "`variant=hybrid`: expected one of one-port, all-ports"
+    );
+    assert!(refusal("torus:8x8", "torus-permutation", "uniform:8").contains("permutation"));
+}
+
+#[test]
+fn q_0_is_no_machine() {
+    let refused = swapmeet_tests::swapmeet(&[
+        "run",
+        "--topology",
+        "ring:8",
+        "--algorithm",
+        "torus-broadcast",
+        "--workload",
+        "broadcast/uniform:8",
+        "--machine",
+        &machine("all", 0),
+    ])
+    .assert()
+    .code(2);
+    let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(error.contains("virtual_channels") && error.contains("expected"), "{error}");
+}
+
+#[test]
+fn no_differing_figure_of_the_reproduction_lacks_a_reason() {
+    let committed = swapmeet_tests::project("results/reproduced/spencer.csv");
+    let mut reader =
+        csv::Reader::from_path(&committed).unwrap_or_else(|error| panic!("{}: {error}", committed.display()));
+    let mut cells = 0;
+    for record in reader.records().map_while(Result::ok) {
+        cells += 1;
+        let reasons = record[6]
+            .split("; ")
+            .filter(|why| !why.starts_with("lower bound") && !why.ends_with("with the logarithm rounded up"));
+        assert!(&record[5] == "agrees" || reasons.count() > 0, "{record:?}");
+    }
+    assert!(cells > 700, "{cells}");
+}
