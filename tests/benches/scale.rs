@@ -41,6 +41,18 @@ const IRREGULAR: [(&str, &str, &str, &str); 7] = [
     ("fully-connected:16384", "four-stage", "transpose:max=1KiB,rest=8", "under 20 s"),
 ];
 
+/// The machine of the torus algorithms.
+const CIRCUITS: &str = "t3e:model=circuit,ports=all,virtual_channels=2";
+
+/// Collectives and permutations on circuit-switched tori: (topology, algorithm, workload, what is asked of it)
+const ON_CIRCUITS: [(&str, &str, &str, &str); 5] = [
+    ("torus:100x100x100", "torus-broadcast", "broadcast/uniform:1KiB", "in seconds"),
+    ("torus:100x100x100", "torus-scatter", "scatter/uniform:1KiB", ""),
+    ("torus:64x64", "torus-gossip", "allgather/uniform:1KiB", "in seconds"),
+    ("torus:64x64", "torus-multiscatter", "uniform:1KiB", ""),
+    ("torus:100x100x100", "torus-permutation", "permutation/rotate-3d-120:1KiB", ""),
+];
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
@@ -63,12 +75,17 @@ fn main() {
             blocks / seconds
         );
     }
-    for (topology, algorithm, workload, asked) in IRREGULAR {
+    let on = |cases: &[(&'static str, &'static str, &'static str, &'static str)], machine: &'static str| {
+        cases.iter().map(|case| (*case, machine)).collect::<Vec<_>>()
+    };
+    for ((topology, algorithm, workload, asked), machine) in
+        [on(&IRREGULAR, "sp2"), on(&ON_CIRCUITS, CIRCUITS)].concat()
+    {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) {
             continue;
         }
-        let (seconds, rows) = best_of(&group(&registry, topology, algorithm, workload, &["sp2"]));
+        let (seconds, rows) = best_of(&group(&registry, topology, algorithm, workload, &[machine]));
         let messages = rows[0].messages.unwrap_or(0) as f64;
         println!("{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {workload}; {asked}", messages / seconds);
     }
