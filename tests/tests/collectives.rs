@@ -175,6 +175,12 @@ fn no_schedule_beats_its_lower_bound() {
         "hypercube-broadcast",
         "hypercube-scatter",
         "hypercube-allgather",
+        "torus-broadcast",
+        "torus-scatter",
+        "torus-gather",
+        "torus-gossip",
+        "torus-multiscatter",
+        "torus-permutation",
     ];
     let workloads = [
         "uniform:100",
@@ -184,10 +190,13 @@ fn no_schedule_beats_its_lower_bound() {
         "scatter/uniform:100",
         "gather/uniform:100",
         "allgather/uniform:100",
+        "permutation/reflect:100",
+        "permutation/translate:100,by=2",
     ];
     let machines = [
         "paragon",
         "delta",
+        "paragon:model=circuit,virtual_channels=3,ports=all",
         "paragon:ports=all",
         "paragon:model=circuit,virtual_channels=2,ports=2",
         "paragon:model=store-and-forward",
@@ -207,9 +216,10 @@ fn no_schedule_beats_its_lower_bound() {
             continue;
         }
         assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}: {}", row.reason);
-        let (time, bound) = (row.time_us.unwrap(), row.lower_bound_us.unwrap());
+        let Some(bound) = row.lower_bound_us else { continue };
+        let time = row.time_us.unwrap();
         assert!(bound <= time + 1e-6, "{case}: {bound} us is to be the least, {time} us");
         priced += 1;
     }
-    assert!(priced > 700, "{priced} rows");
+    assert!(priced > 1000, "{priced} rows");
 }
