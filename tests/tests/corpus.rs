@@ -1,7 +1,5 @@
 //! What the fuzzer was given and what it found, once more: nothing panics, and what must hold holds.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
 use swapmeet_tests::fuzz::{TARGETS, corpus};
 
 #[test]

@@ -6,6 +6,7 @@
 mod actions;
 pub mod app;
 pub mod engine;
+mod input;
 pub mod keys;
 pub mod model;
 mod mouse;

@@ -3,7 +3,7 @@
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Record, read_records};
@@ -25,32 +25,40 @@ fn some(n: u16) -> NonZero<u16> {
     NonZero::new(n).unwrap()
 }
 
+/// A shell that runs a script in a folder.
+fn shell(folder: &Path, script: &str) -> CommandBuilder {
+    let program = build().join("swapmeet");
+    let mut shell = CommandBuilder::new("sh");
+    shell.args(["-c", &script.replace("swapmeet", &program.display().to_string())]);
+    shell.cwd(folder);
+    let settings =
+        [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent"), ("RUST_BACKTRACE", "0")];
+    settings.iter().for_each(|(key, value)| shell.env(key, value));
+    ["NO_COLOR", "SWAPMEET_PLUGIN_PATH"].iter().for_each(|key| shell.env_remove(key));
+    shell
+}
+
+/// Starts it in a terminal of its own.
+fn in_terminal(
+    shell: CommandBuilder,
+    columns: u16,
+    rows: u16,
+) -> (Box<dyn MasterPty + Send>, Box<dyn Child + Send + Sync>) {
+    let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
+    let child = pair.slave.spawn_command(shell).unwrap();
+    (pair.master, child)
+}
+
 impl Terminal {
     /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status and how the terminal is set.
     fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
-        let program = build().join("swapmeet");
         let this = std::env::current_exe().unwrap();
-        let script = command.replace("swapmeet", &program.display().to_string());
-        let script = script.replace("THIS-TEST", &this.display().to_string());
-        let mut shell = CommandBuilder::new("sh");
-        shell.args(["-c", &format!("{script}; echo \"status $?\"; stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'")]);
-        shell.cwd(folder);
-        for (key, value) in [
-            ("TERM", "xterm-256color"),
-            ("LC_ALL", "C.UTF-8"),
-            ("XDG_DATA_HOME", "/nonexistent"),
-            ("RUST_BACKTRACE", "0"),
-        ] {
-            shell.env(key, value);
-        }
-        for key in ["NO_COLOR", "SWAPMEET_PLUGIN_PATH"] {
-            shell.env_remove(key);
-        }
-        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
-        let child = pair.slave.spawn_command(shell).unwrap();
-        drop(pair.slave);
+        let script = command.replace("THIS-TEST", &this.display().to_string());
+        let after = "echo \"status $?\"; stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'";
+        let shell = shell(folder, &format!("{script}; {after}"));
+        let (master, child) = in_terminal(shell, columns, rows);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(some(rows), some(columns), 200)));
-        let (mut reader, parser) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&screen));
+        let (mut reader, parser) = (master.try_clone_reader().unwrap(), Arc::clone(&screen));
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n) = reader.read(&mut bytes) {
@@ -60,8 +68,8 @@ impl Terminal {
                 parser.lock().unwrap().process(&bytes[..n]);
             }
         });
-        let writer = pair.master.take_writer().unwrap();
-        Self { master: pair.master, writer, child, screen }
+        let writer = master.take_writer().unwrap();
+        Self { master, writer, child, screen }
     }
 
     fn shown(&self) -> String {
@@ -186,6 +194,45 @@ fn being_ended_from_outside_leaves_a_sane_terminal() {
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
     assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
     terminal.end(0);
+}
+
+/// Processes that work in a folder, by their command lines.
+fn processes_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let here = entries.filter(|entry| std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder));
+    let line = |path: PathBuf| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).replace('\0', " ");
+    here.map(|entry| line(entry.path().join("cmdline"))).collect()
+}
+
+/// Its window is closed while cases run. The system says so with a signal to the programs in the foreground; others only find that
+/// nothing comes from their terminal any more.
+#[test]
+fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
+    for start in ["exec swapmeet", "exec setsid swapmeet"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        let command = format!("{start} tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --algorithm gen");
+        // Not as the terminal's first process: `setsid` would fork there.
+        let (master, mut child) = in_terminal(shell(&path, &format!("sh -c '{command}'; true")), 100, 30);
+        let mut reader = master.try_clone_reader().unwrap();
+        let mut parser = vt100::Parser::new(some(30), some(100), 0);
+        let mut bytes = [0; 4096];
+        while !parser.screen().contents().contains("1/2") {
+            let n = reader.read(&mut bytes).unwrap();
+            assert!(n > 0, "it ended by itself");
+            parser.process(&bytes[..n]);
+        }
+        assert!(!processes_in(&path).is_empty());
+        drop((reader, master));
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !processes_in(&path).is_empty() {
+            assert!(Instant::now() < patience, "still there: {:?}", processes_in(&path));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        child.wait().unwrap();
+        let rows = rows(&path.join("rows.csv"));
+        assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4"]);
+    }
 }
 
 #[test]
