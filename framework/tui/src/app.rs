@@ -1,13 +1,12 @@
 //! The session: what is known, what is shown, and how events change it. Drawing only reads it.
 
 use crate::engine::{Batch, Event, Rows};
-use crate::model::Words;
-use crate::model::comparison::{Column, Compared, Line};
+use crate::model::comparison::Compared;
 use crate::model::curves::{Family, families};
 use crate::model::frames::Recording;
-use crate::model::picks::{Item, Picks, Section};
-use crate::model::queue::{Queue, Row, State};
-use crate::typing::Typing;
+use crate::model::picks::Picks;
+use crate::model::queue::Queue;
+use crate::ui::{Panel, Ui};
 use crate::view::theme::Theme;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -19,60 +18,6 @@ use swapmeet_runner::batch::Place;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
-
-/// A part of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Panel {
-    /// What to run.
-    Explore,
-    /// The queue.
-    Cases,
-    /// Who is faster.
-    Comparison,
-    /// Time against block size or nodes.
-    Curves,
-    /// The six parts of time.
-    Parts,
-    /// A schedule as it happens.
-    Network,
-    /// All about one case.
-    Details,
-    /// What plugins and the program had to say.
-    Log,
-}
-
-impl Panel {
-    /// All, by their numbers.
-    pub const ALL: [Self; 8] = [
-        Self::Explore,
-        Self::Cases,
-        Self::Comparison,
-        Self::Curves,
-        Self::Parts,
-        Self::Network,
-        Self::Details,
-        Self::Log,
-    ];
-
-    /// Its name on the tab.
-    pub fn tab(self) -> &'static str {
-        match self {
-            Self::Explore => "Explore",
-            Self::Cases => "Cases",
-            Self::Comparison => "Compare",
-            Self::Curves => "Curves",
-            Self::Parts => "Parts",
-            Self::Network => "Network",
-            Self::Details => "Details",
-            Self::Log => "Log",
-        }
-    }
-
-    /// Its number, from 1.
-    pub fn number(self) -> u8 {
-        self as u8 + 1
-    }
-}
 
 /// How a session is to begin.
 pub struct Setup {
@@ -127,93 +72,6 @@ pub struct LogLine {
     pub text: String,
     /// Whether it is a warning or worse.
     pub is_warning: bool,
-}
-
-/// How curves are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
-    /// Both axes logarithmic.
-    LogLog,
-    /// Only x.
-    LogX,
-    /// Neither.
-    Linear,
-}
-
-/// What the network panel shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// Messages on links.
-    Messages,
-    /// Bytes on links.
-    Bytes,
-    /// Bytes held by nodes.
-    Held,
-}
-
-/// Playing a schedule.
-#[derive(Debug, Clone, Copy)]
-pub struct Player {
-    /// The step shown, from 0.
-    pub step: usize,
-    /// Whether it moves on.
-    pub plays: bool,
-    /// Steps a second.
-    pub speed: f64,
-    /// What is shown.
-    pub shown: Shown,
-    /// Which plane of three dimensions.
-    pub plane: usize,
-    /// When the step was shown first.
-    pub since: Duration,
-}
-
-/// What is shown, and where the cursors are.
-pub struct Ui {
-    /// The panel that has the keys.
-    pub panel: Panel,
-    /// Whether it has the whole screen.
-    pub expanded: bool,
-    /// What shares the screen with pickers, queue and comparison.
-    pub companion: Panel,
-    /// The open list of the pickers.
-    pub section: usize,
-    /// The cursor in each list of the pickers.
-    pub items: [usize; 5],
-    /// The cursors of panels, by number.
-    pub cursors: [usize; 8],
-    /// The filters of panels, by number.
-    pub filters: [String; 8],
-    /// What the comparison is sorted by; `None` for groups, fastest first.
-    pub sort: Option<Column>,
-    /// The other way round.
-    pub reverse: bool,
-    /// Which family of curves.
-    pub family: usize,
-    /// Which group of bars.
-    pub group: usize,
-    /// How curves are drawn.
-    pub scale: Scale,
-    /// Whether bars are shares.
-    pub shares: bool,
-    /// The schedule.
-    pub player: Player,
-    /// What is being typed.
-    pub typing: Option<Typing>,
-    /// Whether the keys are shown, scrolled by so many lines.
-    pub help: Option<usize>,
-    /// Whether it is asked if cases may be left unrun.
-    pub confirm_quit: bool,
-    /// Whether the picture is held still.
-    pub frozen: bool,
-    /// The last thing to be told, and whether it is bad.
-    pub message: Option<(String, bool)>,
-    /// Colours.
-    pub theme: Theme,
-    /// Whether only ASCII is drawn.
-    pub ascii: bool,
-    /// Lines of the panel that has the keys, as last drawn.
-    pub page: usize,
 }
 
 /// The session.
@@ -322,7 +180,9 @@ impl App {
         if new.is_empty() {
             return self.tell("nothing to add: every case that is picked has its row; R runs them again", false);
         }
-        self.tell(&format!("{} to run", many(new.len(), "case")), false);
+        let text = format!("{} to run", many(new.len(), "case"));
+        self.tell(&text, false);
+        self.tell_log(&text, false);
         self.batch = Some(Batch::start(new, self.place.clone(), self.rows.clone()));
     }
 
@@ -411,12 +271,14 @@ impl App {
                 self.stale = true;
             }
             Event::Done => {
+                // What waits or runs even now was stopped.
+                self.queue.stop();
                 let tally = self.queue.tally();
-                let stopped =
-                    self.queue.rows().iter().filter(|row| matches!(row.state, State::Waiting | State::Stopped)).count();
-                let stopped = if stopped > 0 { format!(", {stopped} not run") } else { String::new() };
-                let bad = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
-                self.tell(&format!("done: {} verified{bad}{stopped}", many(tally.ok, "case")), tally.failed > 0);
+                let count = |n: usize, word: &str| if n > 0 { format!(", {n} {word}") } else { String::new() };
+                let (bad, stopped) = (count(tally.failed, "failed"), count(tally.stopped, "stopped"));
+                let text = format!("done: {} verified{bad}{stopped}", many(tally.ok, "case"));
+                self.tell(&text, tally.failed > 0);
+                self.tell_log(&text, tally.failed > 0);
             }
             _ => {}
         }
@@ -501,91 +363,9 @@ impl App {
             unwritten: self.unwritten.clone(),
         }
     }
-
-    /// The filter of a panel.
-    pub fn filter(&self, panel: Panel) -> &str {
-        &self.ui.filters[panel as usize]
-    }
-
-    /// The queue's rows that a filter leaves, with their places.
-    pub fn case_rows(&self) -> Vec<(usize, &Row)> {
-        let words = Words::of(self.filter(Panel::Cases));
-        self.queue.rows().iter().enumerate().filter(|(_, row)| words.are_in_lowercase(row.text())).collect()
-    }
-
-    /// The comparison's lines as shown.
-    pub fn lines(&self) -> Vec<&Line> {
-        self.compared.sorted(self.ui.sort, self.ui.reverse, self.filter(Panel::Comparison))
-    }
-
-    /// The log's lines that a filter leaves.
-    pub fn log_lines(&self) -> Vec<&LogLine> {
-        let words = Words::of(self.filter(Panel::Log));
-        self.log.iter().filter(|line| words.are_in(&line.text)).collect()
-    }
-
-    /// The open list of the pickers.
-    pub fn section(&self) -> Section {
-        Section::ALL[self.ui.section.min(Section::ALL.len() - 1)]
-    }
-
-    /// Its lines.
-    pub fn items(&self, section: Section) -> Vec<Item<'_>> {
-        self.picks.items(section, self.filter(Panel::Explore))
-    }
-
-    /// The line under the cursor.
-    pub fn item(&self) -> Option<Item<'_>> {
-        let section = self.section();
-        self.items(section).get(self.ui.items[section as usize]).copied()
-    }
-
-    /// The case that details and network are about: the one last looked at, or the first that has a row.
-    pub fn focused(&self) -> Option<(usize, &Row)> {
-        let rows = self.queue.rows();
-        let index = self.focus.filter(|i| *i < rows.len());
-        let index = index.or_else(|| rows.iter().position(|r| matches!(r.state, State::Done(_))))?;
-        Some((index, &rows[index]))
-    }
 }
 
 /// A count and its noun.
 pub(crate) fn many(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
-
-impl Ui {
-    fn new(theme: Theme, ascii: bool) -> Self {
-        Self {
-            panel: Panel::Explore,
-            expanded: false,
-            companion: Panel::Parts,
-            section: 0,
-            items: [0; 5],
-            cursors: [0; 8],
-            filters: Default::default(),
-            sort: None,
-            reverse: false,
-            family: 0,
-            group: 0,
-            scale: Scale::LogLog,
-            shares: false,
-            player: Player {
-                step: 0,
-                plays: false,
-                speed: 2.0,
-                shown: Shown::Messages,
-                plane: 0,
-                since: Duration::ZERO,
-            },
-            typing: None,
-            help: None,
-            confirm_quit: false,
-            frozen: false,
-            message: None,
-            theme,
-            ascii,
-            page: 10,
-        }
-    }
 }

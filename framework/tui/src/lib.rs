@@ -10,9 +10,13 @@ mod input;
 pub mod keys;
 pub mod model;
 mod mouse;
+mod moving;
+mod playing;
 mod save;
+mod shown;
 pub mod terminal;
 mod typing;
+pub mod ui;
 pub mod view;
 
 pub use app::{App, Outcome, Setup};

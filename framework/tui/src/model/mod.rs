@@ -4,6 +4,7 @@ pub mod comparison;
 pub mod curves;
 pub mod frames;
 pub mod lattice;
+pub mod offers;
 pub mod picks;
 pub mod queue;
 

@@ -16,7 +16,7 @@ pub enum State {
     Running(Duration, u64),
     /// It has ended.
     Done(Arc<Record>),
-    /// It was stopped before its turn came.
+    /// It was stopped, before its turn came or while it ran.
     Stopped,
 }
 
@@ -78,6 +78,8 @@ pub struct Tally {
     pub running: usize,
     /// Still to come.
     pub waiting: usize,
+    /// Given up.
+    pub stopped: usize,
 }
 
 /// All cases on screen.
@@ -163,21 +165,15 @@ impl Queue {
             Event::Log(_) => return,
         };
         let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
-        if let Some(count) = of(&mut self.tally, &row.state) {
-            *count -= 1;
-        }
+        *of(&mut self.tally, &row.state) -= 1;
         row.put(state);
-        if let Some(count) = of(&mut self.tally, &row.state) {
-            *count += 1;
-        }
+        *of(&mut self.tally, &row.state) += 1;
     }
 
     fn count(&mut self) {
         self.tally = Tally { cases: self.rows.len(), ..Tally::default() };
         for row in &self.rows {
-            if let Some(count) = of(&mut self.tally, &row.state) {
-                *count += 1;
-            }
+            *of(&mut self.tally, &row.state) += 1;
         }
     }
 
@@ -203,15 +199,15 @@ impl Queue {
 }
 
 /// Which count a case is part of.
-fn of<'t>(tally: &'t mut Tally, state: &State) -> Option<&'t mut usize> {
-    Some(match state {
+fn of<'t>(tally: &'t mut Tally, state: &State) -> &'t mut usize {
+    match state {
         State::Waiting => &mut tally.waiting,
         State::Running(..) => &mut tally.running,
-        State::Stopped => return None,
+        State::Stopped => &mut tally.stopped,
         State::Done(record) => match record.status {
             Status::Ok => &mut tally.ok,
             Status::Unsupported => &mut tally.unsupported,
             _ => &mut tally.failed,
         },
-    })
+    }
 }

@@ -2,8 +2,9 @@
 
 use super::paint::{Painter, cut_middle, first_shown, width};
 use super::{Target, clock};
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::model::queue::{Row, State};
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::{Status, duration};
@@ -18,6 +19,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         (tally.failed, "failed"),
         (tally.running, "running"),
         (tally.waiting, "waiting"),
+        (tally.stopped, "stopped"),
     ] {
         if count > 0 {
             title += &format!("{} {count} {word}", if title.len() == 5 { ":" } else { "," });

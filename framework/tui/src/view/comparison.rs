@@ -2,8 +2,9 @@
 
 use super::Target;
 use super::paint::{Painter, cut, cut_middle, first_shown, width};
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::model::comparison::{Column, Group, Line};
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::duration;
@@ -119,9 +120,9 @@ fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
 
 /// Takes from the widest columns of words what there is no room for, but leaves them so wide.
 fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16) {
-    while taken(columns, 2) > room {
-        // A mark and `blocks`, or the beginning of what went wrong, of which details have all.
-        let least = |column| if column == Column::Verified { 8 } else { least };
+    while taken(columns, 1) > room {
+        // A mark and `amounts`, or the beginning of what went wrong, of which details have all.
+        let least = |column| if column == Column::Verified { 9 } else { least };
         let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least(*column));
         let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
         *wide -= 1;

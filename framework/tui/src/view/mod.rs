@@ -12,9 +12,10 @@ mod paint;
 mod parts;
 pub mod theme;
 
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::keys::{Action, hints};
 use crate::model::comparison::Column;
+use crate::ui::Panel;
 use paint::Painter;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
