@@ -275,8 +275,9 @@ impl App {
                 self.queue.stop();
                 let tally = self.queue.tally();
                 let count = |n: usize, word: &str| if n > 0 { format!(", {n} {word}") } else { String::new() };
+                let left_out = count(tally.unsupported, "unsupported");
                 let (bad, stopped) = (count(tally.failed, "failed"), count(tally.stopped, "stopped"));
-                let text = format!("done: {} verified{bad}{stopped}", many(tally.ok, "case"));
+                let text = format!("done: {} verified{left_out}{bad}{stopped}", many(tally.ok, "case"));
                 self.tell(&text, tally.failed > 0);
                 self.tell_log(&text, tally.failed > 0);
             }
@@ -342,8 +343,14 @@ impl App {
     pub(crate) fn tell_log(&mut self, text: &str, is_warning: bool) {
         /// Lines of a plugin that can't stop talking.
         const MOST: usize = 10_000;
+        let cursor = &mut self.ui.cursors[Panel::Log as usize];
         if self.log.len() >= MOST {
             self.log.drain(..MOST / 10);
+            *cursor = cursor.saturating_sub(MOST / 10);
+        }
+        // One who looks at the last line wants the next one.
+        if *cursor + 1 == self.log.len() && self.ui.filters[Panel::Log as usize].is_empty() {
+            *cursor += 1;
         }
         let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.log.push(LogLine { at: self.now, text: clean, is_warning });

@@ -258,6 +258,8 @@ pub static BINDINGS: &[Binding] = {
             Open, [key(K::Enter)], "details", "details of the row's case";
             Sort, [ch('s')], "sort", "sort by the next column";
             Reverse, [ch('r')], "reverse", "turn the order round";
+            Left, [key(K::Left), ch('h')], "", "columns to the left";
+            Right, [key(K::Right), ch('l')], "", "columns that had no room";
         }
         Charts {
             View, [ch('v')], "scale", "curves: log-log, log, linear; bars: times or shares";
@@ -269,6 +271,12 @@ pub static BINDINGS: &[Binding] = {
             Faster, [ch('+'), ch('=')], "faster", "play faster";
             Slower, [ch('-')], "slower", "play slower";
             View, [ch('v')], "what", "messages on links, bytes on links, bytes held by nodes";
+            Left, [key(K::Left), ch('h')], "", "a step back";
+            Right, [key(K::Right), ch('l')], "", "a step on";
+            First, [ch('g'), key(K::Home)], "", "to the first step";
+            Last, [ch('G'), key(K::End)], "", "to the last step";
+            Up, [key(K::Up), ch('k')], "", "the case before";
+            Down, [key(K::Down), ch('j')], "", "the next case";
             PreviousGroup, [ch('[')], "", "the plane before, in three dimensions";
             NextGroup, [ch(']')], "", "the next plane";
             Record, [key(K::Enter)], "", "walk a long schedule that isn't walked unasked";

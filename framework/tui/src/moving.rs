@@ -1,6 +1,7 @@
 //! Cursors: from panel to panel, from line to line, from case to case.
 
 use crate::app::App;
+use crate::model::comparison::Column;
 use crate::model::frames::Recording;
 use crate::model::picks::Section;
 use crate::model::queue::Row;
@@ -114,6 +115,11 @@ impl App {
                 self.go_to_step(self.ui.player.step.saturating_add_signed(by));
             }
             Panel::Details => self.focus_by(by),
+            Panel::Comparison => {
+                // From what was proved on: what tells lines apart stays.
+                let figures = Column::ALL.iter().skip_while(|c| **c != Column::Verified).count();
+                self.ui.across = self.ui.across.saturating_add_signed(by).min(figures - 1);
+            }
             Panel::Curves | Panel::Parts => self.next_group(by > 0),
             _ => {}
         }

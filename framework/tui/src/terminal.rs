@@ -54,6 +54,7 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
         if changed || (moving && due) {
             screen.terminal.draw(|frame| hits = draw(frame, app))?;
             app.ui.page = hits.page;
+            app.ui.across = app.ui.across.min(hits.across);
             (changed, drawn) = (false, Some(Instant::now()));
         }
         for event in input.within(if moving { FRAME } else { IDLE }) {

@@ -118,6 +118,8 @@ pub struct Ui {
     pub sort: Option<Column>,
     /// The other way round.
     pub reverse: bool,
+    /// How many columns of figures are skipped where not all have room.
+    pub across: usize,
     /// Which family of curves.
     pub family: usize,
     /// Which group of bars.
@@ -159,6 +161,7 @@ impl Ui {
             filters: Default::default(),
             sort: None,
             reverse: false,
+            across: 0,
             family: 0,
             group: 0,
             scale: Scale::LogLog,

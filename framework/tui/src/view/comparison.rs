@@ -32,8 +32,12 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let first = first_shown(cursor, lines.len(), height);
     let shown = &lines[first..(first + height).min(lines.len())];
     let bar = u16::from(lines.len() > height);
-    let (columns, gap) = columns(app, shown, area.width.saturating_sub(1 + bar));
+    let room = area.width.saturating_sub(1 + bar);
+    let (columns, gap, more) = columns(app, shown, room, &mut painter.hits.across);
     head(painter, app, &columns, gap, area);
+    if more {
+        painter.put_right(area, area.width, 0, "›", painter.theme.accent);
+    }
     for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
         let here = index == cursor;
         let cursor = painter.cursor(Panel::Comparison);
@@ -88,8 +92,9 @@ fn varies(app: &App, column: Column) -> bool {
     groups.next().is_some_and(|first| groups.any(|group| of(group) != of(first)))
 }
 
-/// The columns that have room, how wide they are, and what is between them.
-fn columns(app: &App, shown: &[&Line], room: u16) -> (Vec<(Column, u16)>, u16) {
+/// The columns that have room, how wide they are, what is between them, and whether there are more to the right. `most` becomes how many
+/// can be skipped until the last has room.
+fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Column, u16)>, u16, bool) {
     let wanted = |column: &Column| match column {
         Column::Topology | Column::Workload | Column::Machine => varies(app, *column),
         Column::Interval => shown.iter().any(|line| line.interval.is_some()),
@@ -104,14 +109,36 @@ fn columns(app: &App, shown: &[&Line], room: u16) -> (Vec<(Column, u16)>, u16) {
     /// Specs narrower than this tell little.
     const LEAST: u16 = 13;
     shrink(&mut columns, room, LEAST);
-    for column in FIRST_TO_GO {
-        if taken(&columns, 1) <= room {
-            break;
+    let mut more = false;
+    if taken(&columns, 1) > room {
+        // One who has moved to the right wants what comes next there; others want what matters most.
+        let first = columns.iter().position(|(c, _)| *c == Column::Verified).unwrap_or(0);
+        *most = (1..columns.len() - first)
+            .find(|skipped| {
+                let left: Vec<_> = columns[..first].iter().chain(&columns[first + skipped..]).copied().collect();
+                taken(&left, 1) <= room
+            })
+            .unwrap_or(columns.len() - first - 1);
+        let skipped = app.ui.across.min(*most);
+        columns.drain(first..first + skipped);
+        if skipped > 0 {
+            while taken(&columns, 1) > room && columns.len() > first + 1 {
+                columns.pop();
+                more = true;
+            }
+        } else {
+            let before = columns.len();
+            for column in FIRST_TO_GO {
+                if taken(&columns, 1) <= room {
+                    break;
+                }
+                columns.retain(|(other, _)| *other != column);
+            }
+            more = columns.len() < before;
         }
-        columns.retain(|(other, _)| *other != column);
     }
     let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
-    (columns, gap)
+    (columns, gap, more)
 }
 
 fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {

@@ -51,6 +51,8 @@ pub struct Hits {
     spots: Vec<(Rect, Target)>,
     /// Lines of the panel that has the keys.
     pub page: usize,
+    /// How many columns of the comparison can be skipped before the last is in sight.
+    pub across: usize,
 }
 
 impl Hits {

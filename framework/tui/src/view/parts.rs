@@ -24,7 +24,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let area = painter.panel(area, Panel::Parts, &title);
     let words = Words::of(filter);
     let timed = app.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty());
-    let lines: Vec<&Line> = timed.filter(|l| words.are_in(&l.algorithm)).collect();
+    let mut lines: Vec<&Line> = timed.filter(|l| words.are_in(&l.algorithm)).collect();
     if lines.is_empty() {
         let text = if filter.is_empty() {
             "No algorithm has a time here."
@@ -38,7 +38,15 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let names = lines.iter().map(|l| width(&l.algorithm)).max().unwrap_or(0).min(area.width / 3);
     let room = area.width.saturating_sub(names + 14);
     // A bar of its own line, its figures below it, a line between: as much of that as there is room for.
-    let each = (area.height.saturating_sub(top) / lines.len() as u16).clamp(1, 3);
+    let high = area.height.saturating_sub(top);
+    let each = (high / lines.len() as u16).clamp(1, 3);
+    let fit = usize::from(high / each);
+    let left_out = if lines.len() > fit { lines.len() - (fit.max(1) - 1) } else { 0 };
+    if left_out > 0 {
+        lines.truncate(fit.max(1) - 1);
+        let text = format!("and {left_out} slower ones: / shows only those with some words, e takes the whole screen");
+        painter.put(area, 1, area.height - 1, &text, painter.theme.dim);
+    }
     for (i, line) in (0..).zip(&lines) {
         let y = top + i * each;
         painter.put(Rect { width: (1 + names).min(area.width), ..area }, 1, y, &line.algorithm, painter.theme.text);
