@@ -107,6 +107,8 @@ pub struct App {
     /// What the terminal is to do, apart from drawing.
     pub wish: Option<Wish>,
     batch: Option<Batch>,
+    /// Batches that were told to end, and write what they have: nobody waits for them but the session's end.
+    ending: Vec<Batch>,
     place: Place,
     rows: Option<Rows>,
     /// Remarks of rows that the log has.
@@ -147,6 +149,7 @@ impl App {
             leave: None,
             wish: None,
             batch: None,
+            ending: Vec::new(),
             place: setup.place,
             rows: setup.rows,
             stale: false,
@@ -183,7 +186,10 @@ impl App {
         let text = format!("{} to run", many(new.len(), "case"));
         self.tell(&text, false);
         self.tell_log(&text, false);
-        self.batch = Some(Batch::start(new, self.place.clone(), self.rows.clone()));
+        if let Some(before) = self.batch.replace(Batch::start(new, self.place.clone(), self.rows.clone())) {
+            before.cancel();
+            self.ending.push(before);
+        }
     }
 
     /// Starts anew with what is picked.
@@ -243,9 +249,10 @@ impl App {
             }
             news = true;
             if done {
-                self.batch = None;
+                self.ending.extend(self.batch.take());
             }
         }
+        self.ending.retain(|batch| !batch.is_over());
         news |= self.recording.as_mut().is_some_and(Recording::take_in);
         news |= self.play();
         news | self.refresh()

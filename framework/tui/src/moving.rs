@@ -142,6 +142,7 @@ impl App {
         };
         if let Some(index) = found {
             self.focus = Some(index);
+            self.follow();
         }
         self.want_recording();
     }
@@ -159,7 +160,15 @@ impl App {
         let at = self.focused().map_or(0, |(index, _)| index);
         self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
         self.ui.cursors[Panel::Details as usize] = 0;
+        self.follow();
         self.want_recording();
+    }
+
+    /// The queue's cursor goes to the case in focus, if the filter shows it.
+    fn follow(&mut self) {
+        if let Some(at) = self.case_rows().iter().position(|(index, _)| self.focus == Some(*index)) {
+            self.ui.cursors[Panel::Cases as usize] = at;
+        }
     }
 
     /// The next group of bars, family of curves or plane of nodes, or the one before; round and round.

@@ -97,6 +97,10 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, typing: &Typing, area: Rect) {
         }
         if let Some(help) = &error.help {
             painter.put(within, 1, y, help, theme.warn);
+        } else if let Purpose::Spec(section, _) = typing.purpose
+            && let Some(offer) = app.picks.offer_of(section, text)
+        {
+            painter.put(within, 1, y, &offer.shown, theme.dim);
         }
     } else if let Purpose::Spec(section, _) = typing.purpose {
         let about = app.picks.offer_of(section, text).map(|offer| format!("{}  {}", offer.shown, offer.about));
