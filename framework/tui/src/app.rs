@@ -1,11 +1,13 @@
 //! The session: what is known, what is shown, and how events change it. Drawing only reads it.
 
+mod running;
+
 use crate::engine::{Batch, Event, Rows};
 use crate::model::comparison::Compared;
 use crate::model::curves::{Family, families};
 use crate::model::frames::Recording;
 use crate::model::picks::Picks;
-use crate::model::queue::Queue;
+use crate::model::queue::{Prepared, Queue};
 use crate::ui::{Panel, Ui};
 use crate::view::theme::Theme;
 use std::collections::HashSet;
@@ -107,6 +109,8 @@ pub struct App {
     /// What the terminal is to do, apart from drawing.
     pub wish: Option<Wish>,
     batch: Option<Batch>,
+    /// Cases on their way from what is picked; whether they are all there is to be on screen.
+    preparing: Option<Receiver<(bool, Result<Prepared, String>)>>,
     /// Batches that were told to end, and write what they have: nobody waits for them but the session's end.
     ending: Vec<Batch>,
     place: Place,
@@ -149,6 +153,7 @@ impl App {
             leave: None,
             wish: None,
             batch: None,
+            preparing: None,
             ending: Vec::new(),
             place: setup.place,
             rows: setup.rows,
@@ -169,66 +174,9 @@ impl App {
         }
         if !setup.cases.is_empty() {
             app.ui.panel = Panel::Cases;
-            app.begin(setup.cases);
+            app.begin(Prepared::new(setup.cases, Vec::new()));
         }
         app
-    }
-
-    /// Runs cases; those that are on screen with a row are not run again.
-    pub(crate) fn begin(&mut self, cases: Vec<Case>) {
-        let focused = self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| row.key.clone());
-        let new = self.queue.enqueue(cases, self.now);
-        self.focus = focused.and_then(|key| self.queue.rows().iter().position(|row| row.key == key));
-        self.stale = true;
-        if new.is_empty() {
-            return self.tell("nothing to add: every case that is picked has its row; R runs them again", false);
-        }
-        let text = format!("{} to run", many(new.len(), "case"));
-        self.tell(&text, false);
-        self.tell_log(&text, false);
-        if let Some(before) = self.batch.replace(Batch::start(new, self.place.clone(), self.rows.clone())) {
-            before.cancel();
-            self.ending.push(before);
-        }
-    }
-
-    /// Starts anew with what is picked.
-    pub(crate) fn run(&mut self) {
-        match self.picks.cases(&self.registry) {
-            Ok(cases) => {
-                self.queue.clear();
-                (self.focus, self.recording) = (None, None);
-                self.ui.cursors = [0; 8];
-                self.held_back.clear();
-                self.begin(cases);
-                if self.ui.panel == Panel::Explore {
-                    self.ui.message = self.ui.message.take().map(|(text, bad)| (format!("{text}; 2 shows them"), bad));
-                }
-            }
-            Err(reason) => self.tell(&reason, true),
-        }
-    }
-
-    /// Runs what is picked and not on screen yet.
-    pub(crate) fn add(&mut self) {
-        if self.queue.is_busy() {
-            return self.tell("cases are running: wait, or stop them with x", true);
-        }
-        match self.picks.cases(&self.registry) {
-            Ok(cases) => self.begin(cases),
-            Err(reason) => self.tell(&reason, true),
-        }
-    }
-
-    /// Stops the cases that run and begins no more.
-    pub(crate) fn stop(&mut self) {
-        match &self.batch {
-            Some(batch) if self.queue.is_busy() => {
-                batch.cancel();
-                self.tell("stopping: what runs is given up, no case begins any more", false);
-            }
-            _ => self.tell("nothing runs", false),
-        }
     }
 
     /// Takes in what happened; true if there is something new to draw.
@@ -238,7 +186,7 @@ impl App {
         if !self.ui.frozen {
             self.now = now;
         }
-        let mut news = false;
+        let mut news = self.take_prepared();
         for _ in 0..AT_ONCE {
             let Some(event) = self.batch.as_ref().and_then(Batch::try_next) else { break };
             let done = matches!(event, Event::Done);
@@ -269,9 +217,9 @@ impl App {
             }
             Event::Finished(_, record) => {
                 self.failed |= !matches!(record.status, Status::Ok | Status::Unsupported);
-                for remark in [&record.reason, &record.note] {
+                for remark in [&record.reason, &record.note].into_iter().filter(|remark| !remark.is_empty()) {
                     let text = format!("{} on {}: {remark}", record.algorithm, record.topology);
-                    if !remark.is_empty() && self.said.insert(text.clone()) {
+                    if self.said.insert(text.clone()) {
                         self.tell_log(&text, record.status != Status::Ok);
                     }
                 }
@@ -339,7 +287,12 @@ impl App {
     /// Whether the picture moves by itself.
     pub fn is_moving(&self) -> bool {
         let walking = self.recording.as_ref().is_some_and(Recording::is_walking);
-        self.batch.is_some() || self.stale || self.working_out.is_some() || self.ui.player.plays || walking
+        self.batch.is_some()
+            || self.preparing.is_some()
+            || self.stale
+            || self.working_out.is_some()
+            || self.ui.player.plays
+            || walking
     }
 
     /// Puts a line at the bottom.

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::model::frames::Recording;
-use crate::model::queue::key;
 use crate::ui::Panel;
+use std::sync::Arc;
 use std::time::Duration;
 
 impl App {
@@ -80,6 +80,6 @@ impl App {
     /// Walks the schedule of the case in focus; frames are kept from a step on.
     pub(crate) fn record_from(&mut self, step: usize) {
         let Some((_, row)) = self.focused() else { return };
-        self.recording = Some(Recording::start(&row.case, key(&row.case), step));
+        self.recording = Some(Recording::start(&row.case, Arc::clone(&row.key), step));
     }
 }

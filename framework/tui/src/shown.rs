@@ -16,7 +16,7 @@ impl App {
     /// The queue's rows that a filter leaves, with their places.
     pub fn case_rows(&self) -> Vec<(usize, &Row)> {
         let words = Words::of(self.filter(Panel::Cases));
-        self.queue.rows().iter().enumerate().filter(|(_, row)| words.are_in_lowercase(row.text())).collect()
+        self.queue.rows().iter().enumerate().filter(|(_, row)| row.has(&words)).collect()
     }
 
     /// The comparison's lines as shown.

@@ -105,6 +105,7 @@ fn a_case_added_to_those_on_screen_leaves_the_others_alone() {
     session.settle();
     assert_eq!(session.app.queue.records().len(), 2);
     session.keys("a");
+    session.settle();
     assert!(session.screen(80, 24).contains("nothing to add"), "{}", session.screen(80, 24));
 }
 
@@ -123,7 +124,9 @@ fn held_still_nothing_moves_and_nothing_is_lost() {
 #[test]
 fn quitting_asks_first_while_cases_run() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
-    session.keys("fRq");
+    session.keys("fR");
+    session.settle();
+    session.keys("q");
     assert!(session.screen(80, 24).contains("1 case still to run. Leave them?"), "{}", session.screen(80, 24));
     session.keys("n");
     assert!(session.app.leave.is_none());
