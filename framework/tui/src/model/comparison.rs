@@ -161,10 +161,13 @@ impl Compared {
     pub fn sorted(&self, column: Option<Column>, reverse: bool, words: &str) -> Vec<&Line> {
         let (no_words, words) = (words.is_empty(), Words::of(words));
         let has = |line: &&Line| {
+            if no_words {
+                return true;
+            }
             let group = &self.groups[line.group];
             let text =
                 [&group.topology, &group.workload, &group.machine, &line.algorithm].map(String::as_str).join(" ");
-            no_words || words.are_in(&format!("{text} {} {}", line.status, line.verified))
+            words.are_in(&format!("{text} {} {}", line.status, line.verified))
         };
         let mut lines: Vec<&Line> = self.lines.iter().filter(has).collect();
         let Some(column) = column else { return lines };

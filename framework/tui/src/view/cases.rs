@@ -57,7 +57,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
     let in_sight: Vec<&Row> = shown().map(|(_, (_, row))| *row).collect();
     let more = if more > 0 { more + 2 } else { 0 };
-    let columns = columns(&in_sight, text_area.width.saturating_sub(5 + words + more));
+    let columns = columns(&in_sight, text_area.width.saturating_sub(6 + words + more));
     for ((y, (index, (_, row))), state) in (0..).zip(shown()).zip(&states) {
         let here = index == cursor;
         let style = if here { painter.cursor(Panel::Cases) } else { state.style };

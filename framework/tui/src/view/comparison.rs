@@ -105,38 +105,34 @@ fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Col
         let texts = if column == Column::Verified { texts.min(24) } else { texts };
         texts.max(width(column.title()) + u16::from(app.ui.sort == Some(column)))
     };
-    let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
     /// Specs narrower than this tell little.
     const LEAST: u16 = 13;
-    shrink(&mut columns, room, LEAST);
+    let fits = |columns: &[(Column, u16)]| {
+        let mut narrow = columns.to_vec();
+        shrink(&mut narrow, room, LEAST);
+        taken(&narrow, 1) <= room
+    };
+    let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
     let mut more = false;
-    if taken(&columns, 1) > room {
+    if !fits(&columns) {
         // One who has moved to the right wants what comes next there; others want what matters most.
         let first = columns.iter().position(|(c, _)| *c == Column::Verified).unwrap_or(0);
-        *most = (1..columns.len() - first)
-            .find(|skipped| {
-                let left: Vec<_> = columns[..first].iter().chain(&columns[first + skipped..]).copied().collect();
-                taken(&left, 1) <= room
-            })
-            .unwrap_or(columns.len() - first - 1);
+        let without = |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
+        let all = columns.len() - first - 1;
+        *most = (1..all).find(|skipped| fits(&without(*skipped))).unwrap_or(all);
         let skipped = app.ui.across.min(*most);
-        columns.drain(first..first + skipped);
-        if skipped > 0 {
-            while taken(&columns, 1) > room && columns.len() > first + 1 {
-                columns.pop();
-                more = true;
+        columns = without(skipped);
+        let before = columns.len();
+        let mut go = FIRST_TO_GO.iter();
+        while !fits(&columns) && columns.len() > first + 1 {
+            match go.next() {
+                Some(column) if skipped == 0 => columns.retain(|(other, _)| other != column),
+                _ => drop(columns.pop()),
             }
-        } else {
-            let before = columns.len();
-            for column in FIRST_TO_GO {
-                if taken(&columns, 1) <= room {
-                    break;
-                }
-                columns.retain(|(other, _)| *other != column);
-            }
-            more = columns.len() < before;
         }
+        more = columns.len() < before;
     }
+    shrink(&mut columns, room, LEAST);
     let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
     (columns, gap, more)
 }

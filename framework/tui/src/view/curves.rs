@@ -99,7 +99,8 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
             continue;
         }
         last = Some(y);
-        painter.put_right(area, left - 1, top + y, &duration(tick), theme.dim);
+        let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
+        painter.put_right(area, left - 1, top + y, &text, theme.dim);
         painter.dot(area, left - 1, top + y, '┤', theme.dim);
     }
     // Below, the sizes themselves, as many as there is room for.
