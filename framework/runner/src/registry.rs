@@ -78,14 +78,7 @@ impl Registry {
     /// What the user names must be right: a file that is no plugin, or a folder that can't be read, is an error. In a scan, files that are
     /// no plugins are passed over with a line in the log.
     pub fn find(named: &[PathBuf]) -> Result<Self, RegistryError> {
-        let mut registry = Self::default();
-        for path in named {
-            if path.is_dir() {
-                registry.scan(path, Origin::Named, |_| true)?;
-            } else {
-                registry.add(Plugin::load(path)?, Origin::Named);
-            }
-        }
+        let mut registry = Self::named(named)?;
         for folder in std::env::var_os(PATH_VARIABLE).iter().flat_map(std::env::split_paths) {
             if folder.is_dir() {
                 registry.scan(&folder, Origin::Variable, |_| true)?;
@@ -104,6 +97,19 @@ impl Registry {
         }
         if let Some(folder) = program_folder("") {
             registry.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
+        }
+        Ok(registry)
+    }
+
+    /// Only what is in these folders and files.
+    pub fn named(named: &[PathBuf]) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        for path in named {
+            if path.is_dir() {
+                registry.scan(path, Origin::Named, |_| true)?;
+            } else {
+                registry.add(Plugin::load(path)?, Origin::Named);
+            }
         }
         Ok(registry)
     }

@@ -1,13 +1,14 @@
 //! The session: what is known, what is shown, and how events change it. Drawing only reads it.
 
+mod running;
+
 use crate::engine::{Batch, Event, Rows};
-use crate::model::Words;
-use crate::model::comparison::{Column, Compared, Line};
+use crate::model::comparison::Compared;
 use crate::model::curves::{Family, families};
 use crate::model::frames::Recording;
-use crate::model::picks::{Item, Picks, Section};
-use crate::model::queue::{Queue, Row, State};
-use crate::typing::Typing;
+use crate::model::picks::Picks;
+use crate::model::queue::{Prepared, Queue};
+use crate::ui::{Panel, Ui};
 use crate::view::theme::Theme;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -19,60 +20,6 @@ use swapmeet_runner::batch::Place;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
-
-/// A part of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Panel {
-    /// What to run.
-    Explore,
-    /// The queue.
-    Cases,
-    /// Who is faster.
-    Comparison,
-    /// Time against block size or nodes.
-    Curves,
-    /// The six parts of time.
-    Parts,
-    /// A schedule as it happens.
-    Network,
-    /// All about one case.
-    Details,
-    /// What plugins and the program had to say.
-    Log,
-}
-
-impl Panel {
-    /// All, by their numbers.
-    pub const ALL: [Self; 8] = [
-        Self::Explore,
-        Self::Cases,
-        Self::Comparison,
-        Self::Curves,
-        Self::Parts,
-        Self::Network,
-        Self::Details,
-        Self::Log,
-    ];
-
-    /// Its name on the tab.
-    pub fn tab(self) -> &'static str {
-        match self {
-            Self::Explore => "Explore",
-            Self::Cases => "Cases",
-            Self::Comparison => "Compare",
-            Self::Curves => "Curves",
-            Self::Parts => "Parts",
-            Self::Network => "Network",
-            Self::Details => "Details",
-            Self::Log => "Log",
-        }
-    }
-
-    /// Its number, from 1.
-    pub fn number(self) -> u8 {
-        self as u8 + 1
-    }
-}
 
 /// How a session is to begin.
 pub struct Setup {
@@ -129,93 +76,6 @@ pub struct LogLine {
     pub is_warning: bool,
 }
 
-/// How curves are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
-    /// Both axes logarithmic.
-    LogLog,
-    /// Only x.
-    LogX,
-    /// Neither.
-    Linear,
-}
-
-/// What the network panel shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// Messages on links.
-    Messages,
-    /// Bytes on links.
-    Bytes,
-    /// Bytes held by nodes.
-    Held,
-}
-
-/// Playing a schedule.
-#[derive(Debug, Clone, Copy)]
-pub struct Player {
-    /// The step shown, from 0.
-    pub step: usize,
-    /// Whether it moves on.
-    pub plays: bool,
-    /// Steps a second.
-    pub speed: f64,
-    /// What is shown.
-    pub shown: Shown,
-    /// Which plane of three dimensions.
-    pub plane: usize,
-    /// When the step was shown first.
-    pub since: Duration,
-}
-
-/// What is shown, and where the cursors are.
-pub struct Ui {
-    /// The panel that has the keys.
-    pub panel: Panel,
-    /// Whether it has the whole screen.
-    pub expanded: bool,
-    /// What shares the screen with pickers, queue and comparison.
-    pub companion: Panel,
-    /// The open list of the pickers.
-    pub section: usize,
-    /// The cursor in each list of the pickers.
-    pub items: [usize; 5],
-    /// The cursors of panels, by number.
-    pub cursors: [usize; 8],
-    /// The filters of panels, by number.
-    pub filters: [String; 8],
-    /// What the comparison is sorted by; `None` for groups, fastest first.
-    pub sort: Option<Column>,
-    /// The other way round.
-    pub reverse: bool,
-    /// Which family of curves.
-    pub family: usize,
-    /// Which group of bars.
-    pub group: usize,
-    /// How curves are drawn.
-    pub scale: Scale,
-    /// Whether bars are shares.
-    pub shares: bool,
-    /// The schedule.
-    pub player: Player,
-    /// What is being typed.
-    pub typing: Option<Typing>,
-    /// Whether the keys are shown, scrolled by so many lines.
-    pub help: Option<usize>,
-    /// Whether it is asked if cases may be left unrun.
-    pub confirm_quit: bool,
-    /// Whether the picture is held still.
-    pub frozen: bool,
-    /// The last thing to be told, and whether it is bad.
-    pub message: Option<(String, bool)>,
-    /// Colours.
-    pub theme: Theme,
-    /// Whether only ASCII is drawn.
-    pub ascii: bool,
-    /// Lines of the panel that has the keys, as last drawn.
-    pub page: usize,
-}
-
 /// The session.
 pub struct App {
     /// The plugins there are.
@@ -249,6 +109,10 @@ pub struct App {
     /// What the terminal is to do, apart from drawing.
     pub wish: Option<Wish>,
     batch: Option<Batch>,
+    /// Cases on their way from what is picked; whether they are all there is to be on screen.
+    preparing: Option<Receiver<(bool, Result<Prepared, String>)>>,
+    /// Batches that were told to end, and write what they have: nobody waits for them but the session's end.
+    ending: Vec<Batch>,
     place: Place,
     rows: Option<Rows>,
     /// Remarks of rows that the log has.
@@ -289,6 +153,8 @@ impl App {
             leave: None,
             wish: None,
             batch: None,
+            preparing: None,
+            ending: Vec::new(),
             place: setup.place,
             rows: setup.rows,
             stale: false,
@@ -308,61 +174,9 @@ impl App {
         }
         if !setup.cases.is_empty() {
             app.ui.panel = Panel::Cases;
-            app.begin(setup.cases);
+            app.begin(Prepared::new(setup.cases, Vec::new()));
         }
         app
-    }
-
-    /// Runs cases; those that are on screen with a row are not run again.
-    pub(crate) fn begin(&mut self, cases: Vec<Case>) {
-        let focused = self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| row.key.clone());
-        let new = self.queue.enqueue(cases, self.now);
-        self.focus = focused.and_then(|key| self.queue.rows().iter().position(|row| row.key == key));
-        self.stale = true;
-        if new.is_empty() {
-            return self.tell("nothing to add: every case that is picked has its row; R runs them again", false);
-        }
-        self.tell(&format!("{} to run", many(new.len(), "case")), false);
-        self.batch = Some(Batch::start(new, self.place.clone(), self.rows.clone()));
-    }
-
-    /// Starts anew with what is picked.
-    pub(crate) fn run(&mut self) {
-        match self.picks.cases(&self.registry) {
-            Ok(cases) => {
-                self.queue.clear();
-                (self.focus, self.recording) = (None, None);
-                self.ui.cursors = [0; 8];
-                self.held_back.clear();
-                self.begin(cases);
-                if self.ui.panel == Panel::Explore {
-                    self.ui.message = self.ui.message.take().map(|(text, bad)| (format!("{text}; 2 shows them"), bad));
-                }
-            }
-            Err(reason) => self.tell(&reason, true),
-        }
-    }
-
-    /// Runs what is picked and not on screen yet.
-    pub(crate) fn add(&mut self) {
-        if self.queue.is_busy() {
-            return self.tell("cases are running: wait, or stop them with x", true);
-        }
-        match self.picks.cases(&self.registry) {
-            Ok(cases) => self.begin(cases),
-            Err(reason) => self.tell(&reason, true),
-        }
-    }
-
-    /// Stops the cases that run and begins no more.
-    pub(crate) fn stop(&mut self) {
-        match &self.batch {
-            Some(batch) if self.queue.is_busy() => {
-                batch.cancel();
-                self.tell("stopping: what runs is given up, no case begins any more", false);
-            }
-            _ => self.tell("nothing runs", false),
-        }
     }
 
     /// Takes in what happened; true if there is something new to draw.
@@ -372,7 +186,7 @@ impl App {
         if !self.ui.frozen {
             self.now = now;
         }
-        let mut news = false;
+        let mut news = self.take_prepared();
         for _ in 0..AT_ONCE {
             let Some(event) = self.batch.as_ref().and_then(Batch::try_next) else { break };
             let done = matches!(event, Event::Done);
@@ -383,9 +197,10 @@ impl App {
             }
             news = true;
             if done {
-                self.batch = None;
+                self.ending.extend(self.batch.take());
             }
         }
+        self.ending.retain(|batch| !batch.is_over());
         news |= self.recording.as_mut().is_some_and(Recording::take_in);
         news |= self.play();
         news | self.refresh()
@@ -402,21 +217,24 @@ impl App {
             }
             Event::Finished(_, record) => {
                 self.failed |= !matches!(record.status, Status::Ok | Status::Unsupported);
-                for remark in [&record.reason, &record.note] {
+                for remark in [&record.reason, &record.note].into_iter().filter(|remark| !remark.is_empty()) {
                     let text = format!("{} on {}: {remark}", record.algorithm, record.topology);
-                    if !remark.is_empty() && self.said.insert(text.clone()) {
+                    if self.said.insert(text.clone()) {
                         self.tell_log(&text, record.status != Status::Ok);
                     }
                 }
                 self.stale = true;
             }
             Event::Done => {
+                // What waits or runs even now was stopped.
+                self.queue.stop();
                 let tally = self.queue.tally();
-                let stopped =
-                    self.queue.rows().iter().filter(|row| matches!(row.state, State::Waiting | State::Stopped)).count();
-                let stopped = if stopped > 0 { format!(", {stopped} not run") } else { String::new() };
-                let bad = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
-                self.tell(&format!("done: {} verified{bad}{stopped}", many(tally.ok, "case")), tally.failed > 0);
+                let count = |n: usize, word: &str| if n > 0 { format!(", {n} {word}") } else { String::new() };
+                let left_out = count(tally.unsupported, "unsupported");
+                let (bad, stopped) = (count(tally.failed, "failed"), count(tally.stopped, "stopped"));
+                let text = format!("done: {} verified{left_out}{bad}{stopped}", many(tally.ok, "case"));
+                self.tell(&text, tally.failed > 0);
+                self.tell_log(&text, tally.failed > 0);
             }
             _ => {}
         }
@@ -469,7 +287,12 @@ impl App {
     /// Whether the picture moves by itself.
     pub fn is_moving(&self) -> bool {
         let walking = self.recording.as_ref().is_some_and(Recording::is_walking);
-        self.batch.is_some() || self.stale || self.working_out.is_some() || self.ui.player.plays || walking
+        self.batch.is_some()
+            || self.preparing.is_some()
+            || self.stale
+            || self.working_out.is_some()
+            || self.ui.player.plays
+            || walking
     }
 
     /// Puts a line at the bottom.
@@ -480,8 +303,14 @@ impl App {
     pub(crate) fn tell_log(&mut self, text: &str, is_warning: bool) {
         /// Lines of a plugin that can't stop talking.
         const MOST: usize = 10_000;
+        let cursor = &mut self.ui.cursors[Panel::Log as usize];
         if self.log.len() >= MOST {
             self.log.drain(..MOST / 10);
+            *cursor = cursor.saturating_sub(MOST / 10);
+        }
+        // One who looks at the last line wants the next one.
+        if *cursor + 1 == self.log.len() && self.ui.filters[Panel::Log as usize].is_empty() {
+            *cursor += 1;
         }
         let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.log.push(LogLine { at: self.now, text: clean, is_warning });
@@ -501,91 +330,9 @@ impl App {
             unwritten: self.unwritten.clone(),
         }
     }
-
-    /// The filter of a panel.
-    pub fn filter(&self, panel: Panel) -> &str {
-        &self.ui.filters[panel as usize]
-    }
-
-    /// The queue's rows that a filter leaves, with their places.
-    pub fn case_rows(&self) -> Vec<(usize, &Row)> {
-        let words = Words::of(self.filter(Panel::Cases));
-        self.queue.rows().iter().enumerate().filter(|(_, row)| words.are_in_lowercase(row.text())).collect()
-    }
-
-    /// The comparison's lines as shown.
-    pub fn lines(&self) -> Vec<&Line> {
-        self.compared.sorted(self.ui.sort, self.ui.reverse, self.filter(Panel::Comparison))
-    }
-
-    /// The log's lines that a filter leaves.
-    pub fn log_lines(&self) -> Vec<&LogLine> {
-        let words = Words::of(self.filter(Panel::Log));
-        self.log.iter().filter(|line| words.are_in(&line.text)).collect()
-    }
-
-    /// The open list of the pickers.
-    pub fn section(&self) -> Section {
-        Section::ALL[self.ui.section.min(Section::ALL.len() - 1)]
-    }
-
-    /// Its lines.
-    pub fn items(&self, section: Section) -> Vec<Item<'_>> {
-        self.picks.items(section, self.filter(Panel::Explore))
-    }
-
-    /// The line under the cursor.
-    pub fn item(&self) -> Option<Item<'_>> {
-        let section = self.section();
-        self.items(section).get(self.ui.items[section as usize]).copied()
-    }
-
-    /// The case that details and network are about: the one last looked at, or the first that has a row.
-    pub fn focused(&self) -> Option<(usize, &Row)> {
-        let rows = self.queue.rows();
-        let index = self.focus.filter(|i| *i < rows.len());
-        let index = index.or_else(|| rows.iter().position(|r| matches!(r.state, State::Done(_))))?;
-        Some((index, &rows[index]))
-    }
 }
 
 /// A count and its noun.
 pub(crate) fn many(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
-
-impl Ui {
-    fn new(theme: Theme, ascii: bool) -> Self {
-        Self {
-            panel: Panel::Explore,
-            expanded: false,
-            companion: Panel::Parts,
-            section: 0,
-            items: [0; 5],
-            cursors: [0; 8],
-            filters: Default::default(),
-            sort: None,
-            reverse: false,
-            family: 0,
-            group: 0,
-            scale: Scale::LogLog,
-            shares: false,
-            player: Player {
-                step: 0,
-                plays: false,
-                speed: 2.0,
-                shown: Shown::Messages,
-                plane: 0,
-                since: Duration::ZERO,
-            },
-            typing: None,
-            help: None,
-            confirm_quit: false,
-            frozen: false,
-            message: None,
-            theme,
-            ascii,
-            page: 10,
-        }
-    }
 }

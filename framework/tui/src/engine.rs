@@ -63,6 +63,11 @@ impl Batch {
         }
     }
 
+    /// Whether all is done and written.
+    pub fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Ends it: what runs is stopped and gets no row, no more cases begin.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

@@ -47,7 +47,7 @@ pub enum Action {
     Run,
     /// Run what is picked and not on screen yet.
     Add,
-    /// Begin no more cases.
+    /// Give up what runs, and begin no more cases.
     Stop,
     /// Compare the others with this algorithm.
     Baseline,
@@ -214,7 +214,7 @@ pub static BINDINGS: &[Binding] = {
             Quit, [ch('q')], "quit", "leave; asks first while cases run";
             Run, [ch('R'), key(K::F(5))], "run", "run what is picked, from the start";
             Add, [ch('a')], "add", "run what is picked and has no row yet";
-            Stop, [ch('x')], "stop", "begin no more cases";
+            Stop, [ch('x')], "stop", "give up what runs, which gets no row; begin nothing more";
             Baseline, [ch('b')], "", "compare with this algorithm; again: with the fastest";
             Save, [ch('S'), ctrl('s')], "save", "save what is picked as an experiment, rows as CSV beside it";
             Filter, [ch('/')], "filter", "show only lines with these words; Esc shows all";
@@ -258,6 +258,8 @@ pub static BINDINGS: &[Binding] = {
             Open, [key(K::Enter)], "details", "details of the row's case";
             Sort, [ch('s')], "sort", "sort by the next column";
             Reverse, [ch('r')], "reverse", "turn the order round";
+            Left, [key(K::Left), ch('h')], "", "columns to the left";
+            Right, [key(K::Right), ch('l')], "", "columns that had no room";
         }
         Charts {
             View, [ch('v')], "scale", "curves: log-log, log, linear; bars: times or shares";
@@ -269,6 +271,12 @@ pub static BINDINGS: &[Binding] = {
             Faster, [ch('+'), ch('=')], "faster", "play faster";
             Slower, [ch('-')], "slower", "play slower";
             View, [ch('v')], "what", "messages on links, bytes on links, bytes held by nodes";
+            Left, [key(K::Left), ch('h')], "", "a step back";
+            Right, [key(K::Right), ch('l')], "", "a step on";
+            First, [ch('g'), key(K::Home)], "", "to the first step";
+            Last, [ch('G'), key(K::End)], "", "to the last step";
+            Up, [key(K::Up), ch('k')], "", "the case before";
+            Down, [key(K::Down), ch('j')], "", "the next case";
             PreviousGroup, [ch('[')], "", "the plane before, in three dimensions";
             NextGroup, [ch(']')], "", "the next plane";
             Record, [key(K::Enter)], "", "walk a long schedule that isn't walked unasked";
@@ -293,7 +301,10 @@ pub fn action(scope: Scope, event: &KeyEvent) -> Option<Action> {
 pub fn hints(scope: Scope) -> impl Iterator<Item = (String, &'static str)> {
     let of = move |wanted: Scope| BINDINGS.iter().filter(move |b| b.scope == wanted && !b.hint.is_empty());
     let anywhere = (scope != Scope::Typing && scope != Scope::Anywhere).then_some(Scope::Anywhere);
-    let both = of(scope).chain(anywhere.into_iter().flat_map(of));
+    // A network has no lines to show only some of.
+    let anywhere = anywhere.into_iter().flat_map(of);
+    let anywhere = anywhere.filter(move |b| scope != Scope::Network || b.action != Action::Filter);
+    let both = of(scope).chain(anywhere);
     both.map(|b| (b.keys.first().map(|k| k.name()).unwrap_or_default(), b.hint))
 }
 

@@ -6,12 +6,17 @@
 mod actions;
 pub mod app;
 pub mod engine;
+mod input;
 pub mod keys;
 pub mod model;
 mod mouse;
+mod moving;
+mod playing;
 mod save;
+mod shown;
 pub mod terminal;
 mod typing;
+pub mod ui;
 pub mod view;
 
 pub use app::{App, Outcome, Setup};

@@ -1,8 +1,9 @@
 //! What the mouse does: a click selects what it hits, a second click opens it, the wheel scrolls.
 
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::keys::Action;
 use crate::model::comparison::Column;
+use crate::ui::Panel;
 use crate::view::{Hits, Target};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
@@ -42,13 +43,13 @@ impl App {
             }
             Target::Section(section) => {
                 self.show(Panel::Explore);
-                self.ui.section = section;
+                self.open_section(section);
             }
             Target::Item(section, index) => {
                 let again = self.ui.section == section && self.ui.items.get(section) == Some(&index);
                 let here = self.ui.panel == Panel::Explore;
                 self.show(Panel::Explore);
-                self.ui.section = section;
+                self.open_section(section);
                 if let Some(item) = self.ui.items.get_mut(section) {
                     *item = index;
                 }

@@ -1,33 +1,36 @@
 //! The terminal: taken over, given back whatever happens, and the loop between.
 
 use crate::app::{App, Outcome, Setup, Wish};
+use crate::input::{Input, Signals, has_hung_up};
 use crate::view::{Hits, draw};
 use crossterm::cursor::Show;
-use crossterm::event::{
-    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, poll, read,
-};
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event};
 use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGTERM, SIGTSTP};
+use ratatui::layout::Rect;
+use signal_hook::consts::SIGTSTP;
 use std::io::{self, Stdout, stdout};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Between two pictures of something that moves.
 const FRAME: Duration = Duration::from_millis(33);
-/// Between two looks at the signals when nothing moves.
+/// Between two looks at signals and the terminal when nothing moves.
 const IDLE: Duration = Duration::from_millis(250);
 
-/// Shows the dashboard until it is left.
+/// Shows the dashboard until it is left, told to end, or its terminal is gone.
 pub fn run(setup: Setup) -> io::Result<Outcome> {
     let signals = Signals::new()?;
     let mut app = App::new(setup);
-    on_screen(|screen| show(screen, &mut app, &signals))??;
-    Ok(app.outcome())
+    let shown = on_screen(|screen| show(screen, &mut app, &signals));
+    match shown.flatten() {
+        // Nobody is left to be told that nothing more can be shown.
+        Err(error) if !has_hung_up() => Err(error),
+        _ => Ok(app.outcome()),
+    }
 }
 
 /// Takes the terminal over for as long as `work` takes, and gives it back even at a panic.
@@ -39,6 +42,7 @@ pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
 
 fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()> {
     let began = Instant::now();
+    let input = Input::listen()?;
     let mut hits = Hits::default();
     let mut changed = true;
     let mut drawn = None::<Instant>;
@@ -50,28 +54,26 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
         if changed || (moving && due) {
             screen.terminal.draw(|frame| hits = draw(frame, app))?;
             app.ui.page = hits.page;
+            app.ui.across = app.ui.across.min(hits.across);
             (changed, drawn) = (false, Some(Instant::now()));
         }
-        if poll(if moving { FRAME } else { IDLE })? {
-            // All that was typed meanwhile: holding a key down must not run behind.
-            loop {
-                handle(app, &read()?, &hits);
-                if app.leave.is_some() || !poll(Duration::ZERO)? {
-                    break;
-                }
-            }
+        for event in input.within(if moving { FRAME } else { IDLE }) {
+            handle(app, &event?, &hits);
             changed = true;
+            if app.leave.is_some() {
+                break;
+            }
         }
         match app.wish.take() {
-            Some(Wish::Redraw) => screen.terminal.clear()?,
-            Some(Wish::Suspend) => screen.suspend(signals)?,
+            Some(Wish::Redraw) => screen.redraw()?,
+            Some(Wish::Suspend) => screen.suspend()?,
             None => {}
         }
-        if signals.resumed.swap(false, Ordering::Relaxed) {
-            screen.terminal.clear()?;
+        if signals.resumed() {
+            screen.redraw()?;
             changed = true;
         }
-        if app.leave.is_some() || signals.ended.load(Ordering::Relaxed) {
+        if app.leave.is_some() || signals.ended() || has_hung_up() {
             return Ok(());
         }
     }
@@ -101,13 +103,18 @@ impl Screen {
         Ok(Self { terminal: terminal? })
     }
 
-    /// Gives the terminal back, stops, and takes it again when the shell says so.
-    fn suspend(&mut self, signals: &Signals) -> io::Result<()> {
+    /// The next picture is drawn in full. (`Terminal::clear` asks the terminal where its cursor is, and not every terminal answers.)
+    fn redraw(&mut self) -> io::Result<()> {
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from(size))
+    }
+
+    /// Gives the terminal back, stops, and takes it again when the shell says so; what follows draws anew.
+    fn suspend(&mut self) -> io::Result<()> {
         give_back();
         signal_hook::low_level::emulate_default_handler(SIGTSTP)?;
         take()?;
-        signals.resumed.store(true, Ordering::Relaxed);
-        Ok(())
+        self.redraw()
     }
 }
 
@@ -159,21 +166,4 @@ fn restore_at_panic() -> Restored {
         }
     }));
     Restored
-}
-
-/// Signals that end or wake a program.
-struct Signals {
-    ended: Arc<AtomicBool>,
-    resumed: Arc<AtomicBool>,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        let signals = Self { ended: Arc::default(), resumed: Arc::default() };
-        for signal in [SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&signals.ended))?;
-        }
-        signal_hook::flag::register(SIGCONT, Arc::clone(&signals.resumed))?;
-        Ok(signals)
-    }
 }

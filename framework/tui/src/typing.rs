@@ -1,9 +1,10 @@
 //! A line being typed: a spec, a setting, a filter, a file's name. What is wrong with it is known while it is typed.
 
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::keys::{Action, Scope, action};
 use crate::model::picks::{Section, Setting};
 use crate::save;
+use crate::ui::Panel;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::Path;
 use swapmeet_core::spec::Spec;
@@ -33,12 +34,14 @@ pub struct Typing {
     pub input: Input,
     /// What is wrong with it.
     pub error: Option<InputError>,
+    /// As it was before.
+    before: String,
 }
 
 impl Typing {
     /// Begins with a text.
     pub fn new(purpose: Purpose, text: &str) -> Self {
-        Self { purpose, input: Input::new(text.to_owned()), error: None }
+        Self { purpose, input: Input::new(text.to_owned()), error: None, before: text.to_owned() }
     }
 
     /// What it is, for its frame.
@@ -57,7 +60,7 @@ impl App {
     pub(crate) fn type_key(&mut self, event: &KeyEvent) {
         match action(Scope::Typing, event) {
             Some(Action::Accept) => self.accept(),
-            Some(Action::Cancel) => self.ui.typing = None,
+            Some(Action::Cancel) => self.cancel(),
             Some(Action::Complete) => self.complete(),
             Some(other) => self.act(other),
             None => {
@@ -99,6 +102,14 @@ impl App {
     /// Begins to type, with what is wrong with the beginning already known.
     pub(crate) fn type_in(&mut self, purpose: Purpose, text: &str) {
         self.ui.typing = Some(Typing::new(purpose, text));
+    }
+
+    fn cancel(&mut self) {
+        // A filter is in force while it is typed.
+        if let Some(Typing { purpose: Purpose::Filter(panel), before, .. }) = self.ui.typing.take() {
+            self.ui.filters[panel as usize] = before;
+            self.clamp();
+        }
     }
 
     fn accept(&mut self) {

@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
 
 mod panels;
+mod pty;
 mod sessions;
 mod terminal;

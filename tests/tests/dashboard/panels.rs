@@ -105,7 +105,47 @@ fn a_case_added_to_those_on_screen_leaves_the_others_alone() {
     session.settle();
     assert_eq!(session.app.queue.records().len(), 2);
     session.keys("a");
+    session.settle();
     assert!(session.screen(80, 24).contains("nothing to add"), "{}", session.screen(80, 24));
+}
+
+#[test]
+fn columns_that_have_no_room_are_a_few_keys_away() {
+    let mut session = compared();
+    session.keys("3");
+    let head = |session: &mut Session| session.screen(80, 24).lines().nth(2).unwrap().to_owned();
+    let narrow = head(&mut session);
+    assert!(narrow.contains("time") && !narrow.contains("worst link") && narrow.contains('›'), "{narrow}");
+    session.keys("lllll");
+    let moved = head(&mut session);
+    assert!(moved.contains("algorithm") && moved.contains("worst link") && !moved.contains('›'), "{moved}");
+    session.keys("hhhhh");
+    assert_eq!(head(&mut session), narrow);
+}
+
+#[test]
+fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
+    let mut session = compared();
+    for (panel, words, there, gone) in [
+        ("1", "doubling", "recursive doubling", "suh-shin "),
+        ("2", "6x6 unsupported", "36 nodes are", "torus:4x4"),
+        ("3", "8x8 16KiB pex", "pex", "bruck"),
+        ("4", "bruck", "● bruck", "pex"),
+        ("5", "suh", "suh-shin", "bruck"),
+        ("7", "bytes", "peak_node_bytes", "Suh"),
+        ("8", "done", "72 cases verified", "no power of two"),
+    ] {
+        session.keys(panel);
+        session.settle();
+        session.keys("/");
+        session.keys(words);
+        let screen = session.screen(80, 24);
+        let lines = || screen.lines().skip(2).take(16);
+        assert!(lines().any(|l| l.contains(there)) && !lines().any(|l| l.contains(gone)), "{panel}:\n{screen}");
+        session.key(KeyCode::Esc);
+        let screen = session.screen(80, 24);
+        assert!(screen.contains(gone), "what was typed is not kept:\n{screen}");
+    }
 }
 
 #[test]
@@ -123,7 +163,9 @@ fn held_still_nothing_moves_and_nothing_is_lost() {
 #[test]
 fn quitting_asks_first_while_cases_run() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
-    session.keys("fRq");
+    session.keys("fR");
+    session.settle();
+    session.keys("q");
     assert!(session.screen(80, 24).contains("1 case still to run. Leave them?"), "{}", session.screen(80, 24));
     session.keys("n");
     assert!(session.app.leave.is_none());

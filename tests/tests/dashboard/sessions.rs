@@ -5,6 +5,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::Color;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::time::Duration;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
@@ -31,8 +32,11 @@ impl Session {
                 list.push(swapmeet_runner::input::Text::flag("default", default));
             }
         }
+        // Pictures of the pickers stay the same when a plugin is added.
+        let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
+        let file = |name| format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}");
         let setup = Setup {
-            registry: Registry::find(&[build().to_owned()]).unwrap(),
+            registry: Registry::named(&plugins.map(|name| build().join(file(name)))).unwrap(),
             plugin_dirs: Vec::new(),
             experiment,
             cases: Vec::new(),

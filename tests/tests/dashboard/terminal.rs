@@ -1,118 +1,10 @@
-//! The real program in a pseudo-terminal: what it leaves on disk, and how it leaves the terminal.
+//! The real program in a terminal: what it leaves on disk, and how it leaves the terminal.
 
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-use std::io::{Read, Write};
-use std::num::NonZero;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use crate::pty::{Terminal, in_terminal, processes_in, rows, shell, some};
+use std::io::Read;
 use std::time::{Duration, Instant};
-use swapmeet_results::{Record, read_records};
-use swapmeet_tests::{build, swapmeet};
-
-/// A shell's child in a terminal, and what the terminal shows.
-struct Terminal {
-    master: Box<dyn MasterPty + Send>,
-    writer: Box<dyn Write + Send>,
-    child: Box<dyn Child + Send + Sync>,
-    screen: Arc<Mutex<vt100::Parser>>,
-}
-
-fn size(columns: u16, rows: u16) -> PtySize {
-    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
-}
-
-fn some(n: u16) -> NonZero<u16> {
-    NonZero::new(n).unwrap()
-}
-
-impl Terminal {
-    /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status and how the terminal is set.
-    fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
-        let program = build().join("swapmeet");
-        let this = std::env::current_exe().unwrap();
-        let script = command.replace("swapmeet", &program.display().to_string());
-        let script = script.replace("THIS-TEST", &this.display().to_string());
-        let mut shell = CommandBuilder::new("sh");
-        shell.args(["-c", &format!("{script}; echo \"status $?\"; stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'")]);
-        shell.cwd(folder);
-        for (key, value) in [
-            ("TERM", "xterm-256color"),
-            ("LC_ALL", "C.UTF-8"),
-            ("XDG_DATA_HOME", "/nonexistent"),
-            ("RUST_BACKTRACE", "0"),
-        ] {
-            shell.env(key, value);
-        }
-        for key in ["NO_COLOR", "SWAPMEET_PLUGIN_PATH"] {
-            shell.env_remove(key);
-        }
-        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
-        let child = pair.slave.spawn_command(shell).unwrap();
-        drop(pair.slave);
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(some(rows), some(columns), 200)));
-        let (mut reader, parser) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&screen));
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(n) = reader.read(&mut bytes) {
-                if n == 0 {
-                    break;
-                }
-                parser.lock().unwrap().process(&bytes[..n]);
-            }
-        });
-        let writer = pair.master.take_writer().unwrap();
-        Self { master: pair.master, writer, child, screen }
-    }
-
-    fn shown(&self) -> String {
-        self.screen.lock().unwrap().screen().contents()
-    }
-
-    /// Waits until the screen shows a text.
-    fn wait_for(&self, text: &str) {
-        self.wait(text, || self.shown().contains(text));
-    }
-
-    fn wait(&self, what: &str, done: impl Fn() -> bool) {
-        let patience = Instant::now() + Duration::from_secs(60);
-        while !done() {
-            assert!(Instant::now() < patience, "waited in vain for {what}:\n{}", self.shown());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn keys(&mut self, text: &str) {
-        self.writer.write_all(text.as_bytes()).unwrap();
-        self.writer.flush().unwrap();
-    }
-
-    fn resize(&self, columns: u16, rows: u16) {
-        self.master.resize(size(columns, rows)).unwrap();
-        self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
-    }
-
-    /// Waits for the end and checks that the terminal is as it was; returns what the normal screen shows.
-    fn end(mut self, status: u8) -> String {
-        self.wait_for("icanon");
-        self.child.wait().unwrap();
-        let shown = self.shown();
-        assert!(shown.contains(&format!("status {status}\n")), "{shown}");
-        for line in ["echo", "icanon"] {
-            assert!(shown.lines().any(|l| l.trim() == line), "the terminal is not as it was:\n{shown}");
-        }
-        let parser = self.screen.lock().unwrap();
-        let screen = parser.screen();
-        assert!(!screen.alternate_screen(), "still on the other screen");
-        assert!(!screen.hide_cursor(), "no cursor");
-        assert!(!screen.bracketed_paste(), "still bracketing");
-        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "the mouse is still caught");
-        shown
-    }
-}
-
-fn rows(path: &Path) -> Vec<Record> {
-    read_records("rows", &std::fs::read_to_string(path).unwrap()).unwrap()
-}
+use swapmeet_results::Status;
+use swapmeet_tests::{compile_c, swapmeet};
 
 #[test]
 fn pick_run_compare_save_quit() {
@@ -186,6 +78,104 @@ fn being_ended_from_outside_leaves_a_sane_terminal() {
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
     assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
     terminal.end(0);
+}
+
+#[test]
+fn stopped_cases_get_no_row_and_can_be_added_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    let Some(plugin) = compile_c("tests/plugins/torture.c", &path, "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let command = format!(
+        "swapmeet tui --jobs 1 --out rows.csv --plugin-dir {} --topology ring:6 --algorithm gen --algorithm sleeps --algorithm bruck",
+        plugin.display()
+    );
+    let mut terminal = Terminal::start(&path, &command, 100, 30);
+    terminal.wait_for("1/3");
+    terminal.keys("x");
+    terminal.wait_for("done: 1 case verified, 2 stopped");
+    terminal.wait_for("-  stopped  sleeps");
+    let workers = || processes_in(&path).into_iter().filter(|line| line.contains(" worker ")).collect::<Vec<_>>();
+    terminal.wait("the worker to be gone", || workers().is_empty());
+    // The one that never ends is not picked any more.
+    terminal.keys("1/sleeps\r a");
+    terminal.wait_for("done: 2 cases verified");
+    // Nothing runs: nothing to ask.
+    terminal.keys("q");
+    terminal.end(0);
+    let rows = rows(&path.join("rows.csv"));
+    assert_eq!(rows.iter().map(|r| r.algorithm.as_str()).collect::<Vec<_>>(), ["gen", "bruck"]);
+}
+
+#[test]
+fn a_plugin_that_crashes_costs_its_own_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(plugin) = compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
+        return;
+    };
+    let algorithms = ["gen", "segfault", "bruck", "prints", "exits", "pairwise"];
+    let command = format!(
+        "swapmeet tui --out rows.csv --plugin-dir {} --topology ring:6 --algorithm {}",
+        plugin.display(),
+        algorithms.join(" --algorithm ")
+    );
+    let mut terminal = Terminal::start(folder.path(), &command, 140, 30);
+    terminal.wait_for("done: 4 cases verified, 2 failed");
+    let shown = terminal.shown();
+    let line = |algorithm: &str| shown.lines().find(|line| line.contains(&format!("  {algorithm} "))).unwrap();
+    assert!(line("segfault").contains("crashed") && line("segfault").contains("(SIGSEGV)"), "{shown}");
+    assert!(line("exits").contains("crashed") && line("exits").contains("exit status 0"), "{shown}");
+    for good in ["gen", "bruck", "prints", "pairwise"] {
+        assert!(line(good).contains("✓"), "{shown}");
+    }
+    // What plugins print is for the log, and nothing of it lies across the screen.
+    let frame = |line: &&str| line.starts_with('│') && line.ends_with('│');
+    assert_eq!(shown.lines().filter(frame).count(), 26, "{shown}");
+    terminal.keys("8");
+    terminal.wait_for("8 Log");
+    terminal.wait_for("segfault on ring:6: its process was killed by signal 11 (SIGSEGV)");
+    terminal.keys("q");
+    terminal.end(1);
+    let rows = rows(&folder.path().join("rows.csv"));
+    assert_eq!(rows.iter().map(|r| r.algorithm.as_str()).collect::<Vec<_>>(), algorithms);
+    for row in rows {
+        let expected =
+            if matches!(row.algorithm.as_str(), "segfault" | "exits") { Status::Crashed } else { Status::Ok };
+        assert_eq!(row.status, expected, "{}: {}", row.algorithm, row.reason);
+    }
+}
+
+/// Its window is closed while cases run. The system says so with a signal to the programs in the foreground; others only find that
+/// nothing comes from their terminal any more.
+#[test]
+fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
+    for start in ["exec swapmeet", "exec setsid swapmeet"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        let command = format!("{start} tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --algorithm gen");
+        // Not as the terminal's first process: `setsid` would fork there.
+        let (master, mut child) = in_terminal(shell(&path, &format!("sh -c '{command}'; true")), 100, 30);
+        let mut reader = master.try_clone_reader().unwrap();
+        let mut parser = vt100::Parser::new(some(30), some(100), 0);
+        let mut bytes = [0; 4096];
+        while !parser.screen().contents().contains("1/2") {
+            let n = reader.read(&mut bytes).unwrap();
+            assert!(n > 0, "it ended by itself");
+            parser.process(&bytes[..n]);
+        }
+        assert!(!processes_in(&path).is_empty());
+        drop((reader, master));
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !processes_in(&path).is_empty() {
+            assert!(Instant::now() < patience, "still there: {:?}", processes_in(&path));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        child.wait().unwrap();
+        let rows = rows(&path.join("rows.csv"));
+        assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4"]);
+    }
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub struct Group {
 /// All that is compared.
 #[derive(Debug, Clone, Default)]
 pub struct Compared {
-    /// Groups, in the order in which their first rows came.
+    /// Groups, by topology, workload and machine, each in the order in which they came first: a case added later stands where one looks for it.
     pub groups: Vec<Group>,
     /// Lines, group by group, fastest first.
     pub lines: Vec<Line>,
@@ -106,7 +106,10 @@ impl Compared {
             by_case.entry(case.map(String::as_str)).or_default().push(r);
         }
         let mut compared = Self::default();
-        for group in &comparison.groups {
+        let ranks = ranks(comparison.groups.iter().map(|g| [&g.topology, &g.workload, &g.machine]));
+        let mut groups: Vec<_> = ranks.into_iter().zip(&comparison.groups).collect();
+        groups.sort_by_key(|(ranks, _)| *ranks);
+        for (ranks, group) in groups {
             let number = compared.groups.len();
             let mut nodes = 0;
             for line in &group.lines {
@@ -149,34 +152,22 @@ impl Compared {
                 machine: group.machine.clone(),
                 model: group.model.clone(),
             });
+            compared.ranks.push(ranks);
         }
-        compared.rank();
         compared
-    }
-
-    fn rank(&mut self) {
-        let columns = [Column::Topology, Column::Workload, Column::Machine];
-        let mut known: [HashMap<&str, usize>; 3] = Default::default();
-        let mut ranks = Vec::new();
-        for group in &self.groups {
-            let mut rank = [0; 3];
-            for ((rank, known), column) in rank.iter_mut().zip(&mut known).zip(columns) {
-                let next = known.len();
-                *rank = *known.entry(column.of(group)).or_insert(next);
-            }
-            ranks.push(rank);
-        }
-        self.ranks = ranks;
     }
 
     /// The lines with every word of a filter, in the order asked for; without a column as groups came, fastest first.
     pub fn sorted(&self, column: Option<Column>, reverse: bool, words: &str) -> Vec<&Line> {
         let (no_words, words) = (words.is_empty(), Words::of(words));
         let has = |line: &&Line| {
+            if no_words {
+                return true;
+            }
             let group = &self.groups[line.group];
             let text =
                 [&group.topology, &group.workload, &group.machine, &line.algorithm].map(String::as_str).join(" ");
-            no_words || words.are_in(&format!("{text} {} {}", line.status, line.verified))
+            words.are_in(&format!("{text} {} {}", line.status, line.verified))
         };
         let mut lines: Vec<&Line> = self.lines.iter().filter(has).collect();
         let Some(column) = column else { return lines };
@@ -191,6 +182,16 @@ impl Compared {
         });
         lines
     }
+}
+
+/// Which topology, workload and machine each has, counted in the order in which they came.
+fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
+    let mut known: [HashMap<&str, usize>; 3] = Default::default();
+    let mut rank = |at: usize, name: &'a str| {
+        let next = known[at].len();
+        *known[at].entry(name).or_insert(next)
+    };
+    groups.map(|[topology, workload, machine]| [rank(0, topology), rank(1, workload), rank(2, machine)]).collect()
 }
 
 /// A column of the comparison.
@@ -372,5 +373,14 @@ mod tests {
         let sorted = all.sorted(Some(Column::Topology), false, "");
         let topologies: Vec<&str> = sorted.iter().map(|l| all.groups[l.group].topology.as_str()).collect();
         assert_eq!(topologies, ["torus:8x8", "torus:8x8", "torus:16x16"]);
+    }
+
+    #[test]
+    fn groups_stand_together_by_topology_whenever_their_rows_came() {
+        let small = |topology| Record { workload: "uniform:1".to_owned(), ..row("a", topology, 0, 1.0) };
+        let rows = vec![row("a", "ring:8", 0, 3.0), row("a", "ring:4", 0, 1.0), small("ring:8"), small("ring:4")];
+        let all = Compared::of(rows, None);
+        let groups: Vec<String> = all.groups.iter().map(|g| format!("{} {}", g.topology, g.workload)).collect();
+        assert_eq!(groups, ["ring:8 uniform:64", "ring:8 uniform:1", "ring:4 uniform:64", "ring:4 uniform:1"]);
     }
 }

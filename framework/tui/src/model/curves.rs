@@ -1,5 +1,6 @@
 //! Completion time against block size or nodes: a curve an algorithm, and where curves cross.
 
+use super::Words;
 use super::comparison::{Compared, Group};
 use std::collections::BTreeSet;
 use swapmeet_core::spec::{Spec, format_size, parse_size};
@@ -64,6 +65,17 @@ impl Axis {
             Self::BlockSize => "block size",
             Self::Nodes => "nodes",
         }
+    }
+}
+
+impl Family {
+    /// Only the curves of algorithms with every word of a filter, and where those cross.
+    pub fn only(&self, words: &str) -> Self {
+        let words = Words::of(words);
+        let mut family = self.clone();
+        family.curves.retain(|curve| words.are_in(&curve.algorithm));
+        family.crossovers.retain(|c| words.are_in(&c.before) && words.are_in(&c.after));
+        family
     }
 }
 

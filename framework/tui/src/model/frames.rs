@@ -81,7 +81,7 @@ pub struct Recording {
     events: Receiver<Told>,
     cancelled: Arc<AtomicBool>,
     /// Which case it is.
-    pub key: String,
+    pub key: Arc<str>,
     /// Where.
     pub topology: Arc<dyn Topology>,
     /// Bytes of a unit of load, times its parts.
@@ -102,7 +102,7 @@ pub struct Recording {
 
 impl Recording {
     /// Walks the schedule of a case and keeps its steps from `from` on, in a thread of its own.
-    pub fn start(case: &Case, key: String, from: usize) -> Self {
+    pub fn start(case: &Case, key: Arc<str>, from: usize) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());

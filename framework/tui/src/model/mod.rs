@@ -4,6 +4,7 @@ pub mod comparison;
 pub mod curves;
 pub mod frames;
 pub mod lattice;
+pub mod offers;
 pub mod picks;
 pub mod queue;
 
@@ -19,11 +20,11 @@ impl Words {
 
     /// Whether a text has all of them.
     pub fn are_in(&self, text: &str) -> bool {
-        self.0.is_empty() || self.are_in_lowercase(&text.to_lowercase())
+        self.0.is_empty() || self.are_among(&[&text.to_lowercase()])
     }
 
-    /// Whether a text in small letters has all of them.
-    pub fn are_in_lowercase(&self, text: &str) -> bool {
-        self.0.iter().all(|word| text.contains(word))
+    /// Whether each of them is in one of some texts in small letters.
+    pub fn are_among(&self, texts: &[&str]) -> bool {
+        self.0.iter().all(|word| texts.iter().any(|text| text.contains(word)))
     }
 }

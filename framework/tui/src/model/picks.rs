@@ -1,14 +1,14 @@
 //! What is picked to run: four lists of specs and a few settings, in the words of the command line.
 
 use super::Words;
+use super::offers::{Offer, offers};
 use std::collections::BTreeSet;
-use swapmeet_core::machine::{parameters, presets};
-use swapmeet_core::topology::{self, families};
+use swapmeet_core::topology;
 use swapmeet_runner::case::{self, Case, choose};
 use swapmeet_runner::experiment::{Experiment, OwnMachine};
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
-use swapmeet_workloads::{COLLECTIVES, Workload, generators};
+use swapmeet_workloads::Workload;
 
 /// A list of the pickers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,19 +59,6 @@ pub struct Pick {
     pub spec: String,
     /// Whether it will be.
     pub on: bool,
-}
-
-/// Something that a list offers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    /// As the list shows it.
-    pub shown: String,
-    /// What typing one begins with.
-    pub prefill: String,
-    /// Whether that is a spec already.
-    pub ready: bool,
-    /// One line.
-    pub about: String,
 }
 
 /// A line of a list.
@@ -184,8 +171,12 @@ impl Picks {
 
     /// What is known of a spec in a list: the offer that it begins with.
     pub fn offer_of(&self, section: Section, spec: &str) -> Option<&Offer> {
-        let name = |text: &str| text.rsplit('/').next().unwrap_or(text).split(':').next().unwrap_or("").to_owned();
-        self.offers(section).iter().find(|o| name(&o.prefill) == name(spec))
+        fn name(text: &str) -> &str {
+            text.split(':').next().unwrap_or(text)
+        }
+        let find = |wanted: &str| self.offers(section).iter().find(|o| name(&o.prefill) == wanted);
+        // Of a collective with sizes of its own only the sizes are on offer.
+        find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
     }
 
     /// Turns a spec on or off.
@@ -313,36 +304,4 @@ impl Picks {
         }
         case::cases(&self.experiment(None), registry).map_err(|e| e.to_string())
     }
-}
-
-fn offers(experiment: &Experiment, registry: &Registry) -> [Vec<Offer>; 4] {
-    let ready =
-        |name: &str, about: String| Offer { shown: name.to_owned(), prefill: name.to_owned(), ready: true, about };
-    let form = |name: &str, syntax: &str, about: &str| Offer {
-        shown: syntax.to_owned(),
-        prefill: format!("{name}:"),
-        ready: false,
-        about: about.to_owned(),
-    };
-    let algorithms = registry.algorithms().map(|a| {
-        let takes: Vec<String> = a.params.iter().map(|p| format!("{}={} ({})", p.key, p.default, p.help)).collect();
-        let takes = if takes.is_empty() { String::new() } else { format!("; takes {}", takes.join(", ")) };
-        ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts))
-    });
-    let keys: Vec<&str> = parameters().iter().map(|p| p.key).collect();
-    let own = experiment.own_machines.iter().map(|m| ready(&m.name.value, "the experiment's own".to_owned()));
-    let machines =
-        own.chain(presets().iter().map(|p| ready(p.name, format!("{}; takes {}", p.title, keys.join(", ")))));
-    let collectives = COLLECTIVES.iter().filter(|(word, _)| *word != "alltoall").map(|(word, help)| Offer {
-        shown: format!("{word}/uniform:SIZE"),
-        prefill: format!("{word}/uniform:"),
-        ready: false,
-        about: (*help).to_owned(),
-    });
-    [
-        algorithms.collect(),
-        families().iter().map(|f| form(f.name, f.syntax, f.help)).collect(),
-        generators().iter().map(|g| form(g.name, g.syntax, g.help)).chain(collectives).collect(),
-        machines.collect(),
-    ]
 }

@@ -1,5 +1,6 @@
 //! The cases on screen, and how far each is.
 
+use super::Words;
 use crate::engine::Event;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ pub enum State {
     Running(Duration, u64),
     /// It has ended.
     Done(Arc<Record>),
-    /// It was stopped before its turn came.
+    /// It was stopped, before its turn came or while it ran.
     Stopped,
 }
 
@@ -26,13 +27,19 @@ pub struct Row {
     /// The case.
     pub case: Case,
     /// What tells it from all others.
-    pub key: String,
+    pub key: Arc<str>,
     /// How far it is.
     pub state: State,
-    text: String,
+    /// The key in small letters.
+    text: Box<str>,
 }
 
 impl Row {
+    fn new(case: Case, key: Arc<str>) -> Self {
+        let text = key.to_lowercase().into();
+        Self { case, key, state: State::Waiting, text }
+    }
+
     /// Its record, once it has one.
     pub fn record(&self) -> Option<&Record> {
         match &self.state {
@@ -51,15 +58,33 @@ impl Row {
         }
     }
 
-    /// What a filter looks at, in small letters.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    fn put(&mut self, state: State) {
-        self.state = state;
+    /// Whether it has all words of a filter, in its specs, its state or the reason for that.
+    pub fn has(&self, words: &Words) -> bool {
         let reason = self.record().map_or("", |r| r.reason.as_str());
-        self.text = format!("{} {} {reason}", self.key, self.word()).to_lowercase();
+        words.are_among(&[&*self.text, self.word(), &*reason.to_lowercase()])
+    }
+}
+
+/// New cases, ready to be taken in. To read and name a hundred thousand takes a second: no work for the thread that draws.
+#[derive(Debug)]
+pub struct Prepared {
+    rows: Vec<Row>,
+    cases: Vec<Case>,
+}
+
+impl Prepared {
+    /// Those cases that are not known yet.
+    pub fn new(cases: Vec<Case>, known: Vec<Arc<str>>) -> Self {
+        let mut known: HashSet<Arc<str>> = known.into_iter().collect();
+        let mut rows = Vec::new();
+        for case in cases {
+            let key: Arc<str> = key(&case).into();
+            if known.insert(Arc::clone(&key)) {
+                rows.push(Row::new(case, key));
+            }
+        }
+        let cases = rows.iter().map(|row| row.case.clone()).collect();
+        Self { rows, cases }
     }
 }
 
@@ -78,6 +103,8 @@ pub struct Tally {
     pub running: usize,
     /// Still to come.
     pub waiting: usize,
+    /// Given up.
+    pub stopped: usize,
 }
 
 /// All cases on screen.
@@ -108,37 +135,34 @@ impl Queue {
         self.tally
     }
 
-    /// Forgets all rows.
-    pub fn clear(&mut self) {
-        *self = Self::default();
+    /// Forgets all rows, and gives them back.
+    pub fn clear(&mut self) -> Vec<Row> {
+        std::mem::take(self).rows
     }
 
-    /// Takes in those cases that are not on screen yet, or were stopped, as the batch to run from `now` on; returns them.
-    pub fn enqueue(&mut self, cases: Vec<Case>, now: Duration) -> Vec<Case> {
+    /// What tells the cases that have their rows from others.
+    pub fn known(&self) -> Vec<Arc<str>> {
+        let ended = self.rows.iter().filter(|row| matches!(row.state, State::Done(_)));
+        ended.map(|row| Arc::clone(&row.key)).collect()
+    }
+
+    /// Takes in new cases as the batch to run from `now` on; returns them. Those that were stopped make room.
+    pub fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
         self.stop();
-        let stopped = |row: &Row| matches!(row.state, State::Stopped);
-        self.rows.retain(|row| !stopped(row));
-        let mut known: HashSet<String> = self.rows.iter().map(|row| row.key.clone()).collect();
+        self.rows.retain(|row| !matches!(row.state, State::Stopped));
         let first = self.rows.len();
-        for case in cases {
-            let key = key(&case);
-            if known.insert(key.clone()) {
-                let mut row = Row { case, key, state: State::Waiting, text: String::new() };
-                row.put(State::Waiting);
-                self.rows.push(row);
-            }
-        }
+        self.rows.extend(prepared.rows);
         self.batch = (first..self.rows.len()).collect();
         (self.began, self.ended) = (now, 0);
         self.count();
-        self.rows[first..].iter().map(|row| row.case.clone()).collect()
+        prepared.cases
     }
 
     /// What waits or runs comes to nothing.
     pub fn stop(&mut self) {
         for row in &mut self.rows {
             if matches!(row.state, State::Waiting | State::Running(..)) {
-                row.put(State::Stopped);
+                row.state = State::Stopped;
             }
         }
         self.count();
@@ -163,21 +187,15 @@ impl Queue {
             Event::Log(_) => return,
         };
         let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
-        if let Some(count) = of(&mut self.tally, &row.state) {
-            *count -= 1;
-        }
-        row.put(state);
-        if let Some(count) = of(&mut self.tally, &row.state) {
-            *count += 1;
-        }
+        *of(&mut self.tally, &row.state) -= 1;
+        row.state = state;
+        *of(&mut self.tally, &row.state) += 1;
     }
 
     fn count(&mut self) {
         self.tally = Tally { cases: self.rows.len(), ..Tally::default() };
         for row in &self.rows {
-            if let Some(count) = of(&mut self.tally, &row.state) {
-                *count += 1;
-            }
+            *of(&mut self.tally, &row.state) += 1;
         }
     }
 
@@ -203,15 +221,15 @@ impl Queue {
 }
 
 /// Which count a case is part of.
-fn of<'t>(tally: &'t mut Tally, state: &State) -> Option<&'t mut usize> {
-    Some(match state {
+fn of<'t>(tally: &'t mut Tally, state: &State) -> &'t mut usize {
+    match state {
         State::Waiting => &mut tally.waiting,
         State::Running(..) => &mut tally.running,
-        State::Stopped => return None,
+        State::Stopped => &mut tally.stopped,
         State::Done(record) => match record.status {
             Status::Ok => &mut tally.ok,
             Status::Unsupported => &mut tally.unsupported,
             _ => &mut tally.failed,
         },
-    })
+    }
 }

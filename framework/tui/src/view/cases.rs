@@ -1,12 +1,19 @@
 //! The queue.
 
-use super::paint::{Painter, cut_middle, first_shown, width};
+use super::paint::{Painter, cut, cut_middle, first_shown, width, wrap};
 use super::{Target, clock};
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::model::queue::{Row, State};
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::{Status, duration};
+
+/// Of what else there is to say of a case, less tells nothing.
+const LEAST_MORE: u16 = 14;
+
+/// What tells cases apart: a text of each, and how wide it is.
+type Column = (fn(&Row) -> String, u16);
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let tally = app.queue.tally();
@@ -18,6 +25,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         (tally.failed, "failed"),
         (tally.running, "running"),
         (tally.waiting, "waiting"),
+        (tally.stopped, "stopped"),
     ] {
         if count > 0 {
             title += &format!("{} {count} {word}", if title.len() == 5 { ":" } else { "," });
@@ -38,23 +46,19 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
     let top = bar(painter, app, area);
     let area = Rect { y: area.y + top, height: area.height - top, ..area };
-    let cursor = app.ui.cursors[Panel::Cases as usize];
+    let cursor = app.ui.cursors[Panel::Cases as usize].min(rows.len() - 1);
+    let area = Rect { height: area.height - reason(painter, rows[cursor].1, area), ..area };
     let first = first_shown(cursor, rows.len(), usize::from(area.height));
     let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
-    let columns: [fn(&Row) -> String; 4] = [
-        |row| row.case.algorithm.to_string(),
-        |row| row.case.topology.spec(),
-        |row| row.case.workload.to_string(),
-        |row| match row.case.repetition {
-            0 => row.case.machine.to_string(),
-            r => format!("{} #{r}", row.case.machine),
-        },
-    ];
-    let most = area.width / 3;
-    let widths = columns.map(|text| shown().map(|(_, (_, row))| width(&text(row))).max().unwrap_or(0).min(most));
-    let states = shown().map(|(_, (_, row))| width(&state(painter, app, row).word)).max().unwrap_or(0);
-    for (y, (index, (_, row))) in (0..).zip(shown()) {
-        let state = state(painter, app, row);
+    let states: Vec<Told> = shown().map(|(_, (_, row))| state(painter, app, row)).collect();
+    let words = states.iter().map(|state| width(&state.word)).max().unwrap_or(0);
+    let more = states.iter().map(|state| width(&state.more)).max().unwrap_or(0).min(LEAST_MORE);
+    let bar = u16::from(rows.len() > usize::from(area.height));
+    let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
+    let in_sight: Vec<&Row> = shown().map(|(_, (_, row))| *row).collect();
+    let more = if more > 0 { more + 2 } else { 0 };
+    let columns = columns(&in_sight, text_area.width.saturating_sub(6 + words + more));
+    for ((y, (index, (_, row))), state) in (0..).zip(shown()).zip(&states) {
         let here = index == cursor;
         let style = if here { painter.cursor(Panel::Cases) } else { state.style };
         let plain = if here { style } else { painter.theme.text };
@@ -62,17 +66,64 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
             painter.shade(area, y, style);
         }
         painter.put(area, 1, y, mark(&row.state), style);
-        painter.put_right(area, 3 + states, y, &state.word, style);
-        let mut x = 5 + states;
-        for (text, width) in columns.iter().zip(widths) {
-            let cell = Rect { width: (x + width).min(area.width), ..area };
-            painter.put(cell, x, y, &cut_middle(&text(row), width), plain);
+        painter.put_right(area, 3 + words, y, &state.word, style);
+        let mut x = 5 + words;
+        for (text, width) in &columns {
+            let cell = Rect { width: (x + width).min(text_area.width), ..area };
+            painter.put(cell, x, y, &cut_middle(&text(row), *width), plain);
             x += width + 2;
         }
-        painter.put(area, x, y, &state.more, style);
+        // The beginning of a reason, if that is more than a few letters.
+        let room = text_area.width.saturating_sub(x + 1);
+        if room >= LEAST_MORE || width(&state.more) <= room {
+            painter.put(text_area, x, y, &cut(&state.more, room), style);
+        }
         painter.hit(area, 0, y, area.width, Target::Row(Panel::Cases, index));
     }
     painter.scrollbar(area, first, rows.len());
+}
+
+/// What tells cases apart. Long specs are cut where there is little room; what has none left is what cases mostly share.
+fn columns(rows: &[&Row], room: u16) -> Vec<Column> {
+    /// Specs narrower than this tell little.
+    const LEAST: u16 = 10;
+    let texts: [fn(&Row) -> String; 5] = [
+        |row| row.case.algorithm.to_string(),
+        |row| row.case.topology.spec(),
+        |row| row.case.workload.to_string(),
+        |row| if row.case.repetition > 0 { format!("#{}", row.case.repetition) } else { String::new() },
+        |row| row.case.machine.to_string(),
+    ];
+    let wide = |text: fn(&Row) -> String| rows.iter().map(|row| width(&text(row))).max().unwrap_or(0);
+    let mut columns: Vec<Column> = texts.into_iter().map(|text| (text, wide(text))).collect();
+    columns.retain(|(_, wide)| *wide > 0);
+    let taken = |columns: &[Column]| columns.iter().map(|(_, wide)| wide + 2).sum::<u16>().saturating_sub(2);
+    while taken(&columns) > room {
+        match columns.iter_mut().max_by_key(|(_, wide)| *wide) {
+            Some((_, wide)) if *wide > LEAST => *wide -= 1,
+            _ => break,
+        }
+    }
+    while taken(&columns) > room && columns.len() > 2 {
+        columns.pop();
+    }
+    columns
+}
+
+/// Why the case under the cursor has no time, in full, at the foot; returns the lines it took.
+fn reason(painter: &mut Painter<'_, '_>, row: &Row, area: Rect) -> u16 {
+    /// Lines of a reason; details have all of a longer one.
+    const MOST: usize = 3;
+    let reason = row.record().map_or("", |r| r.reason.as_str());
+    if reason.is_empty() || area.height < 10 {
+        return 0;
+    }
+    let lines = wrap(reason, area.width.saturating_sub(2));
+    let taken = lines.len().min(MOST) as u16;
+    for (y, line) in (area.height - taken..).zip(lines.iter().take(MOST)) {
+        painter.put(area, 1, y, line, painter.theme.dim);
+    }
+    taken + 1
 }
 
 /// How much is done, as a bar; returns the lines it took.

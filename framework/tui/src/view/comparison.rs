@@ -2,8 +2,9 @@
 
 use super::Target;
 use super::paint::{Painter, cut, cut_middle, first_shown, width};
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::model::comparison::{Column, Group, Line};
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::duration;
@@ -31,8 +32,12 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let first = first_shown(cursor, lines.len(), height);
     let shown = &lines[first..(first + height).min(lines.len())];
     let bar = u16::from(lines.len() > height);
-    let (columns, gap) = columns(app, shown, area.width.saturating_sub(1 + bar));
+    let room = area.width.saturating_sub(1 + bar);
+    let (columns, gap, more) = columns(app, shown, room, &mut painter.hits.across);
     head(painter, app, &columns, gap, area);
+    if more {
+        painter.put_right(area, area.width, 0, "›", painter.theme.accent);
+    }
     for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
         let here = index == cursor;
         let cursor = painter.cursor(Panel::Comparison);
@@ -87,8 +92,9 @@ fn varies(app: &App, column: Column) -> bool {
     groups.next().is_some_and(|first| groups.any(|group| of(group) != of(first)))
 }
 
-/// The columns that have room, how wide they are, and what is between them.
-fn columns(app: &App, shown: &[&Line], room: u16) -> (Vec<(Column, u16)>, u16) {
+/// The columns that have room, how wide they are, what is between them, and whether there are more to the right. `most` becomes how many
+/// can be skipped until the last has room.
+fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Column, u16)>, u16, bool) {
     let wanted = |column: &Column| match column {
         Column::Topology | Column::Workload | Column::Machine => varies(app, *column),
         Column::Interval => shown.iter().any(|line| line.interval.is_some()),
@@ -99,18 +105,36 @@ fn columns(app: &App, shown: &[&Line], room: u16) -> (Vec<(Column, u16)>, u16) {
         let texts = if column == Column::Verified { texts.min(24) } else { texts };
         texts.max(width(column.title()) + u16::from(app.ui.sort == Some(column)))
     };
-    let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
     /// Specs narrower than this tell little.
     const LEAST: u16 = 13;
-    shrink(&mut columns, room, LEAST);
-    for column in FIRST_TO_GO {
-        if taken(&columns, 1) <= room {
-            break;
+    let fits = |columns: &[(Column, u16)]| {
+        let mut narrow = columns.to_vec();
+        shrink(&mut narrow, room, LEAST);
+        taken(&narrow, 1) <= room
+    };
+    let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
+    let mut more = false;
+    if !fits(&columns) {
+        // One who has moved to the right wants what comes next there; others want what matters most.
+        let first = columns.iter().position(|(c, _)| *c == Column::Verified).unwrap_or(0);
+        let without = |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
+        let all = columns.len() - first - 1;
+        *most = (1..all).find(|skipped| fits(&without(*skipped))).unwrap_or(all);
+        let skipped = app.ui.across.min(*most);
+        columns = without(skipped);
+        let before = columns.len();
+        let mut go = FIRST_TO_GO.iter();
+        while !fits(&columns) && columns.len() > first + 1 {
+            match go.next() {
+                Some(column) if skipped == 0 => columns.retain(|(other, _)| other != column),
+                _ => drop(columns.pop()),
+            }
         }
-        columns.retain(|(other, _)| *other != column);
+        more = columns.len() < before;
     }
+    shrink(&mut columns, room, LEAST);
     let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
-    (columns, gap)
+    (columns, gap, more)
 }
 
 fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
@@ -119,9 +143,9 @@ fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
 
 /// Takes from the widest columns of words what there is no room for, but leaves them so wide.
 fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16) {
-    while taken(columns, 2) > room {
-        // A mark and `blocks`, or the beginning of what went wrong, of which details have all.
-        let least = |column| if column == Column::Verified { 8 } else { least };
+    while taken(columns, 1) > room {
+        // A mark and `amounts`, or the beginning of what went wrong, of which details have all.
+        let least = |column| if column == Column::Verified { 9 } else { least };
         let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least(*column));
         let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
         *wide -= 1;

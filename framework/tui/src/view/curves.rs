@@ -2,8 +2,9 @@
 
 use super::paint::{Painter, width};
 use super::theme::MARKS;
-use crate::app::{App, Panel, Scale};
+use crate::app::App;
 use crate::model::curves::{Curve, Family};
+use crate::ui::{Panel, Scale};
 use ratatui::layout::Rect;
 use swapmeet_results::duration;
 
@@ -19,8 +20,14 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     };
     let count = app.families.len();
     let which = if count > 1 { format!(" ({} of {count})", app.ui.family.min(count - 1) + 1) } else { String::new() };
-    let title = format!("Time against {}{which}: {}", family.axis.title(), family.title);
+    let filter = app.filter(Panel::Curves);
+    let filtered = if filter.is_empty() { String::new() } else { format!(" /{filter}") };
+    let title = format!("Time against {}{which}: {}{filtered}", family.axis.title(), family.title);
     let area = painter.panel(area, Panel::Curves, &title);
+    let family = &family.only(filter);
+    if family.curves.is_empty() {
+        return painter.nothing(area, "No algorithm has these words. Esc shows all.");
+    }
     let said = if area.height > 14 { family.crossovers.len().min(WORDS) as u16 } else { 0 };
     let legend = legend(painter, family, area);
     let plot = Rect {
@@ -92,7 +99,8 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
             continue;
         }
         last = Some(y);
-        painter.put_right(area, left - 1, top + y, &duration(tick), theme.dim);
+        let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
+        painter.put_right(area, left - 1, top + y, &text, theme.dim);
         painter.dot(area, left - 1, top + y, '┤', theme.dim);
     }
     // Below, the sizes themselves, as many as there is room for.

@@ -1,10 +1,12 @@
 //! All about one case: how to repeat it, its schedule's phases, every column of its row.
 
 use super::paint::{Painter, width, wrap};
-use crate::app::{App, Panel, many};
+use crate::app::{App, many};
+use crate::model::Words;
 use crate::model::curves::size_text;
 use crate::model::queue::{Row, State};
 use crate::save::command;
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 use swapmeet_results::columns;
 
@@ -37,6 +39,9 @@ pub(crate) fn entries(app: &App) -> Vec<Entry> {
         all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
         all.extend(columns().zip(record.fields()).map(|(name, value)| entry(name, value)));
     }
+    let filter = app.filter(Panel::Details);
+    let words = Words::of(filter);
+    all.retain(|entry| filter.is_empty() || words.are_in(&format!("{} {}", entry.name, entry.value)));
     all
 }
 
@@ -75,8 +80,10 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let area = painter.panel(area, Panel::Details, "Details");
         return painter.nothing(area, "No case yet. Enter on a line of Cases (2) or Comparison (3) shows it here.");
     };
+    let filter = app.filter(Panel::Details);
+    let filtered = if filter.is_empty() { String::new() } else { format!(" /{filter}") };
     let title = format!(
-        "Details: {} on {}, {}, {}",
+        "Details: {} on {}, {}, {}{filtered}",
         row.case.algorithm,
         row.case.topology.spec(),
         row.case.workload,
@@ -85,6 +92,9 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let area = painter.panel(area, Panel::Details, &title);
     let theme = painter.theme;
     let all = entries(app);
+    if all.is_empty() {
+        return painter.nothing(area, "Nothing here has these words. Esc shows all.");
+    }
     let names =
         all.iter().filter(|e| !e.value.is_empty()).map(|e| width(&e.name)).max().unwrap_or(0).min(area.width / 3);
     let first = app.ui.cursors[Panel::Details as usize].min(all.len().saturating_sub(1));

@@ -1,9 +1,10 @@
 //! The pickers: five lists, one of them open.
 
 use super::Target;
-use super::paint::{Painter, first_shown, width, wrap};
-use crate::app::{App, Panel, many};
+use super::paint::{Painter, cut_middle, first_shown, width, wrap};
+use crate::app::{App, many};
 use crate::model::picks::{Item, Section};
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 
 /// Lines at the foot that explain the line under the cursor.
@@ -79,7 +80,7 @@ fn items(painter: &mut Painter<'_, '_>, app: &App, section: Section, area: Rect)
     let first = first_shown(cursor, items.len(), height);
     let bar = u16::from(items.len() > height);
     let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
-    let names = items.iter().map(|item| width(&name(item))).max().unwrap_or(0).min(area.width / 2);
+    let names = items.iter().map(|item| width(&name(item))).max().unwrap_or(0).min(area.width * 3 / 5);
     for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
         let here = index == cursor;
         let (mark, style) = match item {
@@ -94,7 +95,7 @@ fn items(painter: &mut Painter<'_, '_>, app: &App, section: Section, area: Rect)
             painter.shade(area, y, style);
         }
         painter.put(area, 2, y, mark, style);
-        painter.put(area, 6, y, &name(item), style);
+        painter.put(area, 6, y, &cut_middle(&name(item), names), style);
         let (text, about) = match item {
             Item::Setting(setting) => (app.picks.setting(*setting), style),
             _ => (about_short(item, app, section), if here { style } else { theme.dim }),

@@ -2,7 +2,8 @@
 
 use super::Target;
 use super::paint::{Painter, first_shown, wrap};
-use crate::app::{App, Panel};
+use crate::app::App;
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {

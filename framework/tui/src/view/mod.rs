@@ -12,9 +12,10 @@ mod paint;
 mod parts;
 pub mod theme;
 
-use crate::app::{App, Panel};
+use crate::app::App;
 use crate::keys::{Action, hints};
 use crate::model::comparison::Column;
+use crate::ui::Panel;
 use paint::Painter;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -50,6 +51,8 @@ pub struct Hits {
     spots: Vec<(Rect, Target)>,
     /// Lines of the panel that has the keys.
     pub page: usize,
+    /// How many columns of the comparison can be skipped before the last is in sight.
+    pub across: usize,
 }
 
 impl Hits {

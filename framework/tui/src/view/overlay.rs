@@ -58,7 +58,13 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, typing: &Typing, area: Rect) {
         Purpose::Spec(..) => 8,
         Purpose::Setting(_) | Purpose::SaveAs(_) => 6,
     };
-    let within = boxed(painter, area, &typing.title(), wide, high);
+    // A filter shows what it leaves while it is typed.
+    let place = if filter {
+        Rect { y: area.bottom().saturating_sub(high + 1), height: high.min(area.height), ..area }
+    } else {
+        area
+    };
+    let within = boxed(painter, place, &typing.title(), wide, high);
     let room = usize::from(within.width.saturating_sub(3));
     let scrolled = typing.input.visual_scroll(room);
     let text = typing.input.value();
@@ -91,6 +97,10 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, typing: &Typing, area: Rect) {
         }
         if let Some(help) = &error.help {
             painter.put(within, 1, y, help, theme.warn);
+        } else if let Purpose::Spec(section, _) = typing.purpose
+            && let Some(offer) = app.picks.offer_of(section, text)
+        {
+            painter.put(within, 1, y, &offer.shown, theme.dim);
         }
     } else if let Purpose::Spec(section, _) = typing.purpose {
         let about = app.picks.offer_of(section, text).map(|offer| format!("{}  {}", offer.shown, offer.about));

@@ -2,7 +2,8 @@
 
 use super::theme::Theme;
 use super::{Hits, Target};
-use crate::app::{App, Panel};
+use crate::app::App;
+use crate::ui::Panel;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

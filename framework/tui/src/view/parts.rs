@@ -2,8 +2,10 @@
 
 use super::paint::{Painter, width};
 use super::theme::FILLINGS;
-use crate::app::{App, Panel};
+use crate::app::App;
+use crate::model::Words;
 use crate::model::comparison::{Line, PARTS};
+use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::duration;
@@ -16,18 +18,35 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         return painter.nothing(area, "No rows yet: they come as cases end.");
     };
     let which = if groups.len() > 1 { format!(" ({} of {})", number + 1, groups.len()) } else { String::new() };
-    let title = format!("Where time goes{which}: {}, {}, {}", group.topology, group.workload, group.machine);
+    let filter = app.filter(Panel::Parts);
+    let filtered = if filter.is_empty() { String::new() } else { format!(" /{filter}") };
+    let title = format!("Where time goes{which}: {}, {}, {}{filtered}", group.topology, group.workload, group.machine);
     let area = painter.panel(area, Panel::Parts, &title);
-    let lines: Vec<&Line> = app.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty()).collect();
+    let words = Words::of(filter);
+    let timed = app.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty());
+    let mut lines: Vec<&Line> = timed.filter(|l| words.are_in(&l.algorithm)).collect();
     if lines.is_empty() {
-        return painter.nothing(area, "No algorithm has a time here.");
+        let text = if filter.is_empty() {
+            "No algorithm has a time here."
+        } else {
+            "No algorithm with a time here has these words. Esc shows all."
+        };
+        return painter.nothing(area, text);
     }
     let top = legend(painter, &lines, area) + 1;
     let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
     let names = lines.iter().map(|l| width(&l.algorithm)).max().unwrap_or(0).min(area.width / 3);
     let room = area.width.saturating_sub(names + 14);
     // A bar of its own line, its figures below it, a line between: as much of that as there is room for.
-    let each = (area.height.saturating_sub(top) / lines.len() as u16).clamp(1, 3);
+    let high = area.height.saturating_sub(top);
+    let each = (high / lines.len() as u16).clamp(1, 3);
+    let fit = usize::from(high / each);
+    let left_out = if lines.len() > fit { lines.len() - (fit.max(1) - 1) } else { 0 };
+    if left_out > 0 {
+        lines.truncate(fit.max(1) - 1);
+        let text = format!("and {left_out} slower ones: / shows only those with some words, e takes the whole screen");
+        painter.put(area, 1, area.height - 1, &text, painter.theme.dim);
+    }
     for (i, line) in (0..).zip(&lines) {
         let y = top + i * each;
         painter.put(Rect { width: (1 + names).min(area.width), ..area }, 1, y, &line.algorithm, painter.theme.text);

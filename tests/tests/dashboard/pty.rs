@@ -1,0 +1,132 @@
+//! The real program in a pseudo-terminal.
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use swapmeet_results::{Record, read_records};
+use swapmeet_tests::build;
+
+/// A shell's child in a terminal, and what the terminal shows.
+pub struct Terminal {
+    master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    screen: Arc<Mutex<vt100::Parser>>,
+}
+
+pub fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
+}
+
+pub fn some(n: u16) -> NonZero<u16> {
+    NonZero::new(n).unwrap()
+}
+
+/// A shell that runs a script in a folder.
+pub fn shell(folder: &Path, script: &str) -> CommandBuilder {
+    let program = build().join("swapmeet");
+    let mut shell = CommandBuilder::new("sh");
+    shell.args(["-c", &script.replace("swapmeet", &program.display().to_string())]);
+    shell.cwd(folder);
+    let settings =
+        [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent"), ("RUST_BACKTRACE", "0")];
+    settings.iter().for_each(|(key, value)| shell.env(key, value));
+    ["NO_COLOR", "SWAPMEET_PLUGIN_PATH"].iter().for_each(|key| shell.env_remove(key));
+    shell
+}
+
+/// Starts it in a terminal of its own.
+pub fn in_terminal(
+    shell: CommandBuilder,
+    columns: u16,
+    rows: u16,
+) -> (Box<dyn MasterPty + Send>, Box<dyn Child + Send + Sync>) {
+    let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
+    let child = pair.slave.spawn_command(shell).unwrap();
+    (pair.master, child)
+}
+
+impl Terminal {
+    /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status and how the terminal is set.
+    pub fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
+        let this = std::env::current_exe().unwrap();
+        let script = command.replace("THIS-TEST", &this.display().to_string());
+        let after = "echo \"status $?\"; stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'";
+        let shell = shell(folder, &format!("{script}; {after}"));
+        let (master, child) = in_terminal(shell, columns, rows);
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(some(rows), some(columns), 200)));
+        let (mut reader, parser) = (master.try_clone_reader().unwrap(), Arc::clone(&screen));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(n) = reader.read(&mut bytes) {
+                if n == 0 {
+                    break;
+                }
+                parser.lock().unwrap().process(&bytes[..n]);
+            }
+        });
+        let writer = master.take_writer().unwrap();
+        Self { master, writer, child, screen }
+    }
+
+    pub fn shown(&self) -> String {
+        self.screen.lock().unwrap().screen().contents()
+    }
+
+    /// Waits until the screen shows a text.
+    pub fn wait_for(&self, text: &str) {
+        self.wait(text, || self.shown().contains(text));
+    }
+
+    pub fn wait(&self, what: &str, done: impl Fn() -> bool) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !done() {
+            assert!(Instant::now() < patience, "waited in vain for {what}:\n{}", self.shown());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn keys(&mut self, text: &str) {
+        self.writer.write_all(text.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.master.resize(size(columns, rows)).unwrap();
+        self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
+    }
+
+    /// Waits for the end and checks that the terminal is as it was; returns what the normal screen shows.
+    pub fn end(mut self, status: u8) -> String {
+        self.wait_for("icanon");
+        self.child.wait().unwrap();
+        let shown = self.shown();
+        assert!(shown.contains(&format!("status {status}\n")), "{shown}");
+        for line in ["echo", "icanon"] {
+            assert!(shown.lines().any(|l| l.trim() == line), "the terminal is not as it was:\n{shown}");
+        }
+        let parser = self.screen.lock().unwrap();
+        let screen = parser.screen();
+        assert!(!screen.alternate_screen(), "still on the other screen");
+        assert!(!screen.hide_cursor(), "no cursor");
+        assert!(!screen.bracketed_paste(), "still bracketing");
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "the mouse is still caught");
+        shown
+    }
+}
+
+/// The rows of a file.
+pub fn rows(path: &Path) -> Vec<Record> {
+    read_records("rows", &std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Processes that work in a folder, by their command lines.
+pub fn processes_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let here = entries.filter(|entry| std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder));
+    let line = |path: PathBuf| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).replace('\0', " ");
+    here.map(|entry| line(entry.path().join("cmdline"))).collect()
+}
