@@ -55,103 +55,102 @@ const DIRECTIONS: ParamInfo = ParamInfo {
 const TORUS: About =
     About { paper: PAPER, accepts: "torus or ring, of any size", params: &[VARIANT], ..About::DEFAULT };
 
-/// A broadcast, scatter or gather.
-struct OneToAll(About);
+/// A collective: what is said of it, which ports it knows what to do with, what a user may choose, its schedule.
+struct Collected {
+    about: About,
+    variants: &'static [(&'static str, Variant)],
+    check: fn(&Problem<'_>) -> Result<(), Stop>,
+    plan: fn(&Problem<'_>, &Torus, &mut Schedule<'_>) -> Result<(), Stop>,
+}
 
-impl Algorithm for OneToAll {
+impl Algorithm for Collected {
     fn about(&self) -> About {
-        self.0
+        self.about
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         torus::check(problem)?;
-        Torus::of(problem, &ONE_AND_ALL).map(|_| ())
+        Torus::of(problem, self.variants)?;
+        (self.check)(problem)
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        one_to_all::plan(problem, &Torus::of(problem, &ONE_AND_ALL)?, schedule)
+        (self.plan)(problem, &Torus::of(problem, self.variants)?, schedule)
     }
 }
+
+/// A broadcast, scatter or gather.
+const ONE_TO_ALL: Collected =
+    Collected { about: TORUS, variants: &ONE_AND_ALL, check: |_| Ok(()), plan: one_to_all::plan };
 
 /// A gossip or a multi-scatter.
-struct AllToAll(About);
-
-impl Algorithm for AllToAll {
-    fn about(&self) -> About {
-        self.0
-    }
-
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        torus::check(problem)?;
-        Torus::of(problem, &ALL_THREE).map(|_| ())
-    }
-
-    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        all_to_all::plan(problem, &Torus::of(problem, &ALL_THREE)?, schedule)
-    }
-}
+const ALL_TO_ALL: Collected =
+    Collected { about: TORUS, variants: &ALL_THREE, check: |_| Ok(()), plan: all_to_all::plan };
 
 /// A permutation.
-struct Permutation(About);
-
-impl Algorithm for Permutation {
-    fn about(&self) -> About {
-        self.0
-    }
-
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        torus::check(problem)?;
-        Torus::of(problem, &ONE_AND_ALL)?;
-        permutation::check(problem)
-    }
-
-    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        permutation::plan(problem, &Torus::of(problem, &ONE_AND_ALL)?, schedule)
-    }
-}
+const PERMUTATION: Collected =
+    Collected { about: TORUS, variants: &ONE_AND_ALL, check: permutation::check, plan: permutation::plan };
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",
     algorithms: [
-        OneToAll(About {
+        Collected {
+            about: About {
             name: "torus-broadcast",
             title: "One-to-all on circuits: every cycle in 2q+1 sections, again and again",
             collectives: &[Collective::Broadcast],
             ..TORUS
-        }),
-        OneToAll(About {
+            },
+            ..ONE_TO_ALL
+        },
+        Collected {
+            about: About {
             name: "torus-scatter",
             title: "One-to-all personalized on circuits: the broadcast's, with shrinking bundles",
             collectives: &[Collective::Scatter],
             ..TORUS
-        }),
-        OneToAll(About {
+            },
+            ..ONE_TO_ALL
+        },
+        Collected {
+            about: About {
             name: "torus-gather",
             title: "All-to-one personalized on circuits: a scatter read backwards",
             collectives: &[Collective::Gather],
             ..TORUS
-        }),
-        AllToAll(About {
+            },
+            ..ONE_TO_ALL
+        },
+        Collected {
+            about: About {
             name: "torus-gossip",
             title: "All-to-all on circuits: k virtual cycles, then cycles of k neighbours",
             collectives: &[Collective::AllGather],
             params: &[VARIANT_OF_THREE, CYCLES],
             ..TORUS
-        }),
-        AllToAll(About {
+            },
+            ..ALL_TO_ALL
+        },
+        Collected {
+            about: About {
             name: "torus-multiscatter",
             title: "All-to-all personalized on circuits: k virtual cycles, then cycles of k neighbours",
             collectives: &[Collective::AllToAll],
             params: &[VARIANT_OF_THREE, CYCLES],
             ..TORUS
-        }),
-        Permutation(About {
+            },
+            ..ALL_TO_ALL
+        },
+        Collected {
+            about: About {
             name: "torus-permutation",
             title: "Permutations on circuits: collect diagonals, permute, distribute",
             collectives: &[Collective::Permutation],
             accepts: "torus or ring; for permutations of the axes, dimensions of an even number of nodes",
             params: &[VARIANT, FORM, DIRECTIONS],
             ..TORUS
-        }),
+            },
+            ..PERMUTATION
+        },
     ],
 );

@@ -15,6 +15,7 @@ use super::mirrors::{Mirror, Mirrors};
 use super::sections::{Collectors, Sections};
 use super::shift::{Directions, Row, Task};
 use crate::torus::{Torus, Variant};
+use crate::tree::Circuit;
 use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
 
 /// What the collectors do.
@@ -260,6 +261,13 @@ impl Stage {
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
+    /// The circuit that a node has in a round counted from the last, and how many diagonals on the collector lies.
+    fn circuit(&self, torus: &Torus, node: u64, from_last: usize) -> Option<(Circuit, i64)> {
+        let (row, diagonal) = self.place(torus, node);
+        let circuit = row.sections.circuit(diagonal, from_last)?;
+        Some((circuit, circuit.from as i64 - circuit.to as i64))
+    }
+
     /// What a node gives to the one that collects it in this round, counted from the last.
     fn collect(
         &self,
@@ -269,9 +277,7 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        let (row, diagonal) = self.place(torus, node);
-        let Some(circuit) = row.sections.circuit(diagonal, from_last) else { return Ok(()) };
-        let by = circuit.from as i64 - circuit.to as i64;
+        let Some((circuit, by)) = self.circuit(torus, node, from_last) else { return Ok(()) };
         for lane in 0..self.lanes {
             let signs = torus.along(self.axes[lane], by * self.signs[lane] > 0);
             let to = self.along(torus, node, lane, by);
@@ -290,9 +296,7 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        let (row, diagonal) = self.place(torus, node);
-        let Some(circuit) = row.sections.circuit(diagonal, from_last) else { return Ok(()) };
-        let by = circuit.from as i64 - circuit.to as i64;
+        let Some((circuit, by)) = self.circuit(torus, node, from_last) else { return Ok(()) };
         for lane in 0..self.lanes {
             let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
             let ascends = (self.signs[lane] > 0) != turned;
