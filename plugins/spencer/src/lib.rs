@@ -96,59 +96,59 @@ export_plugin!(
     algorithms: [
         Collected {
             about: About {
-            name: "torus-broadcast",
-            title: "One-to-all on circuits: every cycle in 2q+1 sections, again and again",
-            collectives: &[Collective::Broadcast],
-            ..TORUS
+                name: "torus-broadcast",
+                title: "One-to-all on circuits: every cycle in 2q+1 sections, again and again",
+                collectives: &[Collective::Broadcast],
+                ..TORUS
             },
             ..ONE_TO_ALL
         },
         Collected {
             about: About {
-            name: "torus-scatter",
-            title: "One-to-all personalized on circuits: the broadcast's, with shrinking bundles",
-            collectives: &[Collective::Scatter],
-            ..TORUS
+                name: "torus-scatter",
+                title: "One-to-all personalized on circuits: the broadcast's, with shrinking bundles",
+                collectives: &[Collective::Scatter],
+                ..TORUS
             },
             ..ONE_TO_ALL
         },
         Collected {
             about: About {
-            name: "torus-gather",
-            title: "All-to-one personalized on circuits: a scatter read backwards",
-            collectives: &[Collective::Gather],
-            ..TORUS
+                name: "torus-gather",
+                title: "All-to-one personalized on circuits: a scatter read backwards",
+                collectives: &[Collective::Gather],
+                ..TORUS
             },
             ..ONE_TO_ALL
         },
         Collected {
             about: About {
-            name: "torus-gossip",
-            title: "All-to-all on circuits: k virtual cycles, then cycles of k neighbours",
-            collectives: &[Collective::AllGather],
-            params: &[VARIANT_OF_THREE, CYCLES],
-            ..TORUS
+                name: "torus-gossip",
+                title: "All-to-all on circuits: k virtual cycles, then cycles of k neighbours",
+                collectives: &[Collective::AllGather],
+                params: &[VARIANT_OF_THREE, CYCLES],
+                ..TORUS
             },
             ..ALL_TO_ALL
         },
         Collected {
             about: About {
-            name: "torus-multiscatter",
-            title: "All-to-all personalized on circuits: k virtual cycles, then cycles of k neighbours",
-            collectives: &[Collective::AllToAll],
-            params: &[VARIANT_OF_THREE, CYCLES],
-            ..TORUS
+                name: "torus-multiscatter",
+                title: "All-to-all personalized on circuits: k virtual cycles, then cycles of k neighbours",
+                collectives: &[Collective::AllToAll],
+                params: &[VARIANT_OF_THREE, CYCLES],
+                ..TORUS
             },
             ..ALL_TO_ALL
         },
         Collected {
             about: About {
-            name: "torus-permutation",
-            title: "Permutations on circuits: collect diagonals, permute, distribute",
-            collectives: &[Collective::Permutation],
-            accepts: "torus or ring; for permutations of the axes, dimensions of an even number of nodes",
-            params: &[VARIANT, FORM, DIRECTIONS],
-            ..TORUS
+                name: "torus-permutation",
+                title: "Permutations on circuits: collect diagonals, permute, distribute",
+                collectives: &[Collective::Permutation],
+                accepts: "torus or ring; for permutations of the axes, dimensions of an even number of nodes",
+                params: &[VARIANT, FORM, DIRECTIONS],
+                ..TORUS
             },
             ..PERMUTATION
         },

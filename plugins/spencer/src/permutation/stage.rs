@@ -277,7 +277,7 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        let Some((circuit, by)) = self.circuit(torus, node, from_last) else { return Ok(()) };
+        let Some((_, by)) = self.circuit(torus, node, from_last) else { return Ok(()) };
         for lane in 0..self.lanes {
             let signs = torus.along(self.axes[lane], by * self.signs[lane] > 0);
             let to = self.along(torus, node, lane, by);
