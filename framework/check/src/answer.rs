@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::machine::Machine;
 use swapmeet_core::step::{Listener, Sent, Step};
-use swapmeet_core::topology;
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::session;
+use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
 /// With more nodes than this a schedule is made twice, not four times.

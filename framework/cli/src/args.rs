@@ -255,6 +255,9 @@ pub enum Format {
 pub struct ListArgs {
     /// What to list; everything if not given.
     pub kind: Option<Kind>,
+    /// Describe one topology: nodes, degree, diameter, bisection, cost ratio, and how each is known; with `topologies`.
+    #[arg(long, value_name = "SPEC")]
+    pub describe: Option<String>,
     /// How to print it.
     #[arg(long, default_value = "table")]
     pub format: Format,

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
 use swapmeet_check::{Bench, LADDER, Limits, Outcome, Question, answer, examine, limit_memory};
-use swapmeet_core::topology;
+use swapmeet_runner::topology;
 
 /// Examines a plugin and prints the report.
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {

@@ -1,6 +1,7 @@
 //! `swapmeet list`: what there is.
 
 use crate::args::{Format, Kind, ListArgs};
+use crate::describe::describe;
 use crate::failure::Failure;
 use crate::{run, table};
 use serde_json::{Value, json};
@@ -22,6 +23,18 @@ struct List {
 
 /// Prints one list, or all of them.
 pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
+    let written = |text: &str| {
+        writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))
+    };
+    if let Some(spec) = &args.describe {
+        if args.kind.is_some_and(|kind| kind != Kind::Topologies) {
+            return Err(Failure::Usage(
+                "--describe: describes a topology, expected `list topologies --describe SPEC`".to_owned(),
+            ));
+        }
+        written(&describe(spec, args.format)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let kinds = match args.kind {
         Some(kind) => vec![kind],
         None => vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins],
@@ -33,7 +46,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         Format::Csv => as_csv(&lists).map_err(|e| Failure::Output(e.to_string()))?,
         Format::Json => as_json(&lists, &registry).map_err(|e| Failure::Output(e.to_string()))?,
     };
-    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))?;
+    written(&text)?;
     if kinds.contains(&Kind::Plugins) || registry.plugins().is_empty() {
         for line in registry.log() {
             eprintln!("{line}");

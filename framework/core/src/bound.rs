@@ -79,6 +79,8 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
         bytes / (cut.links as f64 * free)
     });
     let diameter = topology.diameter() as f64;
+    // As if all links were as fast as the fastest.
+    let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     let barrier_us = (steps - 1.0) * machine.barrier_us(nodes);
     match machine.model {
         ModelKind::Wormhole | ModelKind::Circuit => {
@@ -86,7 +88,7 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
                 if machine.model == ModelKind::Wormhole { machine.unpaired_byte_us() } else { machine.byte_us };
             Some(Bound {
                 startup_us: steps * machine.startup_us,
-                transmission_us: through_ports.max(through_cut) * machine.byte_us.min(unpaired),
+                transmission_us: through_ports.max(through_cut) * machine.byte_us.min(unpaired) / fastest,
                 propagation_us: diameter * machine.hop_us,
                 barrier_us,
             })
@@ -96,7 +98,7 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
         ModelKind::StoreAndForward => {
             let by_steps = Bound {
                 startup_us: steps * machine.startup_us,
-                transmission_us: through_ports * machine.byte_us,
+                transmission_us: through_ports * machine.byte_us / fastest,
                 propagation_us: 0.0,
                 barrier_us,
             };

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::links::LinkLoad;
-use crate::step::{StepFacts, Transfer};
+use crate::step::{Slowed, StepFacts, Transfer};
 use crate::topology::{Topology, Way};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,6 +40,8 @@ pub struct Meter {
     step: u64,
     /// Whether anybody wants [`StepFacts::max_multiplexed_load`].
     multiplexing: bool,
+    /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all links are alike.
+    slowness: Vec<f64>,
 }
 
 impl Meter {
@@ -48,7 +50,17 @@ impl Meter {
         let links = LinkLoad::new(topology.as_ref());
         let ports = vec![Port::default(); topology.nodes() as usize];
         let buffers = vec![Buffers::default(); topology.nodes() as usize];
-        Self { topology, links, ports, buffers, phase: 0, most_buffered: (0, 0), step: 0, multiplexing }
+        Self {
+            topology,
+            links,
+            ports,
+            buffers,
+            phase: 0,
+            most_buffered: (0, 0),
+            step: 0,
+            multiplexing,
+            slowness: Vec::new(),
+        }
     }
 
     /// Begins a phase: buffers are empty again.
@@ -65,6 +77,11 @@ impl Meter {
     /// The most that one node sends in one phase, and the most that one receives, what it sends itself included.
     pub fn most_buffered(&self) -> (u64, u64) {
         self.most_buffered
+    }
+
+    /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
+    pub fn slowness(&self) -> &[f64] {
+        &self.slowness
     }
 
     fn buffer(&mut self, node: u32, sent: u64, received: u64) {
@@ -114,6 +131,9 @@ impl Meter {
             f if alike => f.saturating_mul(load),
             _ => self.heaviest_link(number, transfers, ways)?,
         };
+        if self.topology.bandwidths().is_some() {
+            facts.slowed = Some(self.slowed(number, transfers, ways)?);
+        }
         Ok(facts)
     }
 
@@ -162,6 +182,41 @@ impl Meter {
             most = most.max(t.load.saturating_mul(shared));
         }
         Ok(most)
+    }
+
+    /// What bandwidths make of the step: two more walks, needed only where they differ.
+    fn slowed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<Slowed, Fault> {
+        let topology = Arc::clone(&self.topology);
+        let walk = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
+            let route = topology.route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| {
+                (0..run.len).for_each(|i| visit(run.first + i * run.stride));
+            });
+            route.map(|_| ()).map_err(|source| bad_route(number, t, source))
+        };
+        let mut on: HashMap<u64, (u64, u64)> = HashMap::new();
+        for t in transfers {
+            walk(t, &mut |link| {
+                let (messages, load) = on.entry(link).or_default();
+                *messages += 1;
+                *load = load.saturating_add(t.load);
+            })?;
+        }
+        let links = on.iter().map(|(link, (_, load))| *load as f64 / topology.bandwidth(*link));
+        let mut slowed = Slowed { message: 0.0, link: links.fold(0.0, f64::max), multiplexed: 0.0 };
+        self.slowness.clear();
+        for t in transfers {
+            let (mut sum, mut slowest, mut shared) = (0.0, 0.0_f64, 0.0_f64);
+            walk(t, &mut |link| {
+                let each = 1.0 / topology.bandwidth(link);
+                sum += each;
+                slowest = slowest.max(each);
+                shared = shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
+            })?;
+            self.slowness.push(sum);
+            slowed.message = slowed.message.max(t.load as f64 * slowest);
+            slowed.multiplexed = slowed.multiplexed.max(t.load as f64 * shared);
+        }
+        Ok(slowed)
     }
 
     /// The most load on one link: a second walk, needed only where links are shared by messages of different length.

@@ -19,7 +19,7 @@ pub struct Transfer {
 
 /// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes otherwise; times the number of parts where
 /// blocks are split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// Messages.
     pub messages: u64,
@@ -45,6 +45,39 @@ pub struct StepFacts {
     pub max_node_load: u64,
     /// Whether some node sends to one node and receives from another.
     pub unpaired: bool,
+    /// What bandwidths make of loads; `None` where all links have the machine's.
+    pub slowed: Option<Slowed>,
+}
+
+/// The same facts as times of a step: loads over the bandwidths of the links they cross.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slowed {
+    /// The most, over all messages, of a load over the least bandwidth on its way.
+    pub message: f64,
+    /// The most, over all links, of the load over the bandwidth.
+    pub link: f64,
+    /// The most, over all messages and the links of their ways, of the load times the messages on the link over its bandwidth.
+    pub multiplexed: f64,
+}
+
+impl StepFacts {
+    /// How long the slowest message takes by itself, in loads at the machine's bandwidth.
+    pub fn longest(&self) -> f64 {
+        self.slowed.map_or(self.max_load as f64, |slowed| slowed.message)
+    }
+
+    /// How long the busiest link takes.
+    pub fn through_link(&self) -> f64 {
+        self.slowed.map_or(self.max_link_load as f64, |slowed| slowed.link)
+    }
+
+    /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless that is measured.
+    pub fn multiplexed(&self) -> f64 {
+        match (self.slowed, self.max_multiplexed_load) {
+            (Some(slowed), _) => slowed.multiplexed,
+            (None, most) => most.unwrap_or(self.max_load) as f64,
+        }
+    }
 }
 
 /// A step in which something was sent.
@@ -64,6 +97,8 @@ pub struct Step<'a> {
     pub ways: &'a [Way],
     /// In how many parts blocks are split; loads are in such parts.
     pub parts: u64,
+    /// For each transfer the sum over its links of one over their bandwidths; empty where all links have the machine's.
+    pub slowness: &'a [f64],
     /// What no machine changes.
     pub facts: StepFacts,
     /// What each node of the machine holds at its end, in loads.

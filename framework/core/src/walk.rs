@@ -270,6 +270,7 @@ impl<'a> Walk<'a> {
         let facts = self.meter.measure(goods.step(), &mut self.transfers, &self.ways)?;
         self.totals.add(&facts);
         let step = Step {
+            slowness: self.meter.slowness(),
             proof: goods.proof(),
             number: self.totals.steps,
             phase: &self.phase,

@@ -4,11 +4,12 @@ use crate::experiment::{Experiment, OwnMachine};
 use crate::input::{InputError, Text};
 use crate::plugin::Algorithm;
 use crate::registry::Registry;
+use crate::topology;
 use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::machine::Machine;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
-use swapmeet_core::topology::{self, Topology};
+use swapmeet_core::topology::Topology;
 use swapmeet_workloads::Workload;
 
 /// An algorithm with the parameters the user gave it.

@@ -8,3 +8,4 @@ pub mod input;
 pub mod plugin;
 pub mod registry;
 pub mod session;
+pub mod topology;

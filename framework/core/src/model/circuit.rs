@@ -19,11 +19,11 @@ pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
 
 fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost {
     let facts = &step.facts;
-    let longest = facts.max_load as f64 * unit_bytes;
+    let longest = facts.longest() * unit_bytes;
     let ports = machine.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
     let through_ports = facts.max_node_load as f64 * unit_bytes / ports;
     let alone = if turns > 1 { longest.max(through_ports) } else { longest };
-    let multiplexed = (facts.max_multiplexed_load.unwrap_or(facts.max_load) as f64 * unit_bytes).max(through_ports);
+    let multiplexed = (facts.multiplexed() * unit_bytes).max(through_ports);
     StepCost {
         startup: turns as f64 * machine.startup_us,
         transmission: alone * machine.byte_us,

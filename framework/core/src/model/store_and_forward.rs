@@ -20,16 +20,17 @@ fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64
     let (ts, tw) = (machine.startup_us, machine.byte_us);
     // (start-ups, transmission) of the message that takes longest
     let (mut startup, mut transmission) = (0.0, 0.0);
-    for t in step.transfers {
+    for (i, t) in step.transfers.iter().enumerate() {
         let hops = f64::from(t.hops);
-        let (s, b) = (hops * ts, hops * t.load as f64 * unit_bytes * tw);
+        let over_links = step.slowness.get(i).copied().unwrap_or(hops);
+        let (s, b) = (hops * ts, over_links * t.load as f64 * unit_bytes * tw);
         if s + b > startup + transmission {
             (startup, transmission) = (s, b);
         }
     }
     let turns = turns as f64;
     let facts = &step.facts;
-    let on_busiest_link = facts.max_link_messages as f64 * ts + facts.max_link_load as f64 * unit_bytes * tw;
+    let on_busiest_link = facts.max_link_messages as f64 * ts + facts.through_link() * unit_bytes * tw;
     StepCost {
         startup: turns * startup,
         transmission: turns * transmission,

@@ -21,7 +21,7 @@ pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
 
 fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost {
     let facts = &step.facts;
-    let longest = facts.max_load as f64 * unit_bytes;
+    let longest = facts.longest() * unit_bytes;
     let bytes = if turns > 1 {
         let ports = machine.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
         longest.max(facts.max_node_load as f64 * unit_bytes / ports)
@@ -29,7 +29,7 @@ fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64
         longest
     };
     let byte_us = if facts.unpaired { machine.unpaired_byte_us() } else { machine.byte_us };
-    let through_link = facts.max_link_load as f64 * unit_bytes / machine.free_contention;
+    let through_link = facts.through_link() * unit_bytes / machine.free_contention;
     StepCost {
         startup: turns as f64 * machine.startup_us,
         transmission: bytes * byte_us,

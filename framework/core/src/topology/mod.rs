@@ -9,12 +9,15 @@ use std::sync::Arc;
 
 mod fat_tree;
 mod fully_connected;
+mod graph;
 mod grid;
 mod hypercube;
 mod rdn;
+pub mod survey;
 
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
+pub use graph::{Graph, GraphError};
 pub use grid::{GridNet, Shape};
 pub use hypercube::Hypercube;
 pub use rdn::Rdn;
@@ -135,6 +138,14 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn degree(&self) -> Option<u64>;
     /// The best balanced cut known.
     fn bisection(&self) -> Option<Bisection>;
+    /// The least and the greatest bandwidth of a link, as multiples of the machine's; `None` where all have the machine's.
+    fn bandwidths(&self) -> Option<(f64, f64)> {
+        None
+    }
+    /// The bandwidth of a link that there is, as a multiple of the machine's.
+    fn bandwidth(&self, _link: u64) -> f64 {
+        1.0
+    }
     /// Hands out the route as runs of links and returns the hops. `way` is `None` for the topology's own route.
     ///
     /// # Errors
@@ -157,8 +168,13 @@ pub struct Family {
     pub syntax: &'static str,
     /// One line.
     pub help: &'static str,
-    make: fn(&Spec) -> Result<Arc<dyn Topology>, SpecError>,
+    make: fn(&Spec, Read<'_>) -> Made,
 }
+
+type Made = Result<Arc<dyn Topology>, SpecError>;
+
+/// Reads a file that a spec names; the error says why it can't be.
+pub type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// All families.
 pub fn families() -> &'static [Family] {
@@ -170,32 +186,37 @@ static FAMILIES: &[Family] = &[
         name: "torus",
         syntax: "torus:AxBx..",
         help: "a ring in each dimension; any number of dimensions, row-major node numbers",
-        make: |spec| grid::parse(spec, Shape::Torus),
+        make: |spec, _| grid::parse(spec, Shape::Torus),
     },
     Family {
         name: "mesh",
         syntax: "mesh:AxBx..",
         help: "a line in each dimension; any number of dimensions, row-major node numbers",
-        make: |spec| grid::parse(spec, Shape::Mesh),
+        make: |spec, _| grid::parse(spec, Shape::Mesh),
     },
-    Family { name: "ring", syntax: "ring:N", help: "N nodes in a cycle", make: |spec| grid::parse(spec, Shape::Ring) },
+    Family {
+        name: "ring",
+        syntax: "ring:N",
+        help: "N nodes in a cycle",
+        make: |spec, _| grid::parse(spec, Shape::Ring),
+    },
     Family {
         name: "hypercube",
         syntax: "hypercube:D",
         help: "2^D nodes, linked where their numbers differ in one bit",
-        make: hypercube::parse,
+        make: |spec, _| hypercube::parse(spec),
     },
     Family {
         name: "fully-connected",
         syntax: "fully-connected:N",
         help: "a link from every node to every other",
-        make: fully_connected::parse,
+        make: |spec, _| fully_connected::parse(spec),
     },
     Family {
         name: "fat-tree",
         syntax: "fat-tree:KxL",
         help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
-        make: fat_tree::parse,
+        make: |spec, _| fat_tree::parse(spec),
     },
     Family {
         name: "rdn",
@@ -203,9 +224,15 @@ static FAMILIES: &[Family] = &[
         help: "a recursive dual-net of K levels over a regular base, such as rdn:2(torus:5x5)",
         make: rdn::parse,
     },
+    Family {
+        name: "graph",
+        syntax: "graph:FILE",
+        help: "any network: a line an edge, two node numbers and perhaps a bandwidth; shortest routes, at a tie by the lowest neighbour",
+        make: graph::parse,
+    },
 ];
 
-/// The topology that a spec names.
+/// The topology that a spec names, where that takes no file.
 ///
 /// ```
 /// let torus = swapmeet_core::topology::parse("torus:16x8").unwrap();
@@ -214,9 +241,14 @@ static FAMILIES: &[Family] = &[
 /// assert_eq!(error.to_string(), "topology `torus:16x0`: dimension 2 is 0, expected a whole number from 1 on");
 /// ```
 pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
+    parse_with(text, &|_| Err("no file is read here".to_owned()))
+}
+
+/// The topology that a spec names; `read` reads the files that are named in it.
+pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     match FAMILIES.iter().find(|f| f.name == spec.name()) {
-        Some(family) => (family.make)(&spec),
+        Some(family) => (family.make)(&spec, read),
         None => Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name))),
     }
 }

@@ -7,7 +7,7 @@
 //! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the edge, across, within the cluster to the destination. To another
 //! cluster of the same type: across, within the cluster of the other type, across again, and within the cluster to the destination. No way is shorter.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Way};
+use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Rdn {
     digits: Vec<u64>,
 }
 
-pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "levels and a base, as in `rdn:1(hypercube:3)`";
     let arg = spec.only_word(EXPECTED)?;
     let text = arg.value();
@@ -43,8 +43,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         )
     })?;
     // What is wrong with the base is shown where it stands in the whole.
-    let mut net =
-        super::parse(inner).map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
+    let mut net = super::parse_with(inner, read)
+        .map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
     if net.degree().is_none() {
         return Err(spec.error(
             at,
@@ -135,6 +135,16 @@ impl Topology for Rdn {
     fn bisection(&self) -> Option<Bisection> {
         let side = self.n * self.n;
         Some(Bisection { side, links: side, exact: false })
+    }
+
+    fn bandwidths(&self) -> Option<(f64, f64)> {
+        // Cross-edges have the machine's.
+        self.base.bandwidths().map(|(least, most)| (least.min(1.0), most.max(1.0)))
+    }
+
+    fn bandwidth(&self, link: u64) -> f64 {
+        let within = link < 2 * self.n * self.base.link_slots();
+        if within { self.base.bandwidth(link % self.base.link_slots()) } else { 1.0 }
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {

@@ -394,6 +394,11 @@ fn specs_print_in_one_form() {
 #[test]
 fn every_family_parses_what_its_syntax_says() {
     for family in families() {
+        if family.syntax.ends_with(":FILE") {
+            let square = |_: &str| Ok("0 1\n1 2\n2 3\n3 0".to_owned());
+            assert_eq!(parse_with("graph:square", &square).unwrap().kind(), family.name);
+            continue;
+        }
         let example = family
             .syntax
             .replace("AxBx..", "3x2")

@@ -9,6 +9,7 @@ use crate::case::{Case, choose};
 use crate::input::Text;
 use crate::registry::Registry;
 use crate::session::{Said, tell_group};
+use crate::topology;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::machine::Machine;
-use swapmeet_core::topology::{self, Topology};
+use swapmeet_core::topology::Topology;
 use swapmeet_results::{Record, Status};
 use swapmeet_workloads::Workload;
 

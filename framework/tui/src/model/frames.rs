@@ -45,7 +45,7 @@ impl Frame {
 }
 
 /// What is known of every step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Note {
     /// Its phase, by its place among the phases.
     pub phase: usize,

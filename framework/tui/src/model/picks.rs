@@ -3,11 +3,11 @@
 use super::Words;
 use super::offers::{Offer, offers};
 use std::collections::BTreeSet;
-use swapmeet_core::topology;
 use swapmeet_runner::case::{self, Case, choose};
 use swapmeet_runner::experiment::{Experiment, OwnMachine};
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
+use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
 /// A list of the pickers.

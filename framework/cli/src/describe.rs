@@ -1,0 +1,142 @@
+//! `swapmeet list topologies --describe SPEC`: what a network is like, and how that is known.
+
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::table;
+use serde_json::json;
+use swapmeet_core::topology::Topology;
+use swapmeet_core::topology::survey::Survey;
+use swapmeet_runner::topology;
+
+/// A figure in a row: its name, ours, how it was found, the paper's.
+type Row = [String; 4];
+
+/// Table I of Li, Peng & Chu: nodes, node-degree, diameter, cost ratio.
+const TABLE_I: [(&str, [&str; 4]); 8] = [
+    ("hypercube:10", ["1024", "10", "10", "2.00"]),
+    ("rdn:1(torus:5x5)", ["1250", "5", "10", "1.46"]),
+    ("rdn:1(torus:3x3x3)", ["1458", "7", "8", "1.43"]),
+    ("torus:10x10x10", ["1000", "6", "15", "2.11"]),
+    ("hypercube:22", ["4194304", "22", "22", "2.00"]),
+    ("rdn:2(torus:5x5)", ["3125000", "6", "22", "1.30"]),
+    ("rdn:2(torus:3x3x3)", ["4251528", "8", "18", "1.18"]),
+    ("torus:160x160x160", ["4096000", "6", "240", "11.20"]),
+];
+
+/// Describes a topology in the format asked for.
+pub fn describe(spec: &str, format: Format) -> Result<String, Failure> {
+    let topology = topology::parse(spec).map_err(|e| Failure::Usage(format!("--describe: {e}")))?;
+    let rows = rows(topology.as_ref());
+    let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
+    match format {
+        Format::Table => {
+            let published = rows.iter().any(|row| !row[3].is_empty());
+            let columns = if published { 4 } else { 3 };
+            let rows = rows.into_iter().map(|row| row.into_iter().take(columns).collect()).collect();
+            Ok(table::plain(&header[..columns], &[], rows))
+        }
+        Format::Csv => {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            let written =
+                std::iter::once(header.map(str::to_owned)).chain(rows).try_for_each(|row| writer.write_record(row));
+            let bytes = written.and_then(|()| writer.into_inner().map_err(|e| csv::Error::from(e.into_error())));
+            bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(|e| Failure::Output(e.to_string()))
+        }
+        Format::Json => {
+            let figures: Vec<_> = rows
+                .iter()
+                .map(|[name, value, how, paper]| json!({ "figure": name, "value": value, "how": how, "paper": paper }))
+                .collect();
+            serde_json::to_string_pretty(&json!({ "topology": topology.spec(), "figures": figures }))
+                .map_err(|e| Failure::Output(e.to_string()))
+        }
+    }
+}
+
+fn rows(topology: &dyn Topology) -> Vec<Row> {
+    let survey = Survey::of(topology);
+    let spec = topology.spec();
+    let (theorem, table) = (theorem_1(&spec), TABLE_I.iter().find(|(name, _)| *name == spec).map(|(_, row)| row));
+    let published = |of_theorem: Option<String>, column: Option<usize>| {
+        let of_theorem = of_theorem.map(|figure| format!("{figure} (Theorem 1)"));
+        let of_table = column.and_then(|i| Some(format!("{} (Table I)", table?[i])));
+        of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
+    };
+    let row = |name: &str, value: Option<String>, how: String, paper: String| {
+        [name.to_owned(), value.unwrap_or_else(|| "not known".to_owned()), how, paper]
+    };
+    let how = |how: Option<String>| how.unwrap_or_default();
+    let mut rows = vec![
+        row(
+            "nodes",
+            Some(survey.nodes.to_string()),
+            String::new(),
+            published(theorem.as_ref().map(|t| t[0].clone()), Some(0)),
+        ),
+        row(
+            "directed links",
+            survey.links.map(|(links, _)| links.to_string()),
+            how(survey.links.map(|l| l.1.to_string())),
+            String::new(),
+        ),
+        row(
+            "degree",
+            survey
+                .degree
+                .map(|(least, most, _)| if least == most { most.to_string() } else { format!("{least} to {most}") }),
+            how(survey.degree.map(|d| d.2.to_string())),
+            published(theorem.as_ref().map(|t| t[1].clone()), Some(1)),
+        ),
+        row(
+            "diameter, hops",
+            Some(survey.diameter.0.to_string()),
+            survey.diameter.1.to_string(),
+            published(theorem.as_ref().map(|t| t[2].clone()), Some(2)),
+        ),
+        row(
+            "mean distance, hops",
+            survey.mean_hops.map(|(mean, _)| format!("{mean:.3}")),
+            how(survey.mean_hops.map(|m| m.1.to_string())),
+            String::new(),
+        ),
+        row(
+            "bisection, links one way",
+            survey.bisection.map(|(links, side, _)| match side {
+                half if half == survey.nodes / 2 => links.to_string(),
+                side => format!("{links} around {side} nodes"),
+            }),
+            how(survey.bisection.map(|b| b.2.to_string())),
+            published(theorem.as_ref().map(|t| t[3].clone()), None),
+        ),
+        row(
+            "cost ratio, (degree + diameter) / lg nodes",
+            survey.cost_ratio().map(|ratio| format!("{ratio:.2}")),
+            "of these".to_owned(),
+            published(None, Some(3)),
+        ),
+    ];
+    if let Some((least, most)) = topology.bandwidths() {
+        rows.push(row(
+            "bandwidths, of the machine's",
+            Some(format!("{least} to {most}")),
+            "as listed".to_owned(),
+            String::new(),
+        ));
+    }
+    rows
+}
+
+/// Size, node-degree, diameter and bisection bandwidth of a dual-net as Theorem 1 has them. The last is an upper bound only: there are smaller cuts.
+fn theorem_1(spec: &str) -> Option<[String; 4]> {
+    let (levels, base) = spec.strip_prefix("rdn:")?.strip_suffix(')')?.split_once('(')?;
+    let levels: u32 = levels.parse().ok()?;
+    let base = topology::parse(base).ok()?;
+    let nodes = u128::from(2 * base.nodes()).checked_pow(1 << levels)?;
+    let power = 1_u64 << levels;
+    Some([
+        (nodes / 2).to_string(),
+        (base.degree()? + u64::from(levels)).to_string(),
+        (power * base.diameter() + 2 * power - 2).to_string(),
+        nodes.div_ceil(8).to_string(),
+    ])
+}
