@@ -133,8 +133,13 @@ impl Topology for Rdn {
 
     /// The two types: every node has one edge to the other. Theorem 1 claims half of that, for a cut that it does not give.
     fn bisection(&self) -> Option<Bisection> {
-        let side = self.n * self.n;
-        Some(Bisection { side, links: side, exact: false })
+        // Half of the clusters of each type: only cross-edges are cut, between clusters on different sides.
+        let (half, rest) = (self.n / 2, self.n - self.n / 2);
+        let whole_clusters = half * half + rest * rest;
+        // The same half of the base in every cluster of type 1, and the clusters of type 0 by the same half: no cross-edge is cut, but every cluster of type 1.
+        let through_clusters = self.base.bisection().filter(|cut| 2 * cut.side == self.n).map(|cut| self.n * cut.links);
+        let links = through_clusters.map_or(whole_clusters, |links| links.min(whole_clusters));
+        Some(Bisection { side: self.n * self.n, links, exact: false })
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {

@@ -331,6 +331,10 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
     assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
     // their example: node (1, 1, 2) over a base of 3 nodes is number 14, and its cross-edge leads to (0, 2, 1)
+    // Theorem 1 has 313, 781,250, 1,062,882 and 8,192: from the second level on there are smaller cuts.
+    let cut = |spec: &str| topology(spec).bisection().unwrap().links;
+    assert_eq!((cut("rdn:1(torus:5x5)"), cut("rdn:2(torus:5x5)")), (313, 391_250));
+    assert_eq!((cut("rdn:2(torus:3x3x3)"), cut("rdn:2(hypercube:3)")), (532_170, 4_096));
     let net = topology("rdn:1(ring:3)");
     assert_eq!(nodes_passed(net.as_ref(), 14, 7, None), Ok(vec![14, 7]));
     assert_eq!(topology("rdn:2(torus:5x5)").radices(), [2, 2, 5, 5, 5, 5, 2, 5, 5, 5, 5]);
