@@ -24,7 +24,7 @@ fn pick_run_compare_save_quit() {
     terminal.keys("1lli\u{15}uniform:8\r");
     terminal.wait_for("[x] uniform:8");
     terminal.keys("a");
-    terminal.wait_for("4/4");
+    terminal.wait_for("done: 4 cases verified");
     terminal.keys("S\u{15}session.toml\r");
     terminal.wait_for("saved session.toml");
     terminal.keys("Q");
