@@ -243,5 +243,5 @@ fn what_is_saved_is_an_experiment() {
     session.control('u');
     session.keys(&file.display().to_string());
     session.key(KeyCode::Enter);
-    assert!(session.screen(80, 24).contains("it is there already"), "{}", session.screen(80, 24));
+    assert!(session.screen(80, 24).contains("is there already"), "{}", session.screen(80, 24));
 }
