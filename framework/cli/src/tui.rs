@@ -60,6 +60,7 @@ fn show(args: &RunArgs, theme: Theme, ascii: bool) -> Result<ExitCode, Failure> 
         cases: if complete { cases } else { Vec::new() },
         place: run::place(args),
         rows,
+        out: args.out.clone(),
         theme,
         ascii,
     };

@@ -35,6 +35,8 @@ pub struct Setup {
     pub place: Place,
     /// Where rows go as they come.
     pub rows: Option<Rows>,
+    /// The file that those rows are in, which nothing else may be written to.
+    pub out: Option<PathBuf>,
     /// The theme.
     pub theme: Theme,
     /// Whether only ASCII is to be drawn.
@@ -115,6 +117,8 @@ pub struct App {
     ending: Vec<Batch>,
     place: Place,
     rows: Option<Rows>,
+    /// The file that those rows are in.
+    pub(crate) out: Option<PathBuf>,
     /// Remarks of rows that the log has.
     said: HashSet<String>,
     stale: bool,
@@ -157,6 +161,7 @@ impl App {
             ending: Vec::new(),
             place: setup.place,
             rows: setup.rows,
+            out: setup.out,
             stale: false,
             working_out: None,
             began_refresh: Instant::now(),

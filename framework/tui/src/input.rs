@@ -46,13 +46,14 @@ impl Input {
     }
 }
 
-/// Whether the terminal has hung up: its window was closed, the connection to it broke.
+/// Whether the terminal has hung up: its window was closed, the connection to it broke. (Systems that can't say so of a terminal call it
+/// invalid, which tells nothing; there the signal has to do.)
 pub fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut ends, Some(&at_once)).is_ok_and(|ready| ready > 0)
-        && ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+        && ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 /// Signals that end or wake a program.

@@ -12,41 +12,75 @@ use swapmeet_runner::input::Text;
 
 /// An experiment as a file has it.
 pub fn as_toml(experiment: &Experiment) -> String {
-    let quoted = |text: &str| toml::Value::from(text).to_string();
     let list = |key: &str, texts: &[Text]| {
-        let texts: Vec<String> = texts.iter().map(|t| quoted(&t.value)).collect();
+        let texts: Vec<String> = texts.iter().map(|t| text_of(&t.value)).collect();
         // One a line where they would make a line that nobody reads.
         let one_line = format!("{key} = [{}]\n", texts.join(", "));
         if one_line.len() <= 100 { one_line } else { format!("{key} = [\n    {},\n]\n", texts.join(",\n    ")) }
     };
-    let mut text = format!("name = {}\n", quoted(&experiment.name));
+    let mut text = format!("name = {}\n", text_of(&experiment.name));
     text += &list("topologies", &experiment.topologies);
     text += &list("algorithms", &experiment.algorithms);
     text += &list("workloads", &experiment.workloads);
     text += &list("machines", &experiment.machines);
     if let Some(baseline) = &experiment.baseline {
-        text += &format!("baseline = {}\n", quoted(&baseline.value));
+        text += &format!("baseline = {}\n", text_of(&baseline.value));
     }
     text += &format!("repetitions = {}\nseed = {}\n", experiment.repetitions, experiment.seed);
     if let Some(seconds) = experiment.timeout_secs {
         text += &format!("timeout_secs = {seconds}\n");
     }
     for machine in &experiment.own_machines {
-        text += &format!("\n[machine.{}]\n", quoted(&machine.name.value));
+        text += &format!("\n[machine.{}]\n", key(&machine.name.value));
         if let Some(base) = &machine.base {
-            text += &format!("base = {}\n", quoted(&base.value));
+            text += &format!("base = {}\n", text_of(&base.value));
         }
-        for (key, value) in &machine.parameters {
-            // A text is as good as a number to whoever reads it, and some parameters are words.
-            text += &format!("{} = {}\n", key.value, quoted(&value.value));
+        for (name, value) in &machine.parameters {
+            text += &format!("{} = {}\n", name.value, number_or_text(&value.value));
         }
     }
     text
 }
 
+fn text_of(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// A name as a table's heading has it: in quotes only if it must be.
+fn key(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if is_bare { name.to_owned() } else { text_of(name) }
+}
+
+/// A machine's parameter: most are numbers, some are words.
+fn number_or_text(value: &str) -> String {
+    let is_number = value.parse::<toml::Value>().is_ok_and(|v| v.is_integer() || v.is_float());
+    if is_number { value.to_owned() } else { text_of(value) }
+}
+
 /// The file of rows beside an experiment file.
 pub fn rows_beside(experiment: &Path) -> PathBuf {
     experiment.with_extension("csv")
+}
+
+/// Why the files of a session can't be written there; `over` says that files which are there already may be written over, and `out` is the
+/// file to which rows go as they come.
+pub fn refusal(path: &Path, over: bool, out: Option<&Path>) -> Option<String> {
+    let rows = rows_beside(path);
+    let same =
+        |other: &Path| rows == other || rows.canonicalize().is_ok_and(|r| other.canonicalize().is_ok_and(|o| r == o));
+    if path.file_name().is_none() {
+        return Some("expected a file's name, as in `session.toml`".to_owned());
+    }
+    if rows == path {
+        return Some("the rows would go to the same file: expected another ending, as in `session.toml`".to_owned());
+    }
+    if out.is_some_and(same) {
+        let rows = rows.display();
+        return Some(format!("{rows} is the file of `--out`, and rows still go there: expected another name"));
+    }
+    let there = [path, &rows].into_iter().find(|file| file.exists()).filter(|_| !over)?;
+    Some(format!("{} is there already: Enter again writes over it, Esc leaves it", there.display()))
 }
 
 /// Writes both files, each whole or not at all.
@@ -124,10 +158,10 @@ repetitions = 3
 seed = 18446744073709551615
 timeout_secs = 0.5
 
-[machine."mine"]
+[machine.mine]
 base = "paragon"
 ports = "all"
-startup_us = "220.0"
+startup_us = 220.0
 
 [machine."my own"]
 base = "delta"
@@ -153,6 +187,23 @@ base = "delta"
         assert_eq!(machine_spec(&own), "paragon:startup_us=220");
         let more = own.with("byte_us", "1").unwrap();
         assert_eq!(machine_spec(&more), "paragon:startup_us=220,byte_us=1");
+    }
+
+    #[test]
+    fn no_file_is_written_over_unasked_and_never_that_of_the_rows() {
+        let folder = std::env::temp_dir().join(format!("swapmeet-refusal-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str| folder.join(name);
+        let why = |name: &str, over| refusal(&file(name), over, Some(&file("out.csv"))).unwrap_or_default();
+        std::fs::write(file("old.toml"), "").unwrap();
+        std::fs::write(file("measured.csv"), "").unwrap();
+        assert_eq!(why("new.toml", false), "");
+        assert!(why("old.toml", false).contains("old.toml is there already"), "{}", why("old.toml", false));
+        assert!(why("measured.toml", false).contains("measured.csv is there already"), "the rows' file too");
+        assert_eq!((why("old.toml", true), why("measured.toml", true)), (String::new(), String::new()));
+        assert!(why("out.toml", true).contains("is the file of `--out`"), "{}", why("out.toml", true));
+        assert!(why("new.csv", true).contains("the same file"), "{}", why("new.csv", true));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

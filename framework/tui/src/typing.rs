@@ -129,14 +129,12 @@ impl App {
             Purpose::Filter(_) => None,
             Purpose::SaveAs(over) => {
                 let path = Path::new(&text);
-                if !over && path.exists() {
-                    typing.purpose = Purpose::SaveAs(true);
-                    let flag = swapmeet_runner::input::Text::flag("file", &text);
-                    Some(flag.error("it is there already: Enter again writes over it, Esc leaves it"))
-                } else {
+                let refusal = save::refusal(path, over, self.out.as_deref());
+                if refusal.is_none() {
                     self.save_as(path);
-                    None
                 }
+                typing.purpose = Purpose::SaveAs(true);
+                refusal.map(|why| swapmeet_runner::input::Text::flag("file", &text).error(why))
             }
         };
         if refused.is_some() {

@@ -124,6 +124,26 @@ fn columns_that_have_no_room_are_a_few_keys_away() {
 }
 
 #[test]
+fn what_all_cases_share_gives_way_to_what_tells_them_apart() {
+    let text = "topologies = [\"torus:8x8\"]\nalgorithms = [\"pex-gen-shift\"]\nworkloads = [\"uniform:64\", \"uniform:16KiB\"]";
+    let mut session = Session::new(text);
+    session.keys("R");
+    session.settle();
+    session.keys("2");
+    let first = |session: &mut Session| session.screen(46, 14).lines().nth(2).unwrap().to_owned();
+    let line = first(&mut session);
+    assert!(line.contains("pex-gen-shift  uniform:64") && !line.contains("torus:8x8"), "{line}");
+    // With a case on another topology it is no longer the same in all.
+    session.keys("1litorus:4x4");
+    session.key(KeyCode::Enter);
+    session.keys("a");
+    session.settle();
+    session.keys("2");
+    let line = first(&mut session);
+    assert!(line.contains("torus:8x8"), "{line}");
+}
+
+#[test]
 fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
     let mut session = compared();
     for (panel, words, there, gone) in [
@@ -223,5 +243,5 @@ fn what_is_saved_is_an_experiment() {
     session.control('u');
     session.keys(&file.display().to_string());
     session.key(KeyCode::Enter);
-    assert!(session.screen(80, 24).contains("it is there already"), "{}", session.screen(80, 24));
+    assert!(session.screen(80, 24).contains("is there already"), "{}", session.screen(80, 24));
 }

@@ -54,7 +54,8 @@ impl Terminal {
     pub fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
         let this = std::env::current_exe().unwrap();
         let script = command.replace("THIS-TEST", &this.display().to_string());
-        let after = "echo \"status $?\"; stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'";
+        let settings = "stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'";
+        let after = format!("echo \"status $?\"; {settings}; echo that is all");
         let shell = shell(folder, &format!("{script}; {after}"));
         let (master, child) = in_terminal(shell, columns, rows);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(some(rows), some(columns), 200)));
@@ -101,7 +102,7 @@ impl Terminal {
 
     /// Waits for the end and checks that the terminal is as it was; returns what the normal screen shows.
     pub fn end(mut self, status: u8) -> String {
-        self.wait_for("icanon");
+        self.wait_for("that is all");
         self.child.wait().unwrap();
         let shown = self.shown();
         assert!(shown.contains(&format!("status {status}\n")), "{shown}");

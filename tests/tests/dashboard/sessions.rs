@@ -42,6 +42,7 @@ impl Session {
             cases: Vec::new(),
             place: swapmeet_runner::batch::Place::Here,
             rows: None,
+            out: None,
             theme: Theme::named("default").unwrap(),
             ascii: false,
         };

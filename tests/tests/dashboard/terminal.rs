@@ -24,7 +24,7 @@ fn pick_run_compare_save_quit() {
     terminal.keys("1lli\u{15}uniform:8\r");
     terminal.wait_for("[x] uniform:8");
     terminal.keys("a");
-    terminal.wait_for("4/4");
+    terminal.wait_for("done: 4 cases verified");
     terminal.keys("S\u{15}session.toml\r");
     terminal.wait_for("saved session.toml");
     terminal.keys("Q");
@@ -167,14 +167,35 @@ fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
         }
         assert!(!processes_in(&path).is_empty());
         drop((reader, master));
-        let patience = Instant::now() + Duration::from_secs(60);
-        while !processes_in(&path).is_empty() {
-            assert!(Instant::now() < patience, "still there: {:?}", processes_in(&path));
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        until("it has ended", || processes_in(&path).is_empty());
         child.wait().unwrap();
         let rows = rows(&path.join("rows.csv"));
         assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4"]);
+    }
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_no_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    let command =
+        "swapmeet tui --out rows.csv --topology torus:4x4 --algorithm pex --algorithm gen --repetitions 100; true";
+    // More is drawn than fits between the program and a terminal that nobody reads from.
+    let (master, mut child) = in_terminal(shell(&path, command), 200, 60);
+    let written = || std::fs::read_to_string(path.join("rows.csv")).map_or(0, |text| text.lines().count());
+    until("all rows are written", || written() == 201);
+    drop(master);
+    until("it has ended", || processes_in(&path).is_empty());
+    child.wait().unwrap();
+    assert_eq!(rows(&path.join("rows.csv")).len(), 200);
+}
+
+/// Waits until something is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < patience, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -70,6 +70,25 @@ impl Row {
 pub struct Prepared {
     rows: Vec<Row>,
     cases: Vec<Case>,
+    common: Common,
+}
+
+/// What all cases have in common, of what [`specs`] has.
+pub type Common = [Option<String>; 4];
+
+/// A case's algorithm, topology, workload and machine.
+pub fn specs(case: &Case) -> [String; 4] {
+    [case.algorithm.to_string(), case.topology.spec(), case.workload.to_string(), case.machine.to_string()]
+}
+
+/// What two lots of cases have in common.
+fn join(mut a: Common, b: &Common) -> Common {
+    for (text, other) in a.iter_mut().zip(b) {
+        if text != other {
+            *text = None;
+        }
+    }
+    a
 }
 
 impl Prepared {
@@ -84,7 +103,9 @@ impl Prepared {
             }
         }
         let cases = rows.iter().map(|row| row.case.clone()).collect();
-        Self { rows, cases }
+        let each = rows.iter().map(|row| specs(&row.case).map(Some));
+        let common = each.reduce(|a, b| join(a, &b)).unwrap_or_default();
+        Self { rows, cases, common }
     }
 }
 
@@ -116,6 +137,7 @@ pub struct Queue {
     batch: Vec<usize>,
     began: Duration,
     ended: usize,
+    common: Common,
 }
 
 /// What tells a case from all others.
@@ -128,6 +150,11 @@ impl Queue {
     /// All cases, in the order in which they came.
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// What all cases have in common.
+    pub fn common(&self) -> &Common {
+        &self.common
     }
 
     /// How many are how far.
@@ -151,6 +178,11 @@ impl Queue {
         self.stop();
         self.rows.retain(|row| !matches!(row.state, State::Stopped));
         let first = self.rows.len();
+        if first == 0 {
+            self.common = prepared.common;
+        } else if !prepared.rows.is_empty() {
+            self.common = join(std::mem::take(&mut self.common), &prepared.common);
+        }
         self.rows.extend(prepared.rows);
         self.batch = (first..self.rows.len()).collect();
         (self.began, self.ended) = (now, 0);

@@ -3,7 +3,7 @@
 use super::paint::{Painter, cut, cut_middle, first_shown, width, wrap};
 use super::{Target, clock};
 use crate::app::App;
-use crate::model::queue::{Row, State};
+use crate::model::queue::{Common, Row, State};
 use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -57,7 +57,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
     let in_sight: Vec<&Row> = shown().map(|(_, (_, row))| *row).collect();
     let more = if more > 0 { more + 2 } else { 0 };
-    let columns = columns(&in_sight, text_area.width.saturating_sub(6 + words + more));
+    let columns = columns(&in_sight, app.queue.common(), text_area.width.saturating_sub(6 + words + more));
     for ((y, (index, (_, row))), state) in (0..).zip(shown()).zip(&states) {
         let here = index == cursor;
         let style = if here { painter.cursor(Panel::Cases) } else { state.style };
@@ -83,8 +83,8 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     painter.scrollbar(area, first, rows.len());
 }
 
-/// What tells cases apart. Long specs are cut where there is little room; what has none left is what cases mostly share.
-fn columns(rows: &[&Row], room: u16) -> Vec<Column> {
+/// What tells cases apart. Where there is little room that goes which all have in common, then long specs are cut.
+fn columns(rows: &[&Row], common: &Common, room: u16) -> Vec<Column> {
     /// Specs narrower than this tell little.
     const LEAST: u16 = 10;
     let texts: [fn(&Row) -> String; 5] = [
@@ -94,20 +94,26 @@ fn columns(rows: &[&Row], room: u16) -> Vec<Column> {
         |row| if row.case.repetition > 0 { format!("#{}", row.case.repetition) } else { String::new() },
         |row| row.case.machine.to_string(),
     ];
-    let wide = |text: fn(&Row) -> String| rows.iter().map(|row| width(&text(row))).max().unwrap_or(0);
-    let mut columns: Vec<Column> = texts.into_iter().map(|text| (text, wide(text))).collect();
-    columns.retain(|(_, wide)| *wide > 0);
-    let taken = |columns: &[Column]| columns.iter().map(|(_, wide)| wide + 2).sum::<u16>().saturating_sub(2);
-    while taken(&columns) > room {
-        match columns.iter_mut().max_by_key(|(_, wide)| *wide) {
-            Some((_, wide)) if *wide > LEAST => *wide -= 1,
-            _ => break,
+    let [_, topology, workload, machine] = common.each_ref().map(Option::is_some);
+    let mut columns: Vec<(Column, bool)> = Vec::new();
+    for (text, is_common) in texts.into_iter().zip([false, topology, workload, false, machine]) {
+        let wide = rows.iter().map(|row| width(&text(row))).max().unwrap_or(0);
+        if wide > 0 {
+            columns.push(((text, wide), is_common));
         }
     }
-    while taken(&columns) > room && columns.len() > 2 {
-        columns.pop();
+    let taken = |columns: &[(Column, bool)]| columns.iter().map(|((_, wide), _)| wide + 2).sum::<u16>().max(2) - 2;
+    while taken(&columns) > room {
+        let common = columns.iter().rposition(|(_, is_common)| *is_common);
+        let widest = columns.iter().map(|((_, wide), _)| *wide).max().filter(|wide| *wide > LEAST);
+        match (common, widest) {
+            (Some(at), _) => drop(columns.remove(at)),
+            (None, Some(most)) => columns.iter_mut().filter(|((_, wide), _)| *wide == most).for_each(|c| c.0.1 -= 1),
+            (None, None) if columns.len() > 2 => drop(columns.pop()),
+            (None, None) => break,
+        }
     }
-    columns
+    columns.into_iter().map(|(column, _)| column).collect()
 }
 
 /// Why the case under the cursor has no time, in full, at the foot; returns the lines it took.

@@ -10,8 +10,6 @@ use swapmeet_results::duration;
 
 /// Columns for the figures at the left.
 const LEFT: u16 = 9;
-/// Crossovers that are said in words.
-const WORDS: usize = 3;
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let Some(family) = app.families.get(app.ui.family.min(app.families.len().saturating_sub(1))) else {
@@ -28,7 +26,9 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     if family.curves.is_empty() {
         return painter.nothing(area, "No algorithm has these words. Esc shows all.");
     }
-    let said = if area.height > 14 { family.crossovers.len().min(WORDS) as u16 } else { 0 };
+    // Crossovers in words: curves are worth more.
+    let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
+    let said = family.crossovers.len().min(words) as u16;
     let legend = legend(painter, family, area);
     let plot = Rect {
         x: area.x + LEFT + 1,
@@ -55,7 +55,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         painter.dot(plot, x, y, '✕', painter.theme.accent);
     }
     for (y, crossover) in (area.height - said..area.height).zip(&family.crossovers) {
-        let more = family.crossovers.len().saturating_sub(WORDS);
+        let more = family.crossovers.len().saturating_sub(words);
         let more = if y + 1 == area.height && more > 0 { format!(" (and {more} more)") } else { String::new() };
         let text = format!(
             "✕ {} is faster below {}, {} above{more}",
@@ -92,13 +92,13 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
     }
     painter.dot(area, left - 1, top + plot.height, '└', theme.dim);
     // Figures at the left, no two on neighbouring lines.
-    let mut last: Option<u16> = None;
+    let mut taken: Vec<u16> = Vec::new();
     for tick in axes.y_ticks() {
         let y = axes.cell((axes.origin, tick), plot).1;
-        if last.is_some_and(|last| last.abs_diff(y) < 2) {
+        if taken.iter().any(|other| other.abs_diff(y) < 2) {
             continue;
         }
-        last = Some(y);
+        taken.push(y);
         let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
         painter.put_right(area, left - 1, top + y, &text, theme.dim);
         painter.dot(area, left - 1, top + y, '┤', theme.dim);
@@ -179,7 +179,7 @@ impl Axes {
         line
     }
 
-    /// Round times along the axis.
+    /// Round times along the axis, the roundest first.
     fn y_ticks(&self) -> Vec<f64> {
         if !self.log_y {
             let step = round_below(self.y.1 / 4.0);
@@ -190,8 +190,8 @@ impl Axes {
         }
         let (least, most) = (self.y.0.exp(), self.y.1.exp());
         let factors: &[f64] = if most / least > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        let decades = least.log10().floor() as i32..=most.log10().ceil() as i32;
-        let ticks = decades.flat_map(|decade| factors.iter().map(move |f| f * 10f64.powi(decade)));
+        let decades = || least.log10().floor() as i32..=most.log10().ceil() as i32;
+        let ticks = factors.iter().flat_map(|f| decades().map(move |decade| f * 10f64.powi(decade)));
         let ticks: Vec<f64> = ticks.filter(|t| (least..=most).contains(t)).collect();
         if ticks.len() > 1 { ticks } else { vec![least, most] }
     }

@@ -55,6 +55,9 @@ fn state(row: &Row) -> String {
 /// The schedule's phases, once it has been walked.
 fn schedule(app: &App, row: &Row) -> Vec<Entry> {
     let Some(recording) = app.recording.as_ref().filter(|r| r.key == row.key) else { return Vec::new() };
+    if recording.phases().is_empty() && !recording.is_walking() {
+        return Vec::new();
+    }
     let mut all = vec![entry("", ""), entry("SCHEDULE", "")];
     for (number, phase) in (1..).zip(recording.phases()) {
         let name = if phase.name.is_empty() { "(no name)" } else { &phase.name };

@@ -1,14 +1,11 @@
 //! The pickers: five lists, one of them open.
 
 use super::Target;
-use super::paint::{Painter, cut_middle, first_shown, width, wrap};
+use super::paint::{Painter, cut, cut_middle, first_shown, width, wrap};
 use crate::app::{App, many};
 use crate::model::picks::{Item, Section};
 use crate::ui::Panel;
 use ratatui::layout::Rect;
-
-/// Lines at the foot that explain the line under the cursor.
-const ABOUT: u16 = 3;
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let filter = app.filter(Panel::Explore);
@@ -18,7 +15,13 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let area = painter.panel(area, Panel::Explore, &title);
     let theme = painter.theme;
     let sections = Section::ALL.len() as u16;
-    let about = if area.height > sections + ABOUT + 4 { ABOUT } else { 0 };
+    let about_lines = wrap(&about_item(app), area.width.saturating_sub(2));
+    // Lines at the foot that explain the line under the cursor: lists are worth more than a long text is.
+    let about = match area.height.saturating_sub(sections + 1) {
+        0..7 => 0,
+        7..16 => 3,
+        _ => 5,
+    };
     let open_lines = area.height.saturating_sub(sections + about + u16::from(about > 0));
     let mut y = 0;
     for section in Section::ALL {
@@ -37,9 +40,10 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
     if about > 0 {
         let foot = Rect { y: area.y + area.height - about, height: about, ..area };
-        for (y, line) in (0..).zip(wrap(&about_item(app), area.width.saturating_sub(2)).iter().take(usize::from(about)))
-        {
-            painter.put(foot, 1, y, line, theme.dim);
+        for (y, line) in (0..about).zip(&about_lines) {
+            let cut_off = y + 1 == about && about_lines.len() > usize::from(about);
+            let text = if cut_off { cut(&format!("{line} …"), area.width.saturating_sub(2)) } else { line.clone() };
+            painter.put(foot, 1, y, &text, theme.dim);
         }
     }
 }
