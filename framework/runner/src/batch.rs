@@ -1,7 +1,7 @@
 //! Runs many cases, by default in worker processes: a plugin that crashes, hangs, eats memory or closes what it shouldn't costs its own row, never
 //! the session.
 //!
-//! Cases that share a schedule are one *unit* of work ([`unit`]). A thread a job takes units from a queue and hands each to its worker, a child of the same
+//! Cases that share a schedule are one *unit* of work ([`mod@unit`]). A thread a job takes units from a queue and hands each to its worker, a child of the same
 //! program that loads the same plugins ([`worker`]); rows come back over a socket of their own, so that whatever a plugin prints can't be mistaken for one.
 //! When a worker dies, the case it was at gets its row and the rest of the unit goes to a fresh one.
 //!
