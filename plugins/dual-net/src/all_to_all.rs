@@ -37,7 +37,7 @@ pub enum Goods {
 /// A cluster, and what it calls the blocks of its nodes: one product after another.
 struct Cluster {
     first: u64,
-    blocks: Vec<Blocks>,
+    blocks: Vec<Blocks<'static>>,
 }
 
 /// The schedule of Algorithm 3 or 4.
@@ -49,7 +49,7 @@ pub struct AllToAll<'a, 'h> {
 }
 
 /// For a node (t, c, x): which blocks.
-type Select<'a> = dyn Fn(&Blocks, u64, u64, u64) -> Vec<Blocks> + 'a;
+type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>> + 'a;
 
 impl AllToAll<'_, '_> {
     /// From all to all.
@@ -58,7 +58,7 @@ impl AllToAll<'_, '_> {
         self.within(self.net.levels(), &[whole])
     }
 
-    fn send(&mut self, from: u64, to: u64, blocks: &Blocks) -> Result<(), Stop> {
+    fn send(&mut self, from: u64, to: u64, blocks: &Blocks<'_>) -> Result<(), Stop> {
         let (send, set) = (Send::new(from, to), Set::product(blocks.axes()));
         self.schedule.send(&match self.goods {
             Goods::Same => send.origins(set).copy(),
@@ -72,8 +72,8 @@ impl AllToAll<'_, '_> {
             return self.within_bases(clusters);
         }
         let net = self.net;
-        let of = |b: &Blocks, t: u64, c: &Which<'_>, x: &Which<'_>| b.of(net, level, t, c, x);
-        let but = |b: &Blocks, t: u64, c: u64, x: &Which<'_>| -> Vec<Blocks> {
+        let of = |b: &Blocks<'static>, t: u64, c: &Which<'_>, x: &Which<'_>| b.of(net, level, t, c, x);
+        let but = |b: &Blocks<'static>, t: u64, c: u64, x: &Which<'_>| -> Vec<Blocks<'static>> {
             net.all_but(level - 1, c).iter().map(|others| of(b, t, &Which::Product(others), x)).collect()
         };
         match (self.goods, self.variant) {
@@ -119,7 +119,7 @@ impl AllToAll<'_, '_> {
         &mut self,
         level: usize,
         clusters: &[Cluster],
-        blocks: &dyn Fn(&Blocks, u64, u64) -> Vec<Blocks>,
+        blocks: &dyn Fn(&Blocks<'static>, u64, u64) -> Vec<Blocks<'static>>,
     ) -> Result<(), Stop> {
         let mut inner = Vec::new();
         for cluster in clusters {
@@ -174,7 +174,8 @@ impl AllToAll<'_, '_> {
         for v in 0..self.net.nodes(0) {
             let (from, to) = (cluster.first + v, cluster.first + dimension.ahead(v, step.by));
             for blocks in &cluster.blocks {
-                self.send(from, to, &blocks.along(dimension, dimension.of(v) + step.first, step.count))?;
+                let (which, mut nodes) = ((dimension, dimension.of(v) + step.first, step.count), [0]);
+                self.send(from, to, &blocks.along(self.net, which, &mut nodes))?;
             }
         }
         Ok(())

@@ -83,6 +83,7 @@ impl Algorithm for OneToAll {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
+        schedule.layout(&net.grid(), 1)?;
         one_to_all::OneToAll { net: &net, variant, goods: self.1, schedule }.plan(problem.root())
     }
 }
@@ -102,6 +103,7 @@ impl Algorithm for AllToAll {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
+        schedule.layout(&net.grid(), 1)?;
         all_to_all::AllToAll { net: &net, variant, goods: self.1, schedule }.plan()
     }
 }

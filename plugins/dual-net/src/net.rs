@@ -10,6 +10,9 @@ pub struct Net {
     axes: Vec<usize>,
     /// Dimensions of the base.
     dims: Vec<u64>,
+    /// A base of up to 64 nodes is one axis in sets, whatever its dimensions: sets of all nodes but one, which crossings are about, then fall into few
+    /// products. Here, for each dimension and coordinate, which of the nodes have it, a bit each; empty for a larger base, which keeps its axes.
+    having: Vec<Vec<u64>>,
     /// How the nodes of a line of the base are linked.
     pub line: Line,
 }
@@ -68,15 +71,25 @@ impl Net {
         let all = topology.dims();
         let of_base = ((all.len() + 1) >> k).saturating_sub(1);
         let dims = all[all.len() - of_base..].to_vec();
-        let (mut n, mut axes) = (vec![dims.iter().product()], vec![of_base]);
+        let mut n = vec![dims.iter().product::<u64>()];
         for level in 0..k as usize {
             n.push(2 * n[level] * n[level]);
-            axes.push(1 + 2 * axes[level]);
         }
-        if axes.last() != Some(&all.len()) || n.last() != Some(&topology.nodes()) {
+        let mut net = Self { n, axes: Vec::new(), dims, having: Vec::new(), line };
+        if net.n.last() != Some(&topology.nodes()) {
             return Err(Stop::failed(format!("{} has axes {all:?}, which are no dual-net's", topology.spec())));
         }
-        Ok(Self { n, axes, dims, line })
+        if net.n[0] <= 64 {
+            let having = |d: Dimension, c: u64| (0..net.n[0]).filter(|v| d.of(*v) == c).map(|v| 1 << v).sum();
+            net.having = net.dimensions().map(|d| (0..d.len).map(|c| having(d, c)).collect()).collect();
+        }
+        net.axes = (0..net.n.len()).map(|level| net.radices(level).len()).collect();
+        Ok(net)
+    }
+
+    /// The grid of the sets.
+    pub fn grid(&self) -> Vec<u64> {
+        self.radices(self.levels())
     }
 
     /// k.
@@ -117,7 +130,7 @@ impl Net {
     }
 
     /// All blocks, as the whole net calls them.
-    pub fn blocks(&self) -> Blocks {
+    pub fn blocks(&self) -> Blocks<'static> {
         Blocks { axes: vec![Axis::ALL; self.axes[self.levels()]], hole: 0 }
     }
 
@@ -130,13 +143,16 @@ impl Net {
             all.extend(self.coordinates(level - 1, x));
             return all;
         }
+        if !self.having.is_empty() {
+            return vec![one(node)];
+        }
         self.dimensions().map(|dimension| one(dimension.of(node))).collect()
     }
 
     /// Radices of the axes of a node of a level.
     fn radices(&self, level: usize) -> Vec<u64> {
         if level == 0 {
-            return self.dims.clone();
+            return if self.having.is_empty() { self.dims.clone() } else { vec![self.n[0]] };
         }
         let below = self.radices(level - 1);
         [&[2][..], &below, &below].concat()
@@ -176,12 +192,12 @@ pub enum Which<'a> {
 /// What a cluster of a level means by *the blocks for (or of) my node v*: a product over the whole grid, but for a hole of as many axes as the
 /// cluster's nodes have, which v fills.
 #[derive(Clone)]
-pub struct Blocks {
-    axes: Vec<Axis<'static>>,
+pub struct Blocks<'a> {
+    axes: Vec<Axis<'a>>,
     hole: usize,
 }
 
-impl Blocks {
+impl<'a> Blocks<'a> {
     /// Of these, the ones of nodes (t, clusters, nodes), where the hole is one of a cluster of `level`.
     pub fn of(&self, net: &Net, level: usize, t: u64, clusters: &Which<'_>, nodes: &Which<'_>) -> Self {
         let mut blocks = self.clone();
@@ -200,15 +216,24 @@ impl Blocks {
         blocks
     }
 
-    /// Of these, in a cluster that is a base, the ones of nodes with these coordinates in one dimension.
-    pub fn along(&self, dimension: Dimension, first: u64, count: u64) -> Self {
-        let mut blocks = self.clone();
-        blocks.axes[self.hole + dimension.index] = range(first % dimension.len, count);
+    /// Of these, in a cluster that is a base, the ones of nodes with these coordinates in one dimension. `nodes` is room for a set of them.
+    pub fn along<'b>(&self, net: &Net, which: (Dimension, u64, u64), nodes: &'b mut [u64; 1]) -> Blocks<'b>
+    where
+        'a: 'b,
+    {
+        let (dimension, first, count) = which;
+        let mut blocks: Blocks<'b> = self.clone();
+        let Some(having) = net.having.get(dimension.index) else {
+            blocks.axes[self.hole + dimension.index] = range(first % dimension.len, count);
+            return blocks;
+        };
+        nodes[0] = (first..first + count).fold(0, |set, c| set | having[(c % dimension.len) as usize]);
+        blocks.axes[self.hole] = Axis::bits(nodes);
         blocks
     }
 
     /// The axes of the product.
-    pub fn axes(&self) -> &[Axis<'static>] {
+    pub fn axes(&self) -> &[Axis<'a>] {
         &self.axes
     }
 }

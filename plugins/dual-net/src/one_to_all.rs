@@ -31,12 +31,19 @@ struct Rooted {
     /// Which of its nodes begins.
     root: u64,
     /// What it calls the blocks for its nodes. A broadcast has but one block.
-    blocks: Option<Blocks>,
+    blocks: Option<Blocks<'static>>,
 }
 
 impl Rooted {
     /// Blocks of (t, clusters, nodes), where blocks are told apart.
-    fn blocks(&self, net: &Net, level: usize, t: u64, clusters: &Which<'_>, nodes: &Which<'_>) -> Option<Blocks> {
+    fn blocks(
+        &self,
+        net: &Net,
+        level: usize,
+        t: u64,
+        clusters: &Which<'_>,
+        nodes: &Which<'_>,
+    ) -> Option<Blocks<'static>> {
         self.blocks.as_ref().map(|blocks| blocks.of(net, level, t, clusters, nodes))
     }
 }
@@ -56,7 +63,7 @@ impl OneToAll<'_, '_> {
         self.within(self.net.levels(), &[Rooted { first: 0, root, blocks }])
     }
 
-    fn send(&mut self, from: u64, to: u64, blocks: Option<&Blocks>) -> Result<(), Stop> {
+    fn send(&mut self, from: u64, to: u64, blocks: Option<&Blocks<'_>>) -> Result<(), Stop> {
         let send = Send::new(from, to);
         match blocks {
             None => self.schedule.send(&send.copy()),
@@ -174,8 +181,8 @@ impl OneToAll<'_, '_> {
             for m in step {
                 let from = cluster.first + dimension.ahead(root, m.from);
                 let to = cluster.first + dimension.ahead(root, m.to);
-                let first = dimension.of(root) + m.first;
-                let blocks = cluster.blocks.as_ref().map(|blocks| blocks.along(dimension, first, m.count));
+                let (which, mut nodes) = ((dimension, dimension.of(root) + m.first, m.count), [0]);
+                let blocks = cluster.blocks.as_ref().map(|blocks| blocks.along(self.net, which, &mut nodes));
                 self.send(from, to, blocks.as_ref())?;
             }
         }
