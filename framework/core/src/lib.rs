@@ -19,5 +19,6 @@ pub mod model;
 pub mod placement;
 pub mod spec;
 pub mod step;
+pub mod survey;
 pub mod topology;
 pub mod walk;

@@ -4,6 +4,7 @@
 //! such runs.
 
 mod bench;
+mod li;
 mod liu;
 mod report;
 mod suh_shin;
@@ -46,6 +47,11 @@ pub fn papers() -> &'static [Paper] {
             name: "liu",
             title: "W. Liu, C.-L. Wang, V. K. Prasanna: Portable and Scalable Algorithm for Irregular All-to-All Communication, JPDC (2002)",
             run: liu::tables,
+        },
+        Paper {
+            name: "li",
+            title: "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net",
+            run: li::tables,
         },
     ]
 }

@@ -135,6 +135,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn degree(&self) -> Option<u64>;
     /// The best balanced cut known.
     fn bisection(&self) -> Option<Bisection>;
+    /// The hops from a node to all others together, each by the shortest route, where the topology looks the same from each of its nodes; `None` where it doesn't.
+    fn distance_sum(&self) -> Option<u64>;
     /// Hands out the route as runs of links and returns the hops. `way` is `None` for the topology's own route.
     ///
     /// # Errors
