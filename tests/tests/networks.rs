@@ -1,13 +1,15 @@
 //! Networks of one's own, `graph:FILE`, and what `list topologies --describe` says of any.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_tests::{rows, swapmeet};
 
 /// A folder with a file of edges, and the spec of the graph.
 fn graph(edges: &str) -> (tempfile::TempDir, String) {
-    let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("a folder for a test: {error}"));
+    let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("edges.txt");
-    std::fs::write(&file, edges).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    std::fs::write(&file, edges).unwrap();
     let spec = format!("graph:{}", file.display());
     (dir, spec)
 }
@@ -23,9 +25,9 @@ fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record
 /// What one message of 1,000 bytes from node 0 to node 2 of a path takes, at a microsecond a byte.
 fn one_message(edges: &str, model: &str) -> f64 {
     let (_dir, spec) = graph(edges);
-    let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("a folder for a test: {error}"));
+    let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("sizes.csv");
-    std::fs::write(&file, "0,0,1000\n0,0,0\n0,0,0\n").unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    std::fs::write(&file, "0,0,1000\n0,0,0\n0,0,0\n").unwrap();
     let machine = format!("free:model={model},byte_us=1,ports=all");
     run(&spec, "linear", &format!("matrix:{}", file.display()), &machine).time_us.unwrap_or(f64::NAN)
 }

@@ -6,22 +6,11 @@ use crate::table;
 use serde_json::json;
 use swapmeet_core::topology::Topology;
 use swapmeet_core::topology::survey::Survey;
+use swapmeet_reproduce::Published;
 use swapmeet_runner::topology;
 
 /// A figure in a row: its name, ours, how it was found, the paper's.
 type Row = [String; 4];
-
-/// Table I of Li, Peng & Chu: nodes, node-degree, diameter, cost ratio.
-const TABLE_I: [(&str, [&str; 4]); 8] = [
-    ("hypercube:10", ["1024", "10", "10", "2.00"]),
-    ("rdn:1(torus:5x5)", ["1250", "5", "10", "1.46"]),
-    ("rdn:1(torus:3x3x3)", ["1458", "7", "8", "1.43"]),
-    ("torus:10x10x10", ["1000", "6", "15", "2.11"]),
-    ("hypercube:22", ["4194304", "22", "22", "2.00"]),
-    ("rdn:2(torus:5x5)", ["3125000", "6", "22", "1.30"]),
-    ("rdn:2(torus:3x3x3)", ["4251528", "8", "18", "1.18"]),
-    ("torus:160x160x160", ["4096000", "6", "240", "11.20"]),
-];
 
 /// Describes a topology in the format asked for.
 pub fn describe(spec: &str, format: Format) -> Result<String, Failure> {
@@ -56,10 +45,10 @@ pub fn describe(spec: &str, format: Format) -> Result<String, Failure> {
 fn rows(topology: &dyn Topology) -> Vec<Row> {
     let survey = Survey::of(topology);
     let spec = topology.spec();
-    let (theorem, table) = (theorem_1(&spec), TABLE_I.iter().find(|(name, _)| *name == spec).map(|(_, row)| row));
-    let published = |of_theorem: Option<String>, column: Option<usize>| {
-        let of_theorem = of_theorem.map(|figure| format!("{figure} (Theorem 1)"));
-        let of_table = column.and_then(|i| Some(format!("{} (Table I)", table?[i])));
+    let Published { theorem_1, table_1 } = Published::of(&spec);
+    let published = |column: usize| {
+        let of_theorem = theorem_1.map(|figures| format!("{} (Theorem 1)", figures[column]));
+        let of_table = table_1.and_then(|(figures, _)| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
     let row = |name: &str, value: Option<String>, how: String, paper: String| {
@@ -67,12 +56,7 @@ fn rows(topology: &dyn Topology) -> Vec<Row> {
     };
     let how = |how: Option<String>| how.unwrap_or_default();
     let mut rows = vec![
-        row(
-            "nodes",
-            Some(survey.nodes.to_string()),
-            String::new(),
-            published(theorem.as_ref().map(|t| t[0].clone()), Some(0)),
-        ),
+        row("nodes", Some(survey.nodes.to_string()), String::new(), published(0)),
         row(
             "directed links",
             survey.links.map(|(links, _)| links.to_string()),
@@ -85,14 +69,9 @@ fn rows(topology: &dyn Topology) -> Vec<Row> {
                 .degree
                 .map(|(least, most, _)| if least == most { most.to_string() } else { format!("{least} to {most}") }),
             how(survey.degree.map(|d| d.2.to_string())),
-            published(theorem.as_ref().map(|t| t[1].clone()), Some(1)),
+            published(1),
         ),
-        row(
-            "diameter, hops",
-            Some(survey.diameter.0.to_string()),
-            survey.diameter.1.to_string(),
-            published(theorem.as_ref().map(|t| t[2].clone()), Some(2)),
-        ),
+        row("diameter, hops", Some(survey.diameter.0.to_string()), survey.diameter.1.to_string(), published(2)),
         row(
             "mean distance, hops",
             survey.mean_hops.map(|(mean, _)| format!("{mean:.3}")),
@@ -106,13 +85,13 @@ fn rows(topology: &dyn Topology) -> Vec<Row> {
                 side => format!("{links} around {side} nodes"),
             }),
             how(survey.bisection.map(|b| b.2.to_string())),
-            published(theorem.as_ref().map(|t| t[3].clone()), None),
+            published(3),
         ),
         row(
             "cost ratio, (degree + diameter) / lg nodes",
             survey.cost_ratio().map(|ratio| format!("{ratio:.2}")),
             "of these".to_owned(),
-            published(None, Some(3)),
+            table_1.map_or(String::new(), |(_, ratio)| format!("{ratio:.2} (Table I)")),
         ),
     ];
     if let Some((least, most)) = topology.bandwidths() {
@@ -124,19 +103,4 @@ fn rows(topology: &dyn Topology) -> Vec<Row> {
         ));
     }
     rows
-}
-
-/// Size, node-degree, diameter and bisection bandwidth of a dual-net as Theorem 1 has them. The last is an upper bound only: there are smaller cuts.
-fn theorem_1(spec: &str) -> Option<[String; 4]> {
-    let (levels, base) = spec.strip_prefix("rdn:")?.strip_suffix(')')?.split_once('(')?;
-    let levels: u32 = levels.parse().ok()?;
-    let base = topology::parse(base).ok()?;
-    let nodes = u128::from(2 * base.nodes()).checked_pow(1 << levels)?;
-    let power = 1_u64 << levels;
-    Some([
-        (nodes / 2).to_string(),
-        (base.degree()? + u64::from(levels)).to_string(),
-        (power * base.diameter() + 2 * power - 2).to_string(),
-        nodes.div_ceil(8).to_string(),
-    ])
 }

@@ -13,7 +13,9 @@
 //!   each of its nodes but the mesh, of which node 0 is a corner.)
 //!
 //! Under `store-and-forward` hops are start-ups of the message that takes longest, which need not be the message that goes farthest. There the bound is the larger
-//! of two: start-ups and transmission as above, or the diameter in start-ups.
+//! of two: start-ups and transmission as above, or the diameter in start-ups. Transmission there counts each hop: a block must cross as many links as its ends are
+//! apart, n nodes with k ports move at most n k messages over one link each at a time, so that a complete exchange takes `m / k` times the sum of the distances from
+//! a node to all others, where that is the same for each (any topology but a mesh or a graph of one's own).
 
 use crate::machine::{Machine, ModelKind};
 use crate::topology::Topology;
@@ -25,6 +27,8 @@ pub struct Demand {
     pub most_node_bytes: f64,
     /// What must cross a cut.
     pub across: Across,
+    /// Size of a block that every node has for every other, each an own one; 0 if there are no such blocks, or of unlike sizes.
+    pub pair_bytes: f64,
 }
 
 /// What must cross a cut of the nodes, one way.
@@ -96,9 +100,12 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
         // A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
         // the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
         ModelKind::StoreAndForward => {
+            let over_links = topology
+                .distance_sum()
+                .map_or(0.0, |hops| hops as f64 * demand.pair_bytes / machine.ports.at_most(nodes - 1) as f64);
             let by_steps = Bound {
                 startup_us: steps * machine.startup_us,
-                transmission_us: through_ports * machine.byte_us / fastest,
+                transmission_us: through_ports.max(over_links) * machine.byte_us / fastest,
                 propagation_us: 0.0,
                 barrier_us,
             };
@@ -134,7 +141,8 @@ mod tests {
     fn bound(topology: &str, machine: &str) -> Bound {
         let topology = parse(topology).unwrap();
         let machine = Machine::parse(machine).unwrap();
-        let demand = Demand { most_node_bytes: topology.nodes() as f64 - 1.0, across: Across::EachPair(1.0) };
+        let demand =
+            Demand { most_node_bytes: topology.nodes() as f64 - 1.0, across: Across::EachPair(1.0), pair_bytes: 1.0 };
         lower_bound(topology.as_ref(), &machine, demand).unwrap()
     }
 
@@ -169,7 +177,7 @@ mod tests {
     #[test]
     fn a_block_that_may_be_copied_crosses_a_cut_once() {
         let topology = parse("ring:8").unwrap();
-        let demand = Demand { most_node_bytes: 7.0, across: Across::EachNode(1.0) };
+        let demand = Demand { most_node_bytes: 7.0, across: Across::EachNode(1.0), pair_bytes: 0.0 };
         let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
         assert_eq!(lower_bound(topology.as_ref(), &machine, demand).unwrap().transmission_us, 4.0 / 2.0);
     }
@@ -177,9 +185,20 @@ mod tests {
     #[test]
     fn hops_are_startups_when_messages_are_stored() {
         let b = bound("ring:9", "free:model=store-and-forward,startup_us=1,byte_us=1");
-        assert_eq!((b.startup_us, b.transmission_us, b.propagation_us), (4.0, 8.0, 0.0));
+        assert_eq!((b.startup_us, b.transmission_us, b.propagation_us), (4.0, 20.0, 0.0));
         let b = bound("ring:40", "free:model=store-and-forward,startup_us=1");
         assert_eq!(b.startup_us, 20.0, "the diameter");
+    }
+
+    /// Table II of Li, Peng & Chu has 512 and 294912 words for these two nets, fewer than any schedule can do with.
+    #[test]
+    fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
+        let words = |topology| bound(topology, "free:model=store-and-forward,byte_us=1").transmission_us;
+        assert_eq!(words("hypercube:7"), 448.0);
+        assert_eq!(words("rdn:1(hypercube:3)"), 560.0);
+        assert_eq!(words("rdn:2(hypercube:3)"), 335_616.0);
+        assert_eq!(bound("hypercube:7", "free:model=store-and-forward,byte_us=1,ports=7").transmission_us, 64.0);
+        assert_eq!(words("mesh:8"), 7.0, "not the same from each node: what a node must send");
     }
 
     /// Blocks of a scatter from node 0: much for node 11, a little for node 1, nothing (but blocks) for the rest.
@@ -242,7 +261,7 @@ mod tests {
         let time: f64 =
             [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
         assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
-        let demand = Demand { most_node_bytes: 6.0, across: Across::Unknown };
+        let demand = Demand { most_node_bytes: 6.0, across: Across::Unknown, pair_bytes: 0.0 };
         let bound = lower_bound(topology.as_ref(), &machine, demand).unwrap();
         assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
     }

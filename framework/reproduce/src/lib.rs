@@ -4,6 +4,7 @@
 //! such runs.
 
 mod bench;
+mod li;
 mod liu;
 mod report;
 mod spencer;
@@ -11,6 +12,7 @@ mod suh_shin;
 mod thakur;
 
 pub use bench::{Bench, ReproduceError, Run};
+pub use li::networks::Published;
 pub use report::{Cell, Report, Table, Verdict};
 
 /// A paper that can be re-run.
@@ -52,6 +54,11 @@ pub fn papers() -> &'static [Paper] {
             name: "spencer",
             title: "C. C. Spencer: Circuit-Switched Structured Communications on Toroidal Meshes, M.Sc. thesis, Simon Fraser University (1994)",
             run: spencer::tables,
+        },
+        Paper {
+            name: "li",
+            title: "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net",
+            run: li::tables,
         },
     ]
 }

@@ -176,17 +176,16 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
             let (sent, received) = sizes.busiest(task.topology.nodes());
             sent.max(received) as f64
         };
-        return (!root).then(|| Demand { most_node_bytes: busiest(), across: Across::Unknown });
+        return (!root).then(|| Demand { most_node_bytes: busiest(), across: Across::Unknown, pair_bytes: 0.0 });
     }
-    Some(match task.collective {
-        Collective::AllToAll => Demand { most_node_bytes: others * m, across: Across::EachPair(m) },
-        Collective::Scatter { .. } | Collective::Gather { .. } => {
-            Demand { most_node_bytes: others * m, across: Across::Unknown }
-        }
-        Collective::AllGather => Demand { most_node_bytes: others * m, across: Across::EachNode(m) },
-        Collective::Broadcast { .. } => Demand { most_node_bytes: m, across: Across::Unknown },
+    let (most_node_bytes, across, pair_bytes) = match task.collective {
+        Collective::AllToAll => (others * m, Across::EachPair(m), m),
+        Collective::Scatter { .. } | Collective::Gather { .. } => (others * m, Across::Unknown, 0.0),
+        Collective::AllGather => (others * m, Across::EachNode(m), 0.0),
+        Collective::Broadcast { .. } => (m, Across::Unknown, 0.0),
         Collective::Permutation { .. } => return None,
-    })
+    };
+    Some(Demand { most_node_bytes, across, pair_bytes })
 }
 
 fn refuse(record: &mut Record, status: Status, reason: &str) {

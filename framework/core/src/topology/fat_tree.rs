@@ -102,6 +102,12 @@ impl Topology for FatTree {
         Some(Bisection { side, links: side, exact: self.k.is_multiple_of(2) })
     }
 
+    fn distance_sum(&self) -> Option<u64> {
+        // Up l levels and down again to the (k - 1) k^(l - 1) nodes below a switch of that level and no lower one.
+        let levels = 1..=self.digits.len() as u32;
+        Some(levels.map(|l| 2 * u64::from(l) * (self.k - 1) * self.k.pow(l - 1)).sum())
+    }
+
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         if way.is_some_and(|w| !w.signs.is_empty() || !w.order.is_empty() || !w.path.is_empty()) {
             return Err(RouteError::NoDimensions { topology: self.spec() });

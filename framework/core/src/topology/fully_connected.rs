@@ -68,6 +68,10 @@ impl Topology for FullyConnected {
         (side > 0).then(|| Bisection { side, links: side * (n - side), exact: true })
     }
 
+    fn distance_sum(&self) -> Option<u64> {
+        Some(self.nodes() - 1)
+    }
+
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         if let Some(way) = way {
             if !way.path.is_empty() {

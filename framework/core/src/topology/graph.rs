@@ -31,6 +31,8 @@ pub struct Graph {
     /// For each destination and node, which of the node's links comes next.
     next: Vec<u16>,
     diameter: u64,
+    /// The sum of the distances from a node, if that and the farthest are the same for all.
+    distance_sum: Option<u64>,
 }
 
 /// An edge as it was read.
@@ -105,6 +107,7 @@ impl Graph {
             bandwidths: links.iter().map(|(_, _, bandwidth, _)| *bandwidth).collect(),
             next: vec![NOWHERE; (nodes * nodes) as usize],
             diameter: 0,
+            distance_sum: None,
         };
         graph.find_ways().map_err(|lost| {
             let line = links.iter().find(|(from, ..)| u64::from(*from) == lost).map_or(last_line, |(.., line)| *line);
@@ -121,6 +124,7 @@ impl Graph {
         let n = self.nodes();
         let mut hops = vec![u32::MAX; n as usize];
         let mut queue = VecDeque::new();
+        let mut seen = Vec::with_capacity(n as usize);
         for destination in 0..n {
             hops.fill(u32::MAX);
             hops[destination as usize] = 0;
@@ -139,13 +143,16 @@ impl Graph {
                 if mine == u32::MAX {
                     return Err(v);
                 }
-                self.diameter = self.diameter.max(mine.into());
                 let nearer = self.links_of(v).position(|link| hops[self.ends[link] as usize] < mine);
                 if let Some(nearer) = nearer {
                     self.next[(destination * n + v) as usize] = nearer as u16;
                 }
             }
+            let hops = || hops.iter().map(|h| u64::from(*h));
+            seen.push((hops().sum(), hops().max().unwrap_or(0)));
         }
+        self.diameter = seen.iter().map(|(_, farthest)| *farthest).max().unwrap_or(0);
+        self.distance_sum = seen.first().filter(|first| seen.iter().all(|other| other == *first)).map(|(sum, _)| *sum);
         Ok(())
     }
 
@@ -227,6 +234,10 @@ impl Topology for Graph {
 
     fn bisection(&self) -> Option<Bisection> {
         None
+    }
+
+    fn distance_sum(&self) -> Option<u64> {
+        self.distance_sum
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {

@@ -236,6 +236,11 @@ impl Topology for GridNet {
         cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
     }
 
+    fn distance_sum(&self) -> Option<u64> {
+        // On a ring of n the distances add up to n^2 / 4, rounded down; each is met in every line of the other dimensions.
+        self.wraps().then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
+    }
+
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         let Some(way) = way else { return Ok(self.shortest(from, to, visit)) };
         self.check(way)?;

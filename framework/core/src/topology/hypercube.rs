@@ -74,6 +74,10 @@ impl Topology for Hypercube {
     }
 
     /// e-cube routing: the lowest bit that differs first.
+    fn distance_sum(&self) -> Option<u64> {
+        Some(self.dims.len() as u64 * self.nodes() / 2)
+    }
+
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         if let Some(way) = way {
             if !way.path.is_empty() {

@@ -138,6 +138,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn degree(&self) -> Option<u64>;
     /// The best balanced cut known.
     fn bisection(&self) -> Option<Bisection>;
+    /// The hops from a node to all others together, each by the shortest route, where the topology looks the same from each of its nodes; `None` where it doesn't.
+    fn distance_sum(&self) -> Option<u64>;
     /// The least and the greatest bandwidth of a link, as multiples of the machine's; `None` where all have the machine's.
     fn bandwidths(&self) -> Option<(f64, f64)> {
         None

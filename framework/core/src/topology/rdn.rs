@@ -131,15 +131,24 @@ impl Topology for Rdn {
         self.base.degree().map(|d| d + 1)
     }
 
-    /// The two types: every node has one edge to the other. Theorem 1 claims half of that, for a cut that it does not give.
+    /// Of two cuts, that of fewer links. Whole clusters, as many of one type as are left out of the other: between two clusters of different type there is one edge,
+    /// half of these are cut. Or, where a cluster of n nodes is cut into halves, with H a half of its nodes' numbers: the clusters of type 0 with a number in H
+    /// whole, and of each cluster of type 1 the nodes in H; cross-edges then join like with like, and only n clusters are cut. (Theorem 1 claims n_k / 4, the first of
+    /// the two.)
     fn bisection(&self) -> Option<Bisection> {
-        // Half of the clusters of each type: only cross-edges are cut, between clusters on different sides.
-        let (half, rest) = (self.n / 2, self.n - self.n / 2);
-        let whole_clusters = half * half + rest * rest;
-        // The same half of the base in every cluster of type 1, and the clusters of type 0 by the same half: no cross-edge is cut, but every cluster of type 1.
-        let through_clusters = self.base.bisection().filter(|cut| 2 * cut.side == self.n).map(|cut| self.n * cut.links);
-        let links = through_clusters.map_or(whole_clusters, |links| links.min(whole_clusters));
-        Some(Bisection { side: self.n * self.n, links, exact: false })
+        let n = self.n;
+        let halves = self.base.bisection().filter(|cut| 2 * cut.side == n);
+        let links = halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
+        Some(Bisection { side: n * n, links, exact: false })
+    }
+
+    /// To a node (u, d, y) of the other type it is L(x, d) + 1 + L(c, y); to one of the same type in another cluster L(c, d) + 2 + L(x, y). A cluster's nodes all have
+    /// the same sum, so the nodes of the whole do.
+    fn distance_sum(&self) -> Option<u64> {
+        let (n, below) = (self.n, self.base.distance_sum()?);
+        let other_type = 2 * n * below + n * n;
+        let other_clusters = n * below + 2 * n * (n - 1) + (n - 1) * below;
+        Some(below + other_type + other_clusters)
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {

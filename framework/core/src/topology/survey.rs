@@ -83,7 +83,7 @@ impl Survey {
             });
             survey.diameter = (farthest, How::Searched);
             survey.mean_hops = mean(sum, survey.nodes.saturating_mul(survey.nodes - 1)).map(|m| (m, How::Searched));
-        } else if looks_the_same(topology) {
+        } else if topology.distance_sum().is_some() {
             let (farthest, sum) = network.hops_from(0, survey.nodes);
             survey.diameter = (farthest, How::SearchedFromOne);
             survey.mean_hops = mean(sum, survey.nodes - 1).map(|m| (m, How::SearchedFromOne));
@@ -103,11 +103,6 @@ impl Survey {
 
 fn mean(sum: u64, pairs: u64) -> Option<f64> {
     (pairs > 0).then(|| sum as f64 / pairs as f64)
-}
-
-/// Whether every node sees the same network: of rings, tori, hypercubes, complete graphs, fat trees, and of dual-nets over these.
-fn looks_the_same(topology: &dyn Topology) -> bool {
-    !["mesh", "graph"].iter().any(|family| topology.spec().contains(family))
 }
 
 /// Links by the vertex they leave; switches come after the nodes.

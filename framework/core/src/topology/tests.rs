@@ -218,6 +218,20 @@ fn bisections_are_what_trying_every_cut_finds() {
 }
 
 #[test]
+fn distances_add_up_to_the_same_from_each_node_where_they_are_said_to() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        let nodes = topology.nodes();
+        let sum = |from| distances(topology.as_ref(), from)[..nodes as usize].iter().sum::<u64>();
+        let sums: Vec<u64> = (0..nodes).map(sum).collect();
+        match topology.distance_sum() {
+            Some(sum) => assert!(sums.iter().all(|s| *s == sum), "{spec}: {sum}, not {sums:?}"),
+            None => assert!(spec.starts_with("mesh"), "{spec}"),
+        }
+    }
+}
+
+#[test]
 fn bisections_cut_the_longest_side() {
     let cut = |spec: &str| topology(spec).bisection().map(|c| (c.side, c.links, c.exact));
     assert_eq!(cut("torus:16x16"), Some((128, 32, true)));
@@ -231,6 +245,10 @@ fn bisections_cut_the_longest_side() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
+    // Theorem 1 of Li, Peng & Chu has 32, 8192 and 313
+    assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
+    assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
+    assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
     assert_eq!(cut("torus:1x1"), None);
     assert_eq!(cut("hypercube:0"), None);
 }

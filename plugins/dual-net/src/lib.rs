@@ -1,0 +1,155 @@
+//! Collectives on recursive dual-nets, after Y. Li, S. Peng and W. Chu, *Collective Communication in Recursive Dual-Net: An Interconnection Network for
+//! High-Performance Parallel Computer Systems of the Next Generation*.
+//!
+//! | symbol | here | meaning |
+//! | --- | --- | --- |
+//! | B, n_0 | | the base network, and its nodes |
+//! | RDN^k(B) | [`net::Net`] | k levels of dual-construction over B |
+//! | n_k | `nodes(k)` | 2 n_(k-1)^2, nodes of a net of k levels |
+//! | (u_0, u_1, u_2) | `(t, c, x)` | a node: its type, its cluster, which node of the cluster it is |
+//! | partner | `partner` | the other end of (t, c, x)'s cross-edge: (1 - t, x, c) |
+//! | C_s | | the cluster that s is in, a net of k - 1 levels |
+//! | m | | size of a block |
+//! | T(k, m) | | time of an algorithm on RDN^k(B): T(0, m) is that of the base's own |
+//!
+//! Each algorithm crosses over to the partner, goes a level down within all clusters at once, and does both again. Within the cluster, *blocks for node v* are
+//! whole sets of the blocks of the level above ([`net::Blocks`]), so that a rule stays a few products however many blocks there are.
+//!
+//! The paper leaves the base to others. Here every base goes through its dimensions one after another:
+//!
+//! | along a dimension of N | ring (tori, rings; hypercubes with N = 2) | fully linked (any other base) |
+//! | --- | --- | --- |
+//! | broadcast | both ways, ceil(N / 2) steps | doubling, ceil(log2 N) steps |
+//! | scatter | farthest first, N - 1 steps, N - 1 blocks | halving, ceil(log2 N) steps, N - 1 blocks |
+//! | all-gather | what came last goes on, N - 1 steps, N - 1 blocks | doubling, ceil(log2 N) steps, N - 1 blocks |
+//! | all-to-all | ahead, then back, N - 1 steps, floor(N^2 / 4) blocks | pairs, N - 1 steps, N - 1 blocks |
+//!
+//! Variants: `printed` is the paper's algorithm to the letter, but for blocks that a node would send to itself; `lean` (ours) sends nothing that the receiver has
+//! or another has to carry back, and so meets the bound: n_k - 1 words to scatter or gather, and in an all-to-all the sum of all distances.
+
+use net::Net;
+use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, export_plugin};
+
+mod all_to_all;
+mod net;
+mod one_to_all;
+
+const PAPER: &str = "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net";
+
+/// How much is sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    /// What the paper's algorithm says.
+    Printed,
+    /// Nothing in vain.
+    Lean,
+}
+
+impl Variant {
+    fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
+        match problem.param_text("variant") {
+            None | Some("lean") => Ok(Self::Lean),
+            Some("printed") => Ok(Self::Printed),
+            Some(other) => Err(Stop::unsupported(format!("`variant={other}`: expected printed or lean"))),
+        }
+    }
+}
+
+const VARIANT_FROM_ONE: ParamInfo = ParamInfo {
+    key: "variant",
+    default: "lean",
+    help: "printed: the paper's to the letter, which from some roots leaves nodes out; lean: from every root",
+};
+const VARIANT: ParamInfo = ParamInfo {
+    help: "printed: the paper's; lean: nothing is sent that the receiver has or that has to come back",
+    ..VARIANT_FROM_ONE
+};
+
+const DUAL_NET: About =
+    About { paper: PAPER, accepts: "recursive dual-net, over any base", ports: 1, ..About::DEFAULT };
+
+/// Algorithm 1 or 2.
+struct OneToAll(About, one_to_all::Goods);
+
+impl Algorithm for OneToAll {
+    fn about(&self) -> About {
+        self.0
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        Net::of(problem)?;
+        Variant::of(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
+        schedule.layout(&net.grid(), 1)?;
+        one_to_all::OneToAll { net: &net, variant, goods: self.1, schedule }.plan(problem.root())
+    }
+}
+
+/// Algorithm 3 or 4.
+struct AllToAll(About, all_to_all::Goods);
+
+impl Algorithm for AllToAll {
+    fn about(&self) -> About {
+        self.0
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        Net::of(problem)?;
+        Variant::of(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
+        schedule.layout(&net.grid(), 1)?;
+        all_to_all::AllToAll { net: &net, variant, goods: self.1, schedule }.plan()
+    }
+}
+
+export_plugin!(
+    licence: "MIT OR Apache-2.0",
+    algorithms: [
+        OneToAll(
+            About {
+                name: "rdn-broadcast",
+                title: "One-to-all broadcast, across and within two clusters, then across and within all",
+                collectives: &[Collective::Broadcast],
+                params: &[VARIANT_FROM_ONE],
+                ..DUAL_NET
+            },
+            one_to_all::Goods::Same,
+        ),
+        OneToAll(
+            About {
+                name: "rdn-scatter",
+                title: "One-to-all personalized, in bundles of a cluster's blocks",
+                collectives: &[Collective::Scatter],
+                params: &[VARIANT_FROM_ONE],
+                ..DUAL_NET
+            },
+            one_to_all::Goods::Personal,
+        ),
+        AllToAll(
+            About {
+                name: "rdn-allgather",
+                title: "All-to-all broadcast: within clusters, across, within, across",
+                collectives: &[Collective::AllGather],
+                params: &[VARIANT],
+                ..DUAL_NET
+            },
+            all_to_all::Goods::Same,
+        ),
+        AllToAll(
+            About {
+                name: "rdn-alltoall",
+                title: "All-to-all personalized: blocks meet at the cross-edge that leads to their cluster",
+                collectives: &[Collective::AllToAll],
+                params: &[VARIANT],
+                ..DUAL_NET
+            },
+            all_to_all::Goods::Personal,
+        ),
+    ],
+);
