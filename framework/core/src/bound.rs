@@ -9,6 +9,7 @@
 //! * **Transmission.** A node sends and receives what it must through k ports at most; and what must cross a cut shares the cut's links. For the
 //!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m` (bisection:
 //!   Suh & Shin, 3.1.4). A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
+//! * In a permutation every block goes once: a start-up, the hops of the one that goes farthest, and on the average link the bytes times hops of all (Spencer, 4.6).
 //! * **Propagation.** Some block goes between the two nodes farthest apart: the diameter, in hops. (With a root, node 0, too: every topology looks the same from
 //!   each of its nodes but the mesh, of which node 0 is a corner.)
 //!
@@ -29,6 +30,22 @@ pub struct Demand {
     pub across: Across,
     /// Size of a block that every node has for every other, each an own one; 0 if there are no such blocks, or of unlike sizes.
     pub pair_bytes: f64,
+    /// How far things go.
+    pub reach: Reach,
+}
+
+/// How far what must be moved goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reach {
+    /// Something of some node goes to everyone, or something of everyone to some node.
+    Everyone,
+    /// Every block goes to one node, as in a permutation.
+    Once {
+        /// Hops of the one that goes farthest.
+        farthest: u64,
+        /// Bytes times hops, over all blocks, each by its shortest way.
+        hop_bytes: f64,
+    },
 }
 
 /// What must cross a cut of the nodes, one way.
@@ -69,8 +86,14 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
         return Some(Bound::default());
     }
     let a_port = if machine.model == ModelKind::Circuit { machine.virtual_channels } else { 1 };
-    let steps = fewest_steps(nodes, machine.ports.count().saturating_mul(a_port)) as f64;
-    let n = nodes as f64;
+    let (steps, farthest, hop_bytes) = match demand.reach {
+        Reach::Everyone => {
+            (fewest_steps(nodes, machine.ports.count().saturating_mul(a_port)), topology.diameter(), 0.0)
+        }
+        Reach::Once { farthest: 0, .. } => return Some(Bound::default()),
+        Reach::Once { farthest, hop_bytes } => (1, farthest, hop_bytes),
+    };
+    let (n, steps, farthest) = (nodes as f64, steps as f64, farthest as f64);
     let through_ports = demand.most_node_bytes / machine.ports.at_most(nodes - 1) as f64;
     let free = if machine.model == ModelKind::Wormhole { machine.free_contention } else { 1.0 };
     let through_cut = topology.bisection().map_or(0.0, |cut| {
@@ -82,7 +105,8 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
         };
         bytes / (cut.links as f64 * free)
     });
-    let diameter = topology.diameter() as f64;
+    // Each link carries a byte a byte's time.
+    let through_links = hop_bytes / (topology.link_slots() as f64 * free);
     // As if all links were as fast as the fastest.
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     let barrier_us = (steps - 1.0) * machine.barrier_us(nodes);
@@ -92,24 +116,24 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
                 if machine.model == ModelKind::Wormhole { machine.unpaired_byte_us() } else { machine.byte_us };
             Some(Bound {
                 startup_us: steps * machine.startup_us,
-                transmission_us: through_ports.max(through_cut) * machine.byte_us.min(unpaired) / fastest,
-                propagation_us: diameter * machine.hop_us,
+                transmission_us: through_ports.max(through_cut).max(through_links) * machine.byte_us.min(unpaired)
+                    / fastest,
+                propagation_us: farthest * machine.hop_us,
                 barrier_us,
             })
         }
         // A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
         // the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
         ModelKind::StoreAndForward => {
-            let over_links = topology
-                .distance_sum()
-                .map_or(0.0, |hops| hops as f64 * demand.pair_bytes / machine.ports.at_most(nodes - 1) as f64);
+            let hops = topology.distance_sum().map_or(0.0, |hops| hops as f64 * demand.pair_bytes).max(hop_bytes / n);
+            let over_links = hops / machine.ports.at_most(nodes - 1) as f64;
             let by_steps = Bound {
                 startup_us: steps * machine.startup_us,
                 transmission_us: through_ports.max(over_links) * machine.byte_us / fastest,
                 propagation_us: 0.0,
                 barrier_us,
             };
-            let by_hops = Bound { startup_us: diameter * machine.startup_us, transmission_us: 0.0, ..by_steps };
+            let by_hops = Bound { startup_us: farthest * machine.startup_us, transmission_us: 0.0, ..by_steps };
             Some(if by_hops.total_us() > by_steps.total_us() { by_hops } else { by_steps })
         }
         ModelKind::Flat => None,
@@ -141,8 +165,12 @@ mod tests {
     fn bound(topology: &str, machine: &str) -> Bound {
         let topology = parse(topology).unwrap();
         let machine = Machine::parse(machine).unwrap();
-        let demand =
-            Demand { most_node_bytes: topology.nodes() as f64 - 1.0, across: Across::EachPair(1.0), pair_bytes: 1.0 };
+        let demand = Demand {
+            most_node_bytes: topology.nodes() as f64 - 1.0,
+            across: Across::EachPair(1.0),
+            pair_bytes: 1.0,
+            reach: Reach::Everyone,
+        };
         lower_bound(topology.as_ref(), &machine, demand).unwrap()
     }
 
@@ -175,9 +203,26 @@ mod tests {
     }
 
     #[test]
+    fn a_permutation_is_a_step_at_least_and_fills_the_links() {
+        // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
+        let topology = parse("torus:8x8").unwrap();
+        let reach = Reach::Once { farthest: 8, hop_bytes: 64.0 * 8.0 };
+        let demand = Demand { most_node_bytes: 1.0, across: Across::Unknown, pair_bytes: 0.0, reach };
+        let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
+        let bound = lower_bound(topology.as_ref(), &machine, demand).unwrap();
+        assert_eq!(
+            (bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us),
+            (1.0, 8.0, 2.0, 0.0)
+        );
+        let still = Demand { reach: Reach::Once { farthest: 0, hop_bytes: 0.0 }, ..demand };
+        assert_eq!(lower_bound(topology.as_ref(), &machine, still), Some(Bound::default()));
+    }
+
+    #[test]
     fn a_block_that_may_be_copied_crosses_a_cut_once() {
         let topology = parse("ring:8").unwrap();
-        let demand = Demand { most_node_bytes: 7.0, across: Across::EachNode(1.0), pair_bytes: 0.0 };
+        let demand =
+            Demand { most_node_bytes: 7.0, across: Across::EachNode(1.0), pair_bytes: 0.0, reach: Reach::Everyone };
         let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
         assert_eq!(lower_bound(topology.as_ref(), &machine, demand).unwrap().transmission_us, 4.0 / 2.0);
     }
@@ -261,7 +306,7 @@ mod tests {
         let time: f64 =
             [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
         assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
-        let demand = Demand { most_node_bytes: 6.0, across: Across::Unknown, pair_bytes: 0.0 };
+        let demand = Demand { most_node_bytes: 6.0, across: Across::Unknown, pair_bytes: 0.0, reach: Reach::Everyone };
         let bound = lower_bound(topology.as_ref(), &machine, demand).unwrap();
         assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
     }

@@ -3,10 +3,11 @@
 use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
-use swapmeet_core::bound::{Across, Demand, lower_bound};
+use swapmeet_core::bound::{Across, Demand, Reach, lower_bound};
 use swapmeet_core::collective::Collective;
 use swapmeet_core::model::{Price, Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Proof, Totals};
+use swapmeet_core::topology::Topology;
 use swapmeet_core::walk::Task;
 use swapmeet_results::{Record, Status, Verified};
 
@@ -176,16 +177,33 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
             let (sent, received) = sizes.busiest(task.topology.nodes());
             sent.max(received) as f64
         };
-        return (!root).then(|| Demand { most_node_bytes: busiest(), across: Across::Unknown, pair_bytes: 0.0 });
+        return (!root).then(|| Demand {
+            most_node_bytes: busiest(),
+            across: Across::Unknown,
+            pair_bytes: 0.0,
+            reach: Reach::Everyone,
+        });
     }
-    let (most_node_bytes, across, pair_bytes) = match task.collective {
-        Collective::AllToAll => (others * m, Across::EachPair(m), m),
-        Collective::Scatter { .. } | Collective::Gather { .. } => (others * m, Across::Unknown, 0.0),
-        Collective::AllGather => (others * m, Across::EachNode(m), 0.0),
-        Collective::Broadcast { .. } => (m, Across::Unknown, 0.0),
-        Collective::Permutation { .. } => return None,
+    let everyone = Reach::Everyone;
+    let (most_node_bytes, across, pair_bytes, reach) = match &task.collective {
+        Collective::AllToAll => (others * m, Across::EachPair(m), m, everyone),
+        Collective::Scatter { .. } | Collective::Gather { .. } => (others * m, Across::Unknown, 0.0, everyone),
+        Collective::AllGather => (others * m, Across::EachNode(m), 0.0, everyone),
+        Collective::Broadcast { .. } => (m, Across::Unknown, 0.0, everyone),
+        Collective::Permutation { to, .. } => (m, Across::Unknown, 0.0, once(task.topology.as_ref(), to, m)?),
     };
-    Some(Demand { most_node_bytes, across, pair_bytes })
+    Some(Demand { most_node_bytes, across, pair_bytes, reach })
+}
+
+/// How far the blocks of a permutation go, each by the topology's own way, which is a shortest one.
+fn once(topology: &dyn Topology, to: &[u32], block_bytes: f64) -> Option<Reach> {
+    let (mut farthest, mut hops) = (0, 0);
+    for (from, to) in (0..).zip(to) {
+        let here = topology.route(from, u64::from(*to), None, &mut |_| {}).ok()?;
+        farthest = farthest.max(here);
+        hops += here;
+    }
+    Some(Reach::Once { farthest, hop_bytes: hops as f64 * block_bytes })
 }
 
 fn refuse(record: &mut Record, status: Status, reason: &str) {
