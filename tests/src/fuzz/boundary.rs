@@ -146,7 +146,8 @@ impl Calls<'_> {
                         size: self.size::<SwmLayout>()?,
                         axis_count: self.count()? as u32,
                         radices,
-                        parts: self.number()? as u32,
+                        // Up to 8 GiB of sets are a plugin's right (what is more is refused): too slow to look for faults with.
+                        parts: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };
                     host.layout.map(|f| f(ctx, &raw const layout));
