@@ -133,6 +133,7 @@ Examples:
   swapmeet list algorithms                what each does, where it runs, its paper
   swapmeet list machines --format csv     every parameter of every preset, its source
   swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
+  swapmeet list topologies --describe 'rdn:1(torus:5x5)'
 
 Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
 folder and beside the program.";
@@ -255,6 +256,9 @@ pub enum Format {
 pub struct ListArgs {
     /// What to list; everything if not given.
     pub kind: Option<Kind>,
+    /// What these topologies are like instead: nodes, degree, diameter, bisection, cost ratio, and what papers say of them.
+    #[arg(long, value_name = "SPEC")]
+    pub describe: Vec<String>,
     /// How to print it.
     #[arg(long, default_value = "table")]
     pub format: Format,

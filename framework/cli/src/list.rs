@@ -2,7 +2,7 @@
 
 use crate::args::{Format, Kind, ListArgs};
 use crate::failure::Failure;
-use crate::{run, table};
+use crate::{describe, run, table};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -22,6 +22,14 @@ struct List {
 
 /// Prints one list, or all of them.
 pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
+    if !args.describe.is_empty() {
+        if args.kind.is_some_and(|kind| kind != Kind::Topologies) {
+            return Err(Failure::Usage(
+                "--describe is for topologies: `swapmeet list topologies --describe SPEC`".to_owned(),
+            ));
+        }
+        return describe::describe(&args.describe, args.format);
+    }
     let kinds = match args.kind {
         Some(kind) => vec![kind],
         None => vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins],

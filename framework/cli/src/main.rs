@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod args;
 mod check;
 mod compare;
+mod describe;
 mod failure;
 mod list;
 mod manual;

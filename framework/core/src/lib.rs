@@ -1,6 +1,6 @@
 //! Topologies, node sets, the exchange and the cost models of Swapmeet.
 //!
-//! Pure: no files, no threads, no terminal, no plugins. Data flows one way: a schedule's sends go into the exchange, which knows who
+//! Pure: no threads, no terminal, no plugins, and no files but the links of a `graph:FILE`. Data flows one way: a schedule's sends go into the exchange, which knows who
 //! holds what; what really moved in a step is measured on the links of a topology; the measured facts are priced by models.
 
 pub mod amounts;

@@ -10,6 +10,8 @@ mod errata;
 mod networks;
 mod times;
 
+pub use networks::{Stated, stated};
+
 /// One port, messages stored at each node, a start-up and a word a unit of time each.
 const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
 

@@ -11,6 +11,7 @@ mod suh_shin;
 mod thakur;
 
 pub use bench::{Bench, ReproduceError, Run};
+pub use li::{Stated, stated};
 pub use report::{Cell, Report, Table, Verdict};
 
 /// A paper that can be re-run.

@@ -1,4 +1,4 @@
-//! What connects the nodes: directed, full-duplex links and deterministic routes, all by arithmetic.
+//! What connects the nodes: directed, full-duplex links and deterministic routes, by arithmetic but for a graph of one's own.
 //!
 //! Nodes are numbered row-major over a mixed-radix grid (the last axis fastest). A route is never stored: it is handed out as runs
 //! of links, so that a million nodes cost no tables and a long straight route costs as little as a short one.
@@ -9,12 +9,14 @@ use std::sync::Arc;
 
 mod fat_tree;
 mod fully_connected;
+mod graph;
 mod grid;
 mod hypercube;
 mod rdn;
 
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
+pub use graph::Graph;
 pub use grid::{GridNet, Shape};
 pub use hypercube::Hypercube;
 pub use rdn::Rdn;
@@ -204,6 +206,12 @@ static FAMILIES: &[Family] = &[
         syntax: "rdn:K(BASE)",
         help: "a recursive dual-net of K levels over a regular base, such as rdn:2(torus:5x5)",
         make: rdn::parse,
+    },
+    Family {
+        name: "graph",
+        syntax: "graph:FILE",
+        help: "the links of a file, `FROM TO` or `FROM TO BANDWIDTH` a line; shortest paths, ties by node number",
+        make: graph::parse,
     },
 ];
 

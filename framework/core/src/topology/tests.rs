@@ -418,7 +418,8 @@ fn every_family_parses_what_its_syntax_says() {
             .replace("KxL", "3x2")
             .replace("K(BASE)", "1(ring:3)")
             .replace('N', "4")
-            .replace('D', "2");
+            .replace('D', "2")
+            .replace("FILE", concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/graphs/petersen.txt"));
         assert_eq!(topology(&example).kind(), family.name);
     }
 }

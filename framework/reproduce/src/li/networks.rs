@@ -17,6 +17,31 @@ const TABLE_1: [(&str, &str, u64, u64, u64, f64); 8] = [
     ("3D-Tori(160)", "torus:160x160x160", 4_096_000, 6, 240, 11.20),
 ];
 
+/// What the paper says of a network: nodes, degree, diameter, and bisection or cost ratio.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stated {
+    /// Theorem 1, for a dual-net: nodes, degree, diameter, bisection.
+    pub theorem_1: Option<[u64; 4]>,
+    /// The row of Table I, if there is one.
+    pub table_1: Option<(u64, u64, u64, f64)>,
+}
+
+/// What the paper says of the network of a spec in canonical form.
+pub fn stated(spec: &str) -> Stated {
+    let row = TABLE_1.iter().find(|row| row.1 == spec);
+    Stated { theorem_1: theorem(spec), table_1: row.map(|(_, _, n, d, diameter, ratio)| (*n, *d, *diameter, *ratio)) }
+}
+
+/// Theorem 1, where a spec is a dual-net's over a regular base and the figures have numbers.
+fn theorem(spec: &str) -> Option<[u64; 4]> {
+    let (levels, inner) = spec.strip_prefix("rdn:")?.split_once('(')?;
+    let k = levels.parse::<u32>().ok()?;
+    let base = parse(inner.strip_suffix(')')?).ok()?;
+    let power = base.nodes().checked_mul(2)?.checked_pow(1_u32.checked_shl(k)?)?;
+    let diameter = base.diameter().checked_mul(1 << k)?.checked_add((1 << (k + 1)) - 2)?;
+    Some([power / 2, base.degree()? + u64::from(k), diameter, power.div_ceil(8)])
+}
+
 fn surveyed(spec: &'static str) -> Result<Survey, ReproduceError> {
     let topology = parse(spec).map_err(|e| ReproduceError::Row {
         algorithm: "Table I".to_owned(),
@@ -59,34 +84,28 @@ pub fn theorem_1(_: &Bench<'_>) -> Result<Table, ReproduceError> {
         "Size (2 n_0)^(2^k) / 2, degree d_0 + k, diameter 2^k D_0 + 2^(k+1) - 2 and bisection (2 n_0)^(2^k) / 8 of RDN^k(B), beside what searching finds; cuts are the best balanced ones that we know.",
     );
     let nets = [
-        (1, "hypercube:3", "rdn:1(hypercube:3)"),
-        (1, "torus:5x5", "rdn:1(torus:5x5)"),
-        (1, "torus:3x3x3", "rdn:1(torus:3x3x3)"),
-        (2, "hypercube:3", "rdn:2(hypercube:3)"),
-        (2, "torus:5x5", "rdn:2(torus:5x5)"),
-        (2, "torus:3x3x3", "rdn:2(torus:3x3x3)"),
+        "rdn:1(hypercube:3)",
+        "rdn:1(torus:5x5)",
+        "rdn:1(torus:3x3x3)",
+        "rdn:2(hypercube:3)",
+        "rdn:2(torus:5x5)",
+        "rdn:2(torus:3x3x3)",
     ];
-    for (k, base, spec) in nets {
-        let (base, found) = (surveyed(base)?, surveyed(spec)?);
-        let power = (2 * base.nodes).pow(1 << k);
+    for spec in nets {
+        let found = surveyed(spec)?;
+        let Some([size, degree, diameter, bisection]) = theorem(spec) else { continue };
         let how = if found.searched { "searched" } else { "by formula" };
-        table.add((spec, "size"), power / 2, found.nodes, Verdict::exactly(&(power / 2), &found.nodes), "");
-        let degree = base.degree.map(|d| d + k);
-        table.add(
-            (spec, "degree"),
-            degree.unwrap_or(0),
-            found.degree.unwrap_or(0),
-            Verdict::exactly(&degree, &found.degree),
-            how,
-        );
-        let diameter = (1 << k) * base.diameter + (1 << (k + 1)) - 2;
+        table.add((spec, "size"), size, found.nodes, Verdict::exactly(&size, &found.nodes), "");
+        let links = found.degree.unwrap_or(0);
+        table.add((spec, "degree"), degree, links, Verdict::exactly(&degree, &links), how);
         table.add((spec, "diameter"), diameter, found.diameter, Verdict::exactly(&diameter, &found.diameter), how);
-        let (claimed, cut) = (power.div_ceil(8), found.balanced_cut.unwrap_or(0));
-        let why = match cut < claimed {
-            true => "a balanced cut of so few links exists: the theorem's is an upper bound only",
-            false => "",
+        let cut = found.balanced_cut.unwrap_or(0);
+        let why = if cut < bisection {
+            "a balanced cut of so few links exists: the theorem's is an upper bound only"
+        } else {
+            ""
         };
-        table.add((spec, "bisection"), claimed, cut, Verdict::exactly(&claimed, &cut), why);
+        table.add((spec, "bisection"), bisection, cut, Verdict::exactly(&bisection, &cut), why);
     }
     Ok(table)
 }
