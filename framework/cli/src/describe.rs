@@ -43,7 +43,7 @@ fn figures(spec: &str, found: &Survey) -> Vec<[String; 6]> {
     let degree = found.degree.map_or_else(|| "differs from node to node".to_owned(), |d| d.to_string());
     let cut = if found.cut_is_exact { "no balanced cut has fewer links" } else { "the best balanced cut known" };
     let mut rows = vec![
-        row("nodes", found.nodes.to_string(), "by formula", theorem(0), number(table_1.map(|row| row.0))),
+        row("nodes", found.nodes.to_string(), "counted", theorem(0), number(table_1.map(|row| row.0))),
         row("degree", degree, how, theorem(1), number(table_1.map(|row| row.1))),
         row("diameter", found.diameter.to_string(), how, theorem(2), number(table_1.map(|row| row.2))),
     ];
