@@ -17,7 +17,7 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
 /// (topology, algorithm, what is asked of it)
-const CASES: [(&str, &str, &str); 10] = [
+const CASES: [(&str, &str, &str); 14] = [
     ("torus:128x128", "suh-shin", "under 0.5 s and 150 MB"),
     ("torus:127x127", "suh-shin", "virtual nodes"),
     ("mesh:128x128", "suh-shin", ""),
@@ -27,6 +27,10 @@ const CASES: [(&str, &str, &str); 10] = [
     ("mesh:64x64", "gen", "under 5 s"),
     ("torus:128x128", "bruck", ""),
     ("hypercube:20", "hypercube-alltoall", "10^12 blocks, under 60 s"),
+    ("rdn:2(hypercube:3)", "rdn-alltoall", "10^9 blocks, under 5 s and 1 GiB"),
+    ("rdn:2(hypercube:3)", "rdn-allgather", ""),
+    ("rdn:2(torus:5x5)", "rdn-broadcast", "3,125,000 nodes, under 10 s"),
+    ("rdn:2(torus:5x5)", "rdn-scatter", ""),
     ("torus:512x512", "suh-shin", "under 30 s and 2 GiB"),
 ];
 
@@ -59,18 +63,22 @@ fn main() {
     let registry = Registry::find(&[swapmeet_tests::build().to_owned()]).expect("plugins are found");
 
     println!("planned, every block verified, links counted, priced on one machine; one thread");
-    println!("{:<28}{:>12}{:>10}{:>14}{:>16}   asked", "", "messages", "seconds", "messages/s", "blocks moved/s");
+    println!("{:<34}{:>12}{:>10}{:>14}{:>16}   asked", "", "messages", "seconds", "messages/s", "blocks moved/s");
     for (topology, algorithm, asked) in CASES {
         let name = format!("{algorithm} {topology}");
         if !wanted(&name) {
             continue;
         }
-        let group = group(&registry, topology, algorithm, "uniform:1", &["paragon"]);
+        let workload = match algorithm.rsplit('-').next() {
+            Some(collective @ ("broadcast" | "scatter" | "allgather")) => format!("{collective}/uniform:1"),
+            _ => "uniform:1".to_owned(),
+        };
+        let group = group(&registry, topology, algorithm, &workload, &["paragon"]);
         let (seconds, rows) = best_of(&group);
         let messages = rows[0].messages.unwrap_or(0) as f64;
         let blocks = rows[0].total_bytes.unwrap_or(0) as f64;
         println!(
-            "{name:<28}{messages:>12}{seconds:>10.3}{:>14.3e}{:>16.3e}   {asked}",
+            "{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}{:>16.3e}   {asked}",
             messages / seconds,
             blocks / seconds
         );

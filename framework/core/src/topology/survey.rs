@@ -52,7 +52,7 @@ pub struct Survey {
 }
 
 /// Link numbers are looked through up to here.
-const MOST_SLOTS: u64 = 1 << 27;
+const MOST_SLOTS: u64 = 1 << 25;
 /// Links are crossed in searches so often at most.
 const MOST_STEPS: u64 = 1 << 31;
 /// All halves are tried of so many nodes at most: 1.35 million.

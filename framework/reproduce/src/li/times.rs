@@ -111,7 +111,7 @@ impl Measured {
                 } else {
                     lean = Some(run(pattern.rdn)?);
                     if network.k == 2 && pattern.collective == "alltoall" {
-                        how = "as printed by the recurrence of section V over a run of RDN^1(B) with messages of 2 n_1 words: the sets of a run of all of it fall into too many pieces";
+                        how = "ours is the recurrence of section V over a run on RDN^1(B) with messages of 2 n_1 words, for in a run of the whole sets fall into too many pieces";
                         two_levels(bench, pattern)?
                     } else {
                         run(&format!("{}:variant=printed", pattern.rdn))?

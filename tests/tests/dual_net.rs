@@ -1,0 +1,230 @@
+//! The collectives on recursive dual-nets, and the networks themselves: proved from every root, in as many rounds and words as an independent implementation that
+//! moves every block has; and what is said where they can't run.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use predicates::prelude::*;
+use std::sync::Arc;
+use swapmeet_core::collective::Collective;
+use swapmeet_core::step::Totals;
+use swapmeet_core::topology;
+use swapmeet_core::walk::Task;
+use swapmeet_results::{Record, Status, Verified};
+use swapmeet_runner::host::{self, Answers, Outcome};
+use swapmeet_runner::registry::Registry;
+use swapmeet_tests::{build, project, rows, swapmeet};
+
+const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
+
+const PATTERNS: [(&str, &str); 4] = [
+    ("rdn-broadcast", "broadcast/uniform:1"),
+    ("rdn-scatter", "scatter/uniform:1"),
+    ("rdn-allgather", "allgather/uniform:1"),
+    ("rdn-alltoall", "uniform:1"),
+];
+
+fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
+    let args = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", MACHINE];
+    rows(&args).remove(0)
+}
+
+/// Rounds and words of a schedule that delivers everything, each message to a neighbour and one at a time to and from each node.
+fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
+    let row = run(topology, algorithm, workload);
+    assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{algorithm} on {topology}: {}", row.reason);
+    assert_eq!((row.max_sends, row.max_receives, row.max_link_messages), (Some(1), Some(1), Some(1)), "{topology}");
+    assert_eq!(row.critical_hops, row.steps, "{algorithm} on {topology}");
+    assert!(row.lower_bound_us.unwrap() <= row.time_us.unwrap(), "{algorithm} on {topology}");
+    (row.steps.unwrap(), row.critical_bytes.unwrap())
+}
+
+fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -> Outcome {
+    let registry = Registry::find(&[build().to_owned()]).unwrap();
+    let topology = topology::parse(spec).unwrap();
+    let task = Task { topology: Arc::clone(&topology), collective, sizes: None };
+    let answers = Answers { block_bytes: 1, ports: 1, virtual_channels: 1, element_bytes: 1 };
+    let params = [("variant".to_owned(), variant.to_owned())];
+    host::plan(&registry.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new()).outcome
+}
+
+/// Rounds and words.
+fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
+    match outcome {
+        Outcome::Verified(Totals { steps, critical_load, .. }) => Ok((steps, critical_load)),
+        Outcome::Invalid(fault) => Err(fault.to_string()),
+        Outcome::Unsupported(why) | Outcome::Failed(why) | Outcome::TimedOut(why) => Err(why),
+    }
+}
+
+/// Rounds of a broadcast, rounds of a scatter.
+#[test]
+fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can_be() {
+    let nets = [
+        ("rdn:1(ring:1)", 1, 1),
+        ("rdn:1(ring:3)", 6, 6),
+        ("rdn:1(hypercube:2)", 6, 6),
+        ("rdn:1(hypercube:3)", 8, 8),
+        ("rdn:1(torus:3x4)", 10, 12),
+        ("rdn:1(fully-connected:5)", 8, 8),
+        ("rdn:2(ring:2)", 10, 10),
+        ("rdn:1(rdn:1(ring:2))", 10, 10),
+        ("rdn:3(ring:1)", 10, 10),
+    ];
+    for (spec, broadcast, scatter) in nets {
+        let n = topology::parse(spec).unwrap().nodes();
+        for root in 0..n {
+            let told = totals(outcome(spec, "rdn-broadcast", "lean", Collective::Broadcast { root }));
+            assert_eq!(told, Ok((broadcast, broadcast)), "broadcast on {spec} from {root}");
+            let given = totals(outcome(spec, "rdn-scatter", "lean", Collective::Scatter { root }));
+            assert_eq!(given, Ok((scatter, n - 1)), "scatter on {spec} from {root}");
+        }
+    }
+}
+
+/// The third step of Algorithms 1 and 2 asks for `my_cluster_id = s1`, which selects the partner's cluster only where s1 = s2.
+#[test]
+fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
+    for (algorithm, of) in [
+        ("rdn-broadcast", (|root| Collective::Broadcast { root }) as fn(u64) -> Collective),
+        ("rdn-scatter", |root| Collective::Scatter { root }),
+    ] {
+        let mut reached = 0;
+        for root in 0..128 {
+            let (s1, s2) = (root / 8 % 8, root % 8);
+            let printed = totals(outcome("rdn:1(hypercube:3)", algorithm, "printed", of(root)));
+            assert_eq!(printed.is_ok(), s1 == s2, "{algorithm} from {root}: {printed:?}");
+            reached += u64::from(printed.is_ok());
+        }
+        assert_eq!(reached, 16);
+    }
+    // 72 of 128 nodes are reached
+    let error = totals(outcome("rdn:1(hypercube:3)", "rdn-broadcast", "printed", Collective::Broadcast { root: 1 }));
+    let error = error.unwrap_err();
+    assert!(error.ends_with("56 blocks in all are missing, at 56 nodes"), "{error}");
+}
+
+/// Rounds and words that an independent implementation has, which moves every block; `None` where printed and lean are the same.
+#[test]
+fn rounds_and_words_are_those_of_an_independent_implementation() {
+    let reference = [
+        ("rdn:1(hypercube:3)", "rdn-broadcast", "broadcast", (8, 8), (8, 8)),
+        ("rdn:1(hypercube:3)", "rdn-scatter", "scatter", (8, 127), (8, 127)),
+        ("rdn:1(hypercube:3)", "rdn-allgather", "allgather", (8, 127), (8, 135)),
+        ("rdn:1(hypercube:3)", "rdn-alltoall", "alltoall", (8, 560), (8, 574)),
+    ];
+    for (spec, algorithm, collective, lean, printed) in reference {
+        let workload = format!("{collective}/uniform:1");
+        assert_eq!(proved(spec, algorithm, &workload), lean, "{algorithm}");
+        assert_eq!(proved(spec, &format!("{algorithm}:variant=printed"), &workload), printed, "{algorithm}");
+    }
+    // 32,768 nodes
+    let spec = "rdn:2(hypercube:3)";
+    assert_eq!(proved(spec, "rdn-broadcast", "broadcast/uniform:1"), (18, 18));
+    assert_eq!(proved(spec, "rdn-scatter", "scatter/uniform:1"), (18, 32_767));
+    assert_eq!(proved(spec, "rdn-scatter:variant=printed", "scatter/uniform:1"), (18, 32_767));
+    assert_eq!(proved(spec, "rdn-allgather", "allgather/uniform:1"), (18, 32_767));
+    assert_eq!(proved(spec, "rdn-allgather:variant=printed", "allgather/uniform:1"), (18, 33_927));
+    assert_eq!(proved(spec, "rdn-alltoall", "uniform:1"), (18, 335_616));
+}
+
+/// 3,125,000 nodes: 30 rounds along rings, and a scatter of n - 1 words in 38.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes half a minute unoptimised: cargo test --release")]
+fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
+    assert_eq!(proved("rdn:2(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1"), (30, 30));
+    assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
+}
+
+/// The recurrence of section V, on which the reproduction's figure for two levels over a 3-cube rests.
+#[test]
+fn two_levels_of_algorithm_4_add_up_from_one() {
+    for (base, n_1) in [("ring:2", 8), ("ring:3", 18)] {
+        let n_2 = 2 * n_1 * n_1;
+        let printed = "rdn-alltoall:variant=printed";
+        let inner = proved(&format!("rdn:1({base})"), printed, &format!("uniform:{}", 2 * n_1));
+        let whole = proved(&format!("rdn:2({base})"), printed, "uniform:1");
+        assert_eq!(whole, (2 + 2 * inner.0, (n_2 / 2 - 1) + (n_2 - 1) + 2 * inner.1), "{base}");
+    }
+}
+
+/// Any base: n - 1 words to scatter and gather, the distances from a node to all others in an all-to-all, and never more in fewer levels.
+#[test]
+fn lean_schedules_meet_the_bound_over_any_base() {
+    for base in
+        ["ring:2", "ring:5", "ring:6", "hypercube:4", "torus:3x4", "torus:2x3x2", "fully-connected:6", "mesh:2x2"]
+    {
+        let spec = format!("rdn:1({base})");
+        let net = topology::parse(&spec).unwrap();
+        let others = net.nodes() - 1;
+        for (algorithm, workload) in PATTERNS {
+            let words = proved(&spec, algorithm, workload).1;
+            match algorithm {
+                "rdn-broadcast" => {}
+                "rdn-alltoall" => {
+                    // A mesh of twos is a cube, but says nothing of its distances.
+                    let least = net.distance_sum();
+                    assert!(least.is_none_or(|least| words == least), "{spec}: {words}, not {least:?}");
+                    let row = run(&spec, algorithm, workload);
+                    assert!(least.is_none() || row.lower_bound_us.unwrap() > words as f64, "{spec}");
+                }
+                _ => assert_eq!(words, others, "{algorithm} on {spec}"),
+            }
+        }
+    }
+}
+
+/// Bases whose nodes aren't all linked along a dimension, and one too large to be one axis of sets.
+#[test]
+fn bases_with_switches_and_large_ones_work_too() {
+    for base in ["fat-tree:2x2", "torus:9x8", "fully-connected:70"] {
+        let spec = format!("rdn:1({base})");
+        for (algorithm, workload) in PATTERNS {
+            let row = run(&spec, algorithm, workload);
+            assert_eq!(
+                (row.status, row.verified),
+                (Status::Ok, Verified::Blocks),
+                "{algorithm} on {spec}: {}",
+                row.reason
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_dual_net_is_refused_with_the_reason() {
+    let reason = |topology: &str, algorithm: &str| {
+        let row = run(topology, algorithm, "broadcast/uniform:1");
+        assert_eq!(row.status, Status::Unsupported);
+        row.reason
+    };
+    assert_eq!(reason("torus:4x4", "rdn-broadcast"), "runs on a recursive dual-net only, this is a torus");
+    assert_eq!(reason("rdn:1(ring:3)", "rdn-broadcast:variant=fast"), "`variant=fast`: expected printed or lean");
+}
+
+#[test]
+fn a_dual_net_that_cannot_be_is_shown_where_it_goes_wrong() {
+    let refused = |spec: &str, message: &'static str| {
+        let args = ["run", "--topology", spec, "--algorithm", "rdn-broadcast", "--workload", "broadcast/uniform:1"];
+        swapmeet(&args).assert().code(2).stderr(predicate::str::contains(message));
+    };
+    refused("rdn:9(torus:5x5)", "3 levels make more than 2147483648 nodes, which is the most a topology may have");
+    refused("rdn:1(mesh:3x3)", "a base must be regular, and in `mesh:3x3` some nodes have more links than others");
+    refused("rdn:1(torus:5x0)", "dimension 2 is 0, expected a whole number from 1 on");
+    refused("rdn:1(torus:5x5", "the parenthesis is never closed");
+    // the nought in the base, not the whole spec
+    refused("rdn:1(torus:5x0)", "╭─[--topology:1:15]");
+    refused("rdn:99999999999999999999(ring:3)", "expected a number of levels from 1 on, found `99999999999999999999`");
+}
+
+#[test]
+fn a_network_of_ones_own_runs_like_any_other() {
+    let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
+    let row = run(&petersen, "pairwise", "uniform:1");
+    assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::Blocks, 10));
+    assert_eq!(row.topology, petersen, "a row says which file");
+    // each node has 3 neighbours, and 6 nodes two away
+    assert_eq!(row.total_hop_bytes, Some(10 * (3 + 2 * 6)));
+    // a regular one may be a base
+    let row = run(&format!("rdn:1({petersen})"), "rdn-scatter", "scatter/uniform:1");
+    assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::Blocks, 200), "{}", row.reason);
+}
