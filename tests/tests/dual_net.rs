@@ -125,6 +125,7 @@ fn rounds_and_words_are_those_of_an_independent_implementation() {
     assert_eq!(proved(spec, "rdn-allgather", "allgather/uniform:1"), (18, 32_767));
     assert_eq!(proved(spec, "rdn-allgather:variant=printed", "allgather/uniform:1"), (18, 33_927));
     assert_eq!(proved(spec, "rdn-alltoall", "uniform:1"), (18, 335_616));
+    assert_eq!(proved(spec, "rdn-alltoall:variant=printed", "uniform:1"), (18, 343_038));
 }
 
 /// 3,125,000 nodes: 30 rounds along rings, and a scatter of n - 1 words in 38.
@@ -135,7 +136,7 @@ fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
 }
 
-/// The recurrence of section V, on which the reproduction's figure for two levels over a 3-cube rests.
+/// The recurrence of section V.
 #[test]
 fn two_levels_of_algorithm_4_add_up_from_one() {
     for (base, n_1) in [("ring:2", 8), ("ring:3", 18)] {

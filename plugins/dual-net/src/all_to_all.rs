@@ -59,7 +59,8 @@ impl AllToAll<'_, '_> {
     }
 
     fn send(&mut self, from: u64, to: u64, blocks: &Blocks<'_>) -> Result<(), Stop> {
-        let (send, set) = (Send::new(from, to), Set::product(blocks.axes()));
+        let place = |node| self.net.place(self.net.levels(), node);
+        let (send, set) = (Send::new(place(from), place(to)), Set::product(blocks.axes()));
         self.schedule.send(&match self.goods {
             Goods::Same => send.origins(set).copy(),
             Goods::Personal => send.destinations(set),

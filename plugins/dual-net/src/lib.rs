@@ -102,8 +102,14 @@ impl Algorithm for AllToAll {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
+        let (mut net, variant) = (Net::of(problem)?, Variant::of(problem)?);
         schedule.layout(&net.grid(), 1)?;
+        if variant == Variant::Printed && self.1 == all_to_all::Goods::Personal {
+            net = net.turned();
+            for node in 0..problem.topology().nodes() {
+                schedule.place(net.place(net.levels(), node), node, true)?;
+            }
+        }
         all_to_all::AllToAll { net: &net, variant, goods: self.1, schedule }.plan()
     }
 }

@@ -15,6 +15,9 @@ pub struct Net {
     having: Vec<Vec<u64>>,
     /// How the nodes of a line of the base are linked.
     pub line: Line,
+    /// Whether sets speak of nodes of type 1 as (1, x, c): then partners differ in their type alone. Blocks of partners that go the same way, as in Algorithm 4 as printed,
+    /// are one product then; otherwise only where c = x, and there they don't join with those of their neighbours.
+    turned: bool,
 }
 
 /// How the nodes that differ in one dimension of the base only are linked.
@@ -75,7 +78,7 @@ impl Net {
         for level in 0..k as usize {
             n.push(2 * n[level] * n[level]);
         }
-        let mut net = Self { n, axes: Vec::new(), dims, having: Vec::new(), line };
+        let mut net = Self { n, axes: Vec::new(), dims, having: Vec::new(), line, turned: false };
         if net.n.last() != Some(&topology.nodes()) {
             return Err(Stop::failed(format!("{} has axes {all:?}, which are no dual-net's", topology.spec())));
         }
@@ -85,6 +88,21 @@ impl Net {
         }
         net.axes = (0..net.n.len()).map(|level| net.radices(level).len()).collect();
         Ok(net)
+    }
+
+    /// The same net, with sets that speak of nodes of type 1 as (1, x, c).
+    pub fn turned(self) -> Self {
+        Self { turned: true, ..self }
+    }
+
+    /// The number of a node of a level in the grid of the sets.
+    pub fn place(&self, level: usize, node: u64) -> u64 {
+        if level == 0 || !self.turned {
+            return node;
+        }
+        let (t, c, x) = self.split(level, node);
+        let (c, x) = (self.place(level - 1, c), self.place(level - 1, x));
+        if t == 0 { self.join(level, t, c, x) } else { self.join(level, t, x, c) }
     }
 
     /// The grid of the sets.
@@ -134,19 +152,14 @@ impl Net {
         Blocks { axes: vec![Axis::ALL; self.axes[self.levels()]], hole: 0 }
     }
 
-    /// Coordinates of a node of a level.
-    fn coordinates(&self, level: usize, node: u64) -> Vec<Axis<'static>> {
-        if level > 0 {
-            let (t, c, x) = self.split(level, node);
-            let mut all = vec![one(t)];
-            all.extend(self.coordinates(level - 1, c));
-            all.extend(self.coordinates(level - 1, x));
-            return all;
+    /// Coordinates of a node of a level in the grid of the sets.
+    fn coordinates(&self, level: usize, node: u64) -> Vec<u64> {
+        let radices = self.radices(level);
+        let (mut coordinates, mut rest) = (vec![0; radices.len()], self.place(level, node));
+        for (coordinate, radix) in coordinates.iter_mut().zip(radices).rev() {
+            (*coordinate, rest) = (rest % radix, rest / radix);
         }
-        if !self.having.is_empty() {
-            return vec![one(node)];
-        }
-        self.dimensions().map(|dimension| one(dimension.of(node))).collect()
+        coordinates
     }
 
     /// Radices of the axes of a node of a level.
@@ -160,16 +173,11 @@ impl Net {
 
     /// Every node of a level but one, in as few products as there are axes: those that agree with it in the axes before, and differ in this.
     pub fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
-        let at = self.coordinates(level, node);
-        let (radices, mut rest) = (self.radices(level), node);
-        let mut coordinates = vec![0; radices.len()];
-        for (coordinate, radix) in coordinates.iter_mut().zip(&radices).rev() {
-            (*coordinate, rest) = (rest % radix, rest / radix);
-        }
+        let (radices, at) = (self.radices(level), self.coordinates(level, node));
         let mut products = Vec::new();
         for (axis, &radix) in radices.iter().enumerate().filter(|(_, radix)| **radix > 1) {
-            let mut product = at[..axis].to_vec();
-            product.push(range((coordinates[axis] + 1) % radix, radix - 1));
+            let mut product: Vec<Axis<'static>> = at[..axis].iter().map(|coordinate| one(*coordinate)).collect();
+            product.push(range((at[axis] + 1) % radix, radix - 1));
             product.resize(radices.len(), Axis::ALL);
             products.push(product);
         }
@@ -203,11 +211,13 @@ impl<'a> Blocks<'a> {
         let mut blocks = self.clone();
         let width = net.axes[level - 1];
         blocks.axes[self.hole] = one(t);
-        for (which, start) in [(clusters, self.hole + 1), (nodes, self.hole + 1 + width)] {
+        let (first, second) = if net.turned && t == 1 { (nodes, clusters) } else { (clusters, nodes) };
+        for (which, start) in [(first, self.hole + 1), (second, self.hole + 1 + width)] {
             match which {
                 Which::All => {}
                 Which::One(node) => {
-                    blocks.axes[start..start + width].copy_from_slice(&net.coordinates(level - 1, *node));
+                    let at = net.coordinates(level - 1, *node);
+                    blocks.axes[start..start + width].iter_mut().zip(at).for_each(|(axis, c)| *axis = one(c));
                 }
                 Which::Product(axes) => blocks.axes[start..start + width].copy_from_slice(axes),
                 Which::Hole => blocks.hole = start,

@@ -87,8 +87,6 @@ struct Cell {
     bound: Time,
     /// Words of the base's own algorithm for blocks of one word.
     base: Time,
-    /// How the printed figure was had, where not from a run of just that.
-    how: &'static str,
 }
 
 /// All that Table II and the theorems need.
@@ -105,17 +103,12 @@ impl Measured {
             for (pattern, (startups, words)) in PATTERNS.iter().zip(network.paper) {
                 let base = time(bench, "hypercube:3", pattern.cube, pattern.collective, 1)?;
                 let run = |algorithm: &str| time(bench, network.spec, algorithm, pattern.collective, 1);
-                let (mut how, mut lean) = ("", None);
+                let mut lean = None;
                 let printed = if network.k == 0 {
                     run(pattern.cube)?
                 } else {
                     lean = Some(run(pattern.rdn)?);
-                    if network.k == 2 && pattern.collective == "alltoall" {
-                        how = "ours is the recurrence of section V over a run on RDN^1(B) with messages of 2 n_1 words, for in a run of the whole sets fall into too many pieces";
-                        two_levels(bench, pattern)?
-                    } else {
-                        run(&format!("{}:variant=printed", pattern.rdn))?
-                    }
+                    run(&format!("{}:variant=printed", pattern.rdn))?
                 };
                 cells.push(Cell {
                     pattern,
@@ -125,20 +118,11 @@ impl Measured {
                     lean,
                     bound: bound(topology.as_ref(), pattern),
                     base,
-                    how,
                 });
             }
         }
         Ok(Self { cells })
     }
-}
-
-/// Algorithm 4 over clusters that are RDN^1(B): half of all blocks but the own, Algorithm 4 within, all blocks but one, Algorithm 4 within.
-fn two_levels(bench: &Bench<'_>, pattern: &Pattern) -> Result<Time, ReproduceError> {
-    let (n_1, n_2) = (nodes(1), nodes(2));
-    let printed = format!("{}:variant=printed", pattern.rdn);
-    let inner = time(bench, "rdn:1(hypercube:3)", &printed, pattern.collective, 2 * n_1)?;
-    Ok(Time { startups: 2 + 2 * inner.startups, words: (n_2 / 2 - 1) + (n_2 - 1) + 2 * inner.words })
 }
 
 /// n_k over a 3-cube.
@@ -179,7 +163,7 @@ pub fn table_2(measured: &Measured) -> Table {
             cell.paper.words,
             cell.printed.words,
             Verdict::exactly(&cell.paper.words, &cell.printed.words),
-            &why(cell),
+            why(cell),
         );
         if let Some(lean) = cell.lean {
             let start = if lean.startups == cell.printed.startups { "in as many start-ups" } else { "" };
@@ -202,7 +186,7 @@ pub fn table_2(measured: &Measured) -> Table {
 }
 
 /// Why a cell of the paper's isn't what its algorithm takes.
-fn why(cell: &Cell) -> String {
+fn why(cell: &Cell) -> &'static str {
     let slip = match (cell.pattern.collective, cell.network.k) {
         ("allgather", 1) => "134 drops the own block from the last message alone",
         ("scatter", 2) => "32767 - 128 - 8 + 1024 + 128 - 8 + 8: the first 8 counts words of messages of 128",
@@ -211,8 +195,7 @@ fn why(cell: &Cell) -> String {
         ("alltoall", 2) => "16384 words for each of 18 steps; the crossings in the middle carry more",
         _ => "",
     };
-    let slip = if cell.paper == cell.printed { "" } else { slip };
-    [slip, cell.how].iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>().join("; ")
+    if cell.paper == cell.printed { "" } else { slip }
 }
 
 /// Theorems 3 to 6 over a 3-cube, beside the runs.
@@ -251,7 +234,7 @@ pub fn theorems(measured: &Measured) -> Table {
             printed,
             cell.printed.words,
             Verdict::measured(printed as f64, cell.printed.words as f64, 0),
-            cell.how,
+            "",
         );
         if corrected != printed {
             table.add(
