@@ -231,6 +231,24 @@ fn a_network_of_ones_own_runs_like_any_other() {
     assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::Blocks, 200), "{}", row.reason);
 }
 
+/// The spec in a row is all that `--resume` needs.
+#[test]
+fn a_run_on_a_network_of_ones_own_is_resumed() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
+    let resume = |algorithms: &[&str]| {
+        let mut args = vec!["run", "--quiet", "--resume", "--topology", &petersen, "--out", out.to_str().unwrap()];
+        args.extend(algorithms.iter().flat_map(|algorithm| ["--algorithm", *algorithm]));
+        swapmeet(&args).assert().success();
+        std::fs::read_to_string(&out).unwrap()
+    };
+    let first = resume(&["linear"]);
+    let both = resume(&["linear", "bruck"]);
+    assert_eq!((first.lines().count(), both.lines().count()), (2, 3));
+    assert!(both.starts_with(&first), "the first row is kept as it was, times and all");
+}
+
 #[test]
 fn a_file_that_is_no_network_is_shown_with_its_line() {
     let dir = tempdir().unwrap();
