@@ -177,19 +177,16 @@ fn no_schedule_beats_its_lower_bound() {
         "hypercube-broadcast",
         "hypercube-scatter",
         "hypercube-allgather",
-<<<<<<< HEAD
         "torus-broadcast",
         "torus-scatter",
         "torus-gather",
         "torus-gossip",
         "torus-multiscatter",
         "torus-permutation",
-=======
         "rdn-alltoall",
         "rdn-broadcast",
         "rdn-scatter",
         "rdn-allgather",
->>>>>>> 049194400a3bda4095af0e127d84944beccdba12
     ];
     let workloads = [
         "uniform:100",

@@ -13,6 +13,7 @@ use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::host::{self, Answers, Outcome};
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::{build, project, rows, swapmeet};
+use tempfile::tempdir;
 
 const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
 
@@ -229,8 +230,6 @@ fn a_network_of_ones_own_runs_like_any_other() {
     let row = run(&format!("rdn:1({petersen})"), "rdn-scatter", "scatter/uniform:1");
     assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::Blocks, 200), "{}", row.reason);
 }
-<<<<<<< HEAD
-=======
 
 /// The spec in a row is all that `--resume` needs.
 #[test]
@@ -249,63 +248,3 @@ fn a_run_on_a_network_of_ones_own_is_resumed() {
     assert_eq!((first.lines().count(), both.lines().count()), (2, 3));
     assert!(both.starts_with(&first), "the first row is kept as it was, times and all");
 }
-
-#[test]
-fn a_file_that_is_no_network_is_shown_with_its_line() {
-    let dir = tempdir().unwrap();
-    let file = dir.path().join("g.txt");
-    let refused = |content: &str, message: &'static str| {
-        std::fs::write(&file, content).unwrap();
-        let spec = format!("graph:{}", file.display());
-        let args = ["run", "--topology", &spec, "--algorithm", "linear"];
-        swapmeet(&args).assert().code(2).stderr(predicate::str::contains(message));
-    };
-    refused("0 1\n1 1\n", "g.txt:2: node 1 is linked to itself, expected two different nodes");
-    refused("0 1\n2 3\n", "g.txt:2: node 2 is cut off: no way leads from node 0 to it");
-    refused("0 1\n1 0\n", "g.txt:2: nodes 1 and 0 are linked already, in line 1: expected each link once");
-    refused("0 one\n", "g.txt:1: `one` is no node, expected a whole number from 0 to 4095");
-    std::fs::remove_file(&file).unwrap();
-    let spec = format!("graph:{}", file.display());
-    let args = ["run", "--topology", &spec, "--algorithm", "linear"];
-    swapmeet(&args).assert().code(2).stderr(predicate::str::contains("g.txt` can't be read: "));
-}
-
-#[test]
-fn a_topology_is_described_beside_what_the_paper_says() {
-    let args = ["list", "topologies", "--format", "csv", "--describe"];
-    let said = |spec: &str| {
-        let output = swapmeet(&args).arg(spec).assert().success().get_output().stdout.clone();
-        String::from_utf8(output).unwrap()
-    };
-    insta::assert_snapshot!(said("rdn:1(torus:5x5)"), @"
-    topology,figure,computed,how,Theorem 1,Table I
-    rdn:1(torus:5x5),nodes,1250,counted,1250,1250
-    rdn:1(torus:5x5),degree,5,\"searched, link by link\",5,5
-    rdn:1(torus:5x5),diameter,10,\"searched, link by link\",10,10
-    rdn:1(torus:5x5),mean distance,6.2650,by formula,,
-    rdn:1(torus:5x5),bisection,313,the best balanced cut known,313,
-    rdn:1(torus:5x5),cost ratio,1.4581,(degree + diameter) / lg nodes,,1.46
-    ");
-    insta::assert_snapshot!(said("rdn:2(torus:5x5)"), @"
-    topology,figure,computed,how,Theorem 1,Table I
-    rdn:2(torus:5x5),nodes,3125000,counted,3125000,3125000
-    rdn:2(torus:5x5),degree,6,by formula,6,6
-    rdn:2(torus:5x5),diameter,22,by formula,22,22
-    rdn:2(torus:5x5),mean distance,14.0192,by formula,,
-    rdn:2(torus:5x5),bisection,391250,the best balanced cut known,781250,
-    rdn:2(torus:5x5),cost ratio,1.2978,(degree + diameter) / lg nodes,,1.30
-    ");
-    insta::assert_snapshot!(said("mesh:3x4"), @"
-    topology,figure,computed,how,Theorem 1,Table I
-    mesh:3x4,nodes,12,counted,,
-    mesh:3x4,degree,differs from node to node,\"searched, link by link\",,
-    mesh:3x4,diameter,5,\"searched, link by link\",,
-    mesh:3x4,bisection,3,no balanced cut has fewer links,,
-    ");
-    swapmeet(&["list", "machines", "--describe", "ring:4"])
-        .assert()
-        .code(2)
-        .stderr("error: --describe is for topologies: `swapmeet list topologies --describe SPEC`\n");
-    swapmeet(&["list", "--describe", "rng:4"]).assert().code(2).stderr(predicate::str::contains("unknown name `rng`"));
-}
->>>>>>> 049194400a3bda4095af0e127d84944beccdba12
