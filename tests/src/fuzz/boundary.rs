@@ -6,6 +6,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use std::cell::RefCell;
 use std::path::Path;
 use std::ptr::null;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAmount, SwmAxis, SwmDeal, SwmHead, SwmHost,
@@ -97,6 +98,9 @@ fn algorithm() -> &'static Algorithm {
             algorithms: algorithms.as_ptr(),
             algorithm_count: 1,
         }));
+        // Kept where a leak checker finds it: a plugin's table lives as long as the process.
+        static TABLE: AtomicPtr<SwmPlugin> = AtomicPtr::new(std::ptr::null_mut());
+        TABLE.store(plugin, Ordering::Relaxed);
         // SAFETY: the table and all it points to were leaked just now.
         let plugin = unsafe { Plugin::of_table(Path::new("fuzzed"), plugin) };
         plugin.ok().and_then(|plugin| plugin.algorithms.first().cloned()).unwrap_or_else(|| std::process::abort())
