@@ -266,3 +266,71 @@ fn scatter_by_halves(len: u64) -> Vec<Vec<Move>> {
     }
     steps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    type Moves = fn(u64) -> Vec<Vec<Move>>;
+
+    /// What each place of a line holds in the end, and the longest message of each step; nobody sends or receives twice in a step, nobody sends what they don't have.
+    fn carried_out(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
+        let mut held = vec![BTreeSet::new(); len as usize];
+        held[0] = (0..len).collect();
+        let mut longest = Vec::new();
+        for step in moves(len) {
+            let before = held.clone();
+            let ends = |end: fn(&Move) -> u64| step.iter().map(end).collect::<BTreeSet<_>>().len();
+            assert_eq!((ends(|m| m.from), ends(|m| m.to)), (step.len(), step.len()), "one port, {len}");
+            for m in &step {
+                for place in (m.first..m.first + m.count).map(|place| place % len) {
+                    assert!(before[m.from as usize].contains(&place), "{len}: {} has not what is for {place}", m.from);
+                    held[m.to as usize].insert(place);
+                    if !copies {
+                        held[m.from as usize].remove(&place);
+                    }
+                }
+            }
+            longest.push(step.iter().map(|m| m.count).max().unwrap());
+        }
+        (held, longest)
+    }
+
+    #[test]
+    fn a_broadcast_reaches_every_place_of_a_line() {
+        let doubling = |len: u64| u64::from(len.next_power_of_two().trailing_zeros());
+        for len in 1..40_u64 {
+            for (moves, steps) in [
+                (broadcast_on_ring as Moves, len.div_ceil(2).min(len - 1)),
+                (broadcast_by_halves as Moves, doubling(len)),
+            ] {
+                let (held, longest) = carried_out(len, moves, true);
+                assert!(held.iter().all(|h| h.len() as u64 == len), "{len}");
+                assert_eq!(longest.len() as u64, steps, "{len}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scatter_gives_every_place_its_own_and_the_longest_messages_are_the_roots() {
+        for len in 1..40_u64 {
+            for moves in [scatter_on_ring as Moves, scatter_by_halves] {
+                let (held, longest) = carried_out(len, moves, false);
+                assert!(held.iter().zip(0..).all(|(h, place)| *h == BTreeSet::from([place])), "{len}: {held:?}");
+                assert_eq!(longest.iter().sum::<u64>(), len - 1, "{len}");
+            }
+        }
+    }
+
+    /// On a ring messages go to a neighbour.
+    #[test]
+    fn on_rings_nobody_sends_farther_than_a_link() {
+        for len in 2..40_u64 {
+            for m in [broadcast_on_ring(len), scatter_on_ring(len)].into_iter().flatten().flatten() {
+                let ahead = (m.to + len - m.from) % len;
+                assert!(ahead == 1 || ahead == len - 1, "{len}: {} to {}", m.from, m.to);
+            }
+        }
+    }
+}

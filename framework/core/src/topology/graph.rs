@@ -48,7 +48,7 @@ const NOWHERE: u16 = u16::MAX;
 pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let arg = spec.only_word("a file of edges, as in `graph:edges.txt`")?;
     let wrong = |what: String| spec.error(arg.value_at(), arg.value().len(), &what);
-    let content = read(arg.value()).map_err(|e| wrong(format!("can't be read: {e}")))?;
+    let content = read(arg.value()).map_err(wrong)?;
     Ok(Arc::new(Graph::parse(arg.value(), &content).map_err(|e| wrong(e.to_string()))?))
 }
 

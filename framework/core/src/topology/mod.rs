@@ -243,7 +243,7 @@ static FAMILIES: &[Family] = &[
 /// assert_eq!(error.to_string(), "topology `torus:16x0`: dimension 2 is 0, expected a whole number from 1 on");
 /// ```
 pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
-    parse_with(text, &|_| Err("no file is read here".to_owned()))
+    parse_with(text, &|_| Err("can't be read here".to_owned()))
 }
 
 /// The topology that a spec names; `read` reads the files that are named in it.
