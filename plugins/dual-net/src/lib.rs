@@ -4,7 +4,7 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | B, n_0 | | the base network, and its nodes |
-//! | RDN^k(B) | [`net::Net`] | k levels of dual-construction over B |
+//! | RDN^k(B) | `net::Net` | k levels of dual-construction over B |
 //! | n_k | `nodes(k)` | 2 n_(k-1)^2, nodes of a net of k levels |
 //! | (u_0, u_1, u_2) | `(t, c, x)` | a node: its type, its cluster, which node of the cluster it is |
 //! | partner | `partner` | the other end of (t, c, x)'s cross-edge: (1 - t, x, c) |
@@ -13,7 +13,7 @@
 //! | T(k, m) | | time of an algorithm on RDN^k(B): T(0, m) is that of the base's own |
 //!
 //! Each algorithm crosses over to the partner, goes a level down within all clusters at once, and does both again. Within the cluster, *blocks for node v* are
-//! whole sets of the blocks of the level above ([`net::Blocks`]), so that a rule stays a few products however many blocks there are.
+//! whole sets of the blocks of the level above (`net::Blocks`), so that a rule stays a few products however many blocks there are.
 //!
 //! The paper leaves the base to others. Here every base goes through its dimensions one after another:
 //!
