@@ -316,7 +316,7 @@ pub struct CompareArgs {
 /// What `reproduce` takes.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Which paper; every one if not given.
+    /// Which paper: suh-shin, thakur, liu, spencer or li; every one if not given.
     pub paper: Option<String>,
     /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
     #[arg(long, value_name = "DIR")]
