@@ -32,8 +32,8 @@ pub fn machine_spec(record: &Record) -> String {
 }
 
 /// A word as a POSIX shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+".contains(c);
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {

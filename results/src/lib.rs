@@ -13,7 +13,7 @@ mod sink;
 pub mod stats;
 mod units;
 
-pub use command::{command, machine_spec};
+pub use command::{command, machine_spec, quoted};
 pub use compare::{CompareError, Comparison, Group, Line, compare};
 pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
 pub use merge::{Key, MergeError, Merged, key as merge_key, merge};

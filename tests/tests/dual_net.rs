@@ -131,7 +131,6 @@ fn rounds_and_words_are_those_of_an_independent_implementation() {
 
 /// 3,125,000 nodes: 30 rounds along rings, and a scatter of n - 1 words in 38.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes half a minute unoptimised: cargo test --release")]
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1"), (30, 30));
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));

@@ -9,6 +9,8 @@ use swapmeet_results::{Record, Status, Verified, read_records};
 use swapmeet_tests::{compile_c, swapmeet};
 use tempfile::tempdir;
 
+#[path = "plugins/amounts.rs"]
+mod amounts;
 #[path = "plugins/schedules.rs"]
 mod schedules;
 #[path = "plugins/tables.rs"]

@@ -289,42 +289,59 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
         assert_eq!(rows[0].status, Status::Unsupported, "{}", rows[0].reason);
         rows[0].reason.clone()
     };
-    assert_eq!(
-        refusal("torus:8x16", "torus-permutation", "permutation/rotate-90:8"),
-        "`permutation/rotate-90:8` takes dimension 1 to dimension 0, which must be of the same size: they have 16 and 8 nodes"
-    );
-    assert_eq!(
-        refusal("ring:9", "torus-permutation", "permutation/transpose-1d:8"),
-        "takes dimensions of an even number of nodes, as the thesis does; one has 9"
-    );
-    assert_eq!(
-        refusal("mesh:8x8", "torus-permutation", "permutation/reflect:8"),
-        "runs on a torus or a ring only, this is `mesh:8x8`"
-    );
-    assert_eq!(
-        refusal("torus:8x8", "torus-permutation:form=combined", "permutation/rotate-90:8"),
-        "`form=combined` is for a single 1- or 2-dimensional transposition"
-    );
-    assert_eq!(
-        refusal("ring:8", "torus-permutation:form=combined,variant=one-port", "permutation/transpose-1d:8"),
-        "`form=combined` is for all ports"
-    );
-    assert_eq!(
-        refusal("ring:8", "torus-permutation:form=both", "permutation/transpose-1d:8"),
-        "`form=both`: expected one of standard, combined"
-    );
-    assert_eq!(
-        refusal("ring:8", "torus-permutation:directions=back", "permutation/translate:8,by=3"),
-        "`directions=back`: expected one of forward, both"
-    );
-    assert_eq!(
-        refusal("ring:8", "torus-gossip:cycles=3", "allgather/uniform:8"),
-        "`cycles=3` does not divide a dimension of 8 nodes"
-    );
-    assert_eq!(
-        refusal("ring:8", "torus-broadcast:variant=hybrid", "broadcast/uniform:8"),
-        "`variant=hybrid`: expected one of one-port, all-ports"
-    );
+    for (topology, algorithm, workload, reason) in [
+        (
+            "torus:8x16",
+            "torus-permutation",
+            "permutation/rotate-90:8",
+            "`permutation/rotate-90:8` takes dimension 1 to dimension 0, which must be of the same size: they have 16 and 8 nodes",
+        ),
+        (
+            "ring:9",
+            "torus-permutation",
+            "permutation/transpose-1d:8",
+            "takes dimensions of an even number of nodes, as the thesis does; one has 9",
+        ),
+        (
+            "mesh:8x8",
+            "torus-permutation",
+            "permutation/reflect:8",
+            "runs on a torus or a ring only, this is `mesh:8x8`",
+        ),
+        (
+            "torus:8x8",
+            "torus-permutation:form=combined",
+            "permutation/rotate-90:8",
+            "`form=combined` is for a single 1- or 2-dimensional transposition",
+        ),
+        (
+            "ring:8",
+            "torus-permutation:form=combined,variant=one-port",
+            "permutation/transpose-1d:8",
+            "`form=combined` is for all ports",
+        ),
+        (
+            "ring:8",
+            "torus-permutation:form=both",
+            "permutation/transpose-1d:8",
+            "`form=both`: expected one of standard, combined",
+        ),
+        (
+            "ring:8",
+            "torus-permutation:directions=back",
+            "permutation/translate:8,by=3",
+            "`directions=back`: expected one of forward, both",
+        ),
+        ("ring:8", "torus-gossip:cycles=3", "allgather/uniform:8", "`cycles=3` does not divide a dimension of 8 nodes"),
+        (
+            "ring:8",
+            "torus-broadcast:variant=hybrid",
+            "broadcast/uniform:8",
+            "`variant=hybrid`: expected one of one-port, all-ports",
+        ),
+    ] {
+        assert_eq!(refusal(topology, algorithm, workload), reason);
+    }
     assert!(refusal("torus:8x8", "torus-permutation", "uniform:8").contains("permutation"));
 }
 

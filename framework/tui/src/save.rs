@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use swapmeet_core::machine::Machine;
 use swapmeet_core::spec::Spec;
-use swapmeet_results::{CsvSink, Record, Sink, SinkError};
+use swapmeet_results::{CsvSink, Record, Sink, SinkError, quoted};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -133,16 +133,6 @@ pub fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
         flag("--plugin-dir", &dir.display().to_string());
     }
     words.join(" ")
-}
-
-/// As a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

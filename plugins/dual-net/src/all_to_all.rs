@@ -21,18 +21,9 @@
 //! 3. within the cluster, a level down: what is for (t, c, y) to node y, what is for (1 - t, d, c) to node d;
 //! 4. to the partner: what is for it.
 
-use crate::Variant;
 use crate::net::{Blocks, Dimension, Line, Net, Which};
+use crate::{Goods, Variant};
 use swapmeet_sdk::{Schedule, Send, Set, Stop};
-
-/// What goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Goods {
-    /// Everyone's one block, copied: blocks are told apart by where they come from.
-    Same,
-    /// A block from each for each, told apart by where they go.
-    Personal,
-}
 
 /// A cluster, and what it calls the blocks of its nodes: one product after another.
 struct Cluster {

@@ -68,12 +68,25 @@ const VARIANT: ParamInfo = ParamInfo {
 const DUAL_NET: About =
     About { paper: PAPER, accepts: "recursive dual-net, over any base", ports: 1, ..About::DEFAULT };
 
-/// Algorithm 1 or 2.
-struct OneToAll(About, one_to_all::Goods);
+/// What goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goods {
+    /// A block of each sender's, copied. From all to all, blocks are told apart by where they come from.
+    Same,
+    /// A block from each sender for each, told apart by where they go.
+    Personal,
+}
 
-impl Algorithm for OneToAll {
+/// One of Algorithms 1 to 4.
+struct Numbered {
+    about: About,
+    goods: Goods,
+    plan: fn(&Problem<'_>, &Net, Variant, Goods, &mut Schedule<'_>) -> Result<(), Stop>,
+}
+
+impl Algorithm for Numbered {
     fn about(&self) -> About {
-        self.0
+        self.about
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
@@ -84,78 +97,85 @@ impl Algorithm for OneToAll {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
         schedule.layout(&net.grid(), 1)?;
-        one_to_all::OneToAll { net: &net, variant, goods: self.1, schedule }.plan(problem.root())
+        (self.plan)(problem, &net, variant, self.goods, schedule)
     }
 }
 
+/// Algorithm 1 or 2.
+fn one_to_all(
+    problem: &Problem<'_>,
+    net: &Net,
+    variant: Variant,
+    goods: Goods,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
+    one_to_all::OneToAll { net, variant, goods, schedule }.plan(problem.root())
+}
+
 /// Algorithm 3 or 4.
-struct AllToAll(About, all_to_all::Goods);
-
-impl Algorithm for AllToAll {
-    fn about(&self) -> About {
-        self.0
+fn all_to_all(
+    problem: &Problem<'_>,
+    net: &Net,
+    variant: Variant,
+    goods: Goods,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
+    if (variant, goods) != (Variant::Printed, Goods::Personal) {
+        return all_to_all::AllToAll { net, variant, goods, schedule }.plan();
     }
-
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        Net::of(problem)?;
-        Variant::of(problem).map(|_| ())
+    let net = &net.turned();
+    for node in 0..problem.topology().nodes() {
+        schedule.place(net.place(net.levels(), node), node, true)?;
     }
-
-    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (mut net, variant) = (Net::of(problem)?, Variant::of(problem)?);
-        schedule.layout(&net.grid(), 1)?;
-        if variant == Variant::Printed && self.1 == all_to_all::Goods::Personal {
-            net = net.turned();
-            for node in 0..problem.topology().nodes() {
-                schedule.place(net.place(net.levels(), node), node, true)?;
-            }
-        }
-        all_to_all::AllToAll { net: &net, variant, goods: self.1, schedule }.plan()
-    }
+    all_to_all::AllToAll { net, variant, goods, schedule }.plan()
 }
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",
     algorithms: [
-        OneToAll(
-            About {
+        Numbered {
+            about: About {
                 name: "rdn-broadcast",
                 title: "One-to-all broadcast, across and within two clusters, then across and within all",
                 collectives: &[Collective::Broadcast],
                 params: &[VARIANT_FROM_ONE],
                 ..DUAL_NET
             },
-            one_to_all::Goods::Same,
-        ),
-        OneToAll(
-            About {
+            goods: Goods::Same,
+            plan: one_to_all,
+        },
+        Numbered {
+            about: About {
                 name: "rdn-scatter",
                 title: "One-to-all personalized, in bundles of a cluster's blocks",
                 collectives: &[Collective::Scatter],
                 params: &[VARIANT_FROM_ONE],
                 ..DUAL_NET
             },
-            one_to_all::Goods::Personal,
-        ),
-        AllToAll(
-            About {
+            goods: Goods::Personal,
+            plan: one_to_all,
+        },
+        Numbered {
+            about: About {
                 name: "rdn-allgather",
                 title: "All-to-all broadcast: within clusters, across, within, across",
                 collectives: &[Collective::AllGather],
                 params: &[VARIANT],
                 ..DUAL_NET
             },
-            all_to_all::Goods::Same,
-        ),
-        AllToAll(
-            About {
+            goods: Goods::Same,
+            plan: all_to_all,
+        },
+        Numbered {
+            about: About {
                 name: "rdn-alltoall",
                 title: "All-to-all personalized: blocks meet at the cross-edge that leads to their cluster",
                 collectives: &[Collective::AllToAll],
                 params: &[VARIANT],
                 ..DUAL_NET
             },
-            all_to_all::Goods::Personal,
-        ),
+            goods: Goods::Personal,
+            plan: all_to_all,
+        },
     ],
 );

@@ -3,6 +3,7 @@
 use swapmeet_sdk::{Axis, Problem, Stop};
 
 /// `RDN^k(B)`, as far as the schedules look at it.
+#[derive(Clone)]
 pub struct Net {
     /// n_0, n_1, .., n_k: nodes of a cluster of each level; the last is the whole.
     n: Vec<u64>,
@@ -91,8 +92,8 @@ impl Net {
     }
 
     /// The same net, with sets that speak of nodes of type 1 as (1, x, c).
-    pub fn turned(self) -> Self {
-        Self { turned: true, ..self }
+    pub fn turned(&self) -> Self {
+        Self { turned: true, ..self.clone() }
     }
 
     /// The number of a node of a level in the grid of the sets.

@@ -10,18 +10,9 @@
 //! As printed the third step is for nodes with `my_cluster_id = s1`, which never selects C' unless s1 = s2, and the second starts Algorithm 2 within C' at
 //! node s2, where nothing is: from node 0 that is all the same, from most roots a part of the net gets nothing. What is meant is C and C', and node s1.
 
-use crate::Variant;
 use crate::net::{Blocks, Dimension, Line, Net, Which};
+use crate::{Goods, Variant};
 use swapmeet_sdk::{Schedule, Send, Set, Stop};
-
-/// What goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Goods {
-    /// One block, copied.
-    Same,
-    /// A block for each.
-    Personal,
-}
 
 /// A cluster with a root of its own.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 //! Any permutation of the axes with signs, translation or shear: which, is read off the destinations. Axes of different sizes are permuted one size after another,
 //! as diagonals are of one size.
 
-use crate::torus::{Torus, Variant};
+use crate::torus::Torus;
 use affine::Affine;
 use shift::Directions;
 use stage::Stage;
@@ -105,9 +105,4 @@ fn lcm(a: u32, b: u32) -> u32 {
         (x, y) = (y, x % y);
     }
     a / x * b
-}
-
-/// Whether this is with all ports, as Appendix A is.
-fn all_ports(torus: &Torus) -> bool {
-    torus.variant != Variant::OnePort
 }

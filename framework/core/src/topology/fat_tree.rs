@@ -8,7 +8,7 @@
 //! Links count as hops, those between a node and its switch too. Up-links are numbered before down-links, boundary by boundary from the nodes on: within a
 //! boundary by the switch (or node) below and the digit taken.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Way};
+use super::{Bisection, Plane, RouteError, Run, Topology, Way, asked_for};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -109,8 +109,9 @@ impl Topology for FatTree {
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if way.is_some_and(|w| !w.signs.is_empty() || !w.order.is_empty() || !w.path.is_empty()) {
-            return Err(RouteError::NoDimensions { topology: self.spec() });
+        // Between nodes there are only switches.
+        if let Some(hops) = asked_for(self, (from, to), way, |_, _| None, visit)? {
+            return Ok(hops);
         }
         if from == to {
             return Ok(0);

@@ -1,6 +1,6 @@
 //! A link from every node to every other.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Way, walk_path};
+use super::{Bisection, Plane, RouteError, Run, Topology, Way, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -73,13 +73,8 @@ impl Topology for FullyConnected {
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if let Some(way) = way {
-            if !way.path.is_empty() {
-                return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
-            }
-            if !way.signs.is_empty() || !way.order.is_empty() {
-                return Err(RouteError::NoDimensions { topology: self.spec() });
-            }
+        if let Some(hops) = asked_for(self, (from, to), way, |a, b| self.link(a, b), visit)? {
+            return Ok(hops);
         }
         self.link(from, to).map_or(Ok(0), |run| {
             visit(run);

@@ -4,7 +4,7 @@
 //! link each way. Routes are shortest in hops; where several are, each node takes the neighbour of the lowest number. A table says which, so that a graph is small: two bytes a
 //! pair of nodes.
 
-use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way, walk_path};
+use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -251,13 +251,8 @@ impl Topology for Graph {
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if let Some(way) = way {
-            if !way.path.is_empty() {
-                return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
-            }
-            if !way.signs.is_empty() || !way.order.is_empty() {
-                return Err(RouteError::NoDimensions { topology: self.spec() });
-            }
+        if let Some(hops) = asked_for(self, (from, to), way, |a, b| self.link(a, b), visit)? {
+            return Ok(hops);
         }
         let (mut at, mut hops) = (from, 0);
         while at != to {

@@ -1,6 +1,6 @@
 //! Hypercubes: nodes whose numbers differ in one bit are linked.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Way, walk_path};
+use super::{Bisection, Plane, RouteError, Run, Topology, Way, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -73,19 +73,14 @@ impl Topology for Hypercube {
         (half > 0).then_some(Bisection { side: half, links: half, exact: true })
     }
 
-    /// e-cube routing: the lowest bit that differs first.
     fn distance_sum(&self) -> Option<u64> {
         Some(self.dims.len() as u64 * self.nodes() / 2)
     }
 
+    /// e-cube routing: the lowest bit that differs first.
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if let Some(way) = way {
-            if !way.path.is_empty() {
-                return walk_path(self, from, to, &way.path, |a, b| self.link(a, b), visit);
-            }
-            if !way.signs.is_empty() || !way.order.is_empty() {
-                return Err(RouteError::NoDimensions { topology: self.spec() });
-            }
+        if let Some(hops) = asked_for(self, (from, to), way, |a, b| self.link(a, b), visit)? {
+            return Ok(hops);
         }
         let (mut at, mut left) = (from, from ^ to);
         while left > 0 {

@@ -255,6 +255,23 @@ pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecE
     }
 }
 
+/// The route that a way asks for on a topology without directions to choose, where only a path can be; `None` if it leaves the choice to the topology.
+fn asked_for(
+    topology: &dyn Topology,
+    (from, to): (u64, u64),
+    way: Option<&Way>,
+    link: impl Fn(u64, u64) -> Option<Run>,
+    visit: &mut dyn FnMut(Run),
+) -> Result<Option<u64>, RouteError> {
+    match way {
+        Some(way) if !way.path.is_empty() => walk_path(topology, from, to, &way.path, link, visit).map(Some),
+        Some(way) if !way.signs.is_empty() || !way.order.is_empty() => {
+            Err(RouteError::NoDimensions { topology: topology.spec() })
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Walks a path that names its nodes, for topologies whose links are easily found; `link` finds the run from one node to the next.
 fn walk_path(
     topology: &dyn Topology,

@@ -7,7 +7,7 @@
 //! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the edge, across, within the cluster to the destination. To another
 //! cluster of the same type: across, within the cluster of the other type, across again, and within the cluster to the destination. No way is shorter.
 
-use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way};
+use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -91,6 +91,17 @@ impl Rdn {
         Run { first: 2 * self.n * self.base.link_slots() + node, stride: 1, len: 1, plane: 0 }
     }
 
+    /// The link between neighbours: the cross-edge, or one within a cluster.
+    fn link(&self, from: u64, to: u64) -> Option<Run> {
+        let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
+        if t != u {
+            return (c == y && x == d).then(|| self.cross(from));
+        }
+        let mut runs = Vec::new();
+        let hops = (c == d).then(|| self.within((t, c), x, y, &mut |run| runs.push(run)));
+        runs.pop().filter(|_| matches!(hops, Some(Ok(1))))
+    }
+
     fn within(&self, (t, c): (u64, u64), from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         let offset = self.cluster_links(t, c);
         self.base.route(from, to, None, &mut |run| visit(Run { first: run.first + offset, plane: 0, ..run }))
@@ -162,8 +173,8 @@ impl Topology for Rdn {
     }
 
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if way.is_some_and(|w| !w.signs.is_empty() || !w.order.is_empty() || !w.path.is_empty()) {
-            return Err(RouteError::NoDimensions { topology: self.spec() });
+        if let Some(hops) = asked_for(self, (from, to), way, |a, b| self.link(a, b), visit)? {
+            return Ok(hops);
         }
         let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
         if t == u && c == d {

@@ -243,11 +243,6 @@ impl Operation {
         matches!(self.name, "gossip" | "multi-scatter")
     }
 
-    /// Whether there is a point in running it there.
-    pub fn runs_on(&self, torus: Torus) -> bool {
-        !self.in_two_phases() || torus.q >= 2
-    }
-
     /// What the verified schedule takes.
     pub fn run(&self, bench: &Bench<'_>, torus: Torus) -> Result<Costs, ReproduceError> {
         torus.run(bench, (self.algorithm, self.workload), self.ports, torus.q)

@@ -230,7 +230,7 @@ pub(super) fn plan(torus: &Torus, affine: &Affine, nodes: u64, schedule: &mut Sc
 
 /// The one transposition that the permutation is.
 fn only_mirror(torus: &Torus, affine: &Affine) -> Result<Mirror, Stop> {
-    if !super::all_ports(torus) {
+    if torus.variant == Variant::OnePort {
         return Err(Stop::unsupported("`form=combined` is for all ports"));
     }
     let moved: Vec<usize> = torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
