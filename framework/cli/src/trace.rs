@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use swapmeet_core::boxes::Side;
+use swapmeet_core::fault::Count;
 use swapmeet_core::fault::Place;
 use swapmeet_core::step::{Listener, Proof, Sent, Step};
 use swapmeet_core::topology::Way;
@@ -41,12 +42,12 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     match record.status {
         Status::Ok => {
             eprintln!(
-                "{} on {}: every {} verified; {} steps, {} messages, busiest link {}",
+                "{} on {}: every {} verified; {}, {}, busiest link {}",
                 record.algorithm,
                 record.topology,
                 if record.verified == Verified::Amounts { "byte" } else { "block" },
-                record.steps.unwrap_or(0),
-                record.messages.unwrap_or(0),
+                Count(record.steps.unwrap_or(0), "step"),
+                Count(record.messages.unwrap_or(0), "message"),
                 record.max_link_messages.unwrap_or(0)
             );
             Ok(ExitCode::SUCCESS)

@@ -55,6 +55,8 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
 impl Graph {
     /// The most nodes: the table takes 128 MiB.
     pub const MOST_NODES: u64 = 1 << 13;
+    /// The most edges: with as many nodes as may be, ways are found in seconds.
+    pub const MOST_EDGES: usize = 1 << 18;
     /// The largest bandwidth, and over 1 the smallest.
     pub const MOST_BANDWIDTH: f64 = 1e6;
 
@@ -63,9 +65,14 @@ impl Graph {
         let mut edges = Vec::new();
         for (number, text) in content.strip_prefix('\u{feff}').unwrap_or(content).lines().enumerate() {
             let text = text.split('#').next().unwrap_or_default().trim();
-            if !text.is_empty() {
-                edges.push(edge(number + 1, text)?);
+            if text.is_empty() {
+                continue;
             }
+            if edges.len() == Self::MOST_EDGES {
+                let message = format!("one more edge than the {} that a graph may have", Self::MOST_EDGES);
+                return Err(GraphError { line: number + 1, message });
+            }
+            edges.push(edge(number + 1, text)?);
         }
         let last_line = content.lines().count().max(1);
         let nodes = edges.iter().flat_map(|e| e.ends).max().map(|most| u64::from(most) + 1).ok_or_else(|| {
@@ -335,6 +342,8 @@ mod tests {
             error("0 1\n1 4\n2 3\n"),
             "line 3: nothing connects node 2 with node 0, expected a connected network"
         );
+        let many = "0 1\n".repeat(Graph::MOST_EDGES + 1);
+        assert_eq!(error(&many), "line 262145: one more edge than the 262144 that a graph may have");
         for bad in ["0", "-1", "nan", "inf", "1e9", "fast"] {
             assert_eq!(
                 error(&format!("0 1 {bad}\n")),
