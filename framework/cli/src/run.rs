@@ -47,7 +47,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     found.rows.iter().flatten().for_each(|record| tally.add(record));
     let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
     let to_run: Vec<Case> = open.iter().map(|i| cases[*i].clone()).collect();
-    let progress = Progress::new(cases.len(), cases.len() - open.len(), args.quiet);
+    let progress = Progress::new(cases.len(), &to_run, args.quiet);
     let mut course = Course { progress, tally, rows: &mut rows, ordered: Ordered::default() };
     let finished = course.follow(&to_run, &place(args), &interrupted)?;
     let Course { tally, progress, .. } = course;
@@ -132,7 +132,7 @@ impl Course<'_> {
                 batch.cancel();
             }
             match event {
-                None => {}
+                None => self.progress.tick(),
                 Some(Event::Started { cases: numbers }) => {
                     let first = numbers[0];
                     self.progress.started(first, &cases[first], numbers.len());

@@ -22,6 +22,7 @@ use swapmeet_core::step::{Listener, Step};
 use swapmeet_results::{Record, Status};
 use unit::Unit;
 
+pub mod forecast;
 mod message;
 mod process;
 pub mod unit;

@@ -1,9 +1,10 @@
 //! How far a run has come, on stderr: a bar for the sweep and a line a running case on a terminal, a plain line now and then elsewhere.
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
+use swapmeet_runner::batch::forecast::Forecast;
 use swapmeet_runner::case::Case;
 
 /// Shows progress, or does nothing at all.
@@ -11,6 +12,7 @@ pub struct Progress {
     shown: Shown,
     done: u64,
     cases: u64,
+    forecast: Forecast,
     began: Instant,
 }
 
@@ -24,22 +26,21 @@ enum Shown {
 }
 
 impl Progress {
-    /// For so many cases, of which some are done already.
-    pub fn new(cases: usize, done: usize, quiet: bool) -> Self {
-        let (cases, done) = (cases as u64, done as u64);
+    /// For so many cases, of which these are still to be run.
+    pub fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
+        let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
             Shown::Quiet
         } else if io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
             let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
             let sweep = all.add(ProgressBar::new(cases));
-            sweep.set_style(style("{bar:30} {pos}/{len} cases, {eta} left"));
+            sweep.set_style(style("{bar:30} {pos}/{len} cases{msg}"));
             sweep.set_position(done);
-            sweep.reset_eta();
             Shown::Bars { all, sweep, running: BTreeMap::new() }
         } else {
             Shown::Lines { last: Instant::now() }
         };
-        Self { shown, done, cases, began: Instant::now() }
+        Self { shown, done, cases, forecast: Forecast::new(open), began: Instant::now() }
     }
 
     /// Work on a case has begun, and on so many that share its schedule.
@@ -63,11 +64,26 @@ impl Progress {
         }
     }
 
+    /// Time has passed.
+    pub fn tick(&self) {
+        if let Shown::Bars { sweep, .. } = &self.shown {
+            sweep.set_message(self.left().map(|left| format!(", {left} left")).unwrap_or_default());
+        }
+    }
+
+    /// The time left, once there is something to judge it by.
+    fn left(&self) -> Option<HumanDuration> {
+        let left = self.forecast.left(self.began.elapsed())?;
+        Some(HumanDuration(Duration::from_secs(left.as_secs_f64().ceil() as u64)))
+    }
+
     /// A case has ended.
     pub fn finished(&mut self, case: usize) {
         /// Between two plain lines.
         const PAUSE: Duration = Duration::from_secs(10);
         self.done += 1;
+        self.forecast.ended(case);
+        let left = self.left().map(|left| format!(", about {left} left")).unwrap_or_default();
         match &mut self.shown {
             Shown::Quiet => {}
             Shown::Bars { all, sweep, running } => {
@@ -79,8 +95,7 @@ impl Progress {
             }
             Shown::Lines { last } if last.elapsed() >= PAUSE => {
                 *last = Instant::now();
-                let left = self.began.elapsed().mul_f64((self.cases - self.done) as f64 / self.done as f64);
-                eprintln!("{} of {} cases, about {} s left", self.done, self.cases, left.as_secs());
+                eprintln!("{} of {} cases{left}", self.done, self.cases);
             }
             Shown::Lines { .. } => {}
         }

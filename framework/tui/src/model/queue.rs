@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
+use swapmeet_runner::batch::forecast::Forecast;
 use swapmeet_runner::case::Case;
 
 /// How far a case is.
@@ -71,6 +72,7 @@ pub struct Prepared {
     rows: Vec<Row>,
     cases: Vec<Case>,
     common: Common,
+    forecast: Forecast,
 }
 
 /// What all cases have in common, of what [`specs`] has.
@@ -102,10 +104,11 @@ impl Prepared {
                 rows.push(Row::new(case, key));
             }
         }
-        let cases = rows.iter().map(|row| row.case.clone()).collect();
+        let cases: Vec<Case> = rows.iter().map(|row| row.case.clone()).collect();
+        let forecast = Forecast::new(&cases);
         let each = rows.iter().map(|row| specs(&row.case).map(Some));
         let common = each.reduce(|a, b| join(a, &b)).unwrap_or_default();
-        Self { rows, cases, common }
+        Self { rows, cases, common, forecast }
     }
 }
 
@@ -136,7 +139,7 @@ pub struct Queue {
     /// The rows of the batch that runs, or ran last.
     batch: Vec<usize>,
     began: Duration,
-    ended: usize,
+    forecast: Forecast,
     common: Common,
 }
 
@@ -185,7 +188,7 @@ impl Queue {
         }
         self.rows.extend(prepared.rows);
         self.batch = (first..self.rows.len()).collect();
-        (self.began, self.ended) = (now, 0);
+        (self.began, self.forecast) = (now, prepared.forecast);
         self.count();
         prepared.cases
     }
@@ -212,7 +215,7 @@ impl Queue {
                 return;
             }
             Event::Finished(index, record) => {
-                self.ended += 1;
+                self.forecast.ended(index);
                 (index, State::Done(Arc::from(record)))
             }
             Event::Done => return self.stop(),
@@ -231,10 +234,9 @@ impl Queue {
         }
     }
 
-    /// How long the batch will still take, if all cases take as long as those that ended.
+    /// How long the batch will still take, while it runs.
     pub fn left(&self, now: Duration) -> Option<Duration> {
-        let (open, ended) = (self.tally.waiting + self.tally.running, self.ended);
-        (open > 0 && ended > 0).then(|| now.saturating_sub(self.began).mul_f64(open as f64 / ended as f64))
+        self.forecast.left(now.saturating_sub(self.began)).filter(|_| self.is_busy())
     }
 
     /// Whether anything waits or runs.
