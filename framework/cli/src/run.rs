@@ -57,7 +57,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     progress.finish();
     if let Rows::Kept(rows) = &rows {
-        let text = table::results(rows);
+        let text = table::results(rows, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
     }
     if !args.quiet {

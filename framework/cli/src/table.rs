@@ -2,6 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use std::io::{self, IsTerminal};
 use swapmeet_results::{Record, Status, Verified, duration};
 
 /// A plain table: a header, rows, no lines drawn. `numbers` are the columns that align right.
@@ -17,9 +18,16 @@ pub fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> Stri
     table.trim_fmt()
 }
 
-/// The rows of a run: what differs between cases, then the figures; under it, the reasons of cases that gave none.
-pub fn results(records: &[Record]) -> String {
-    let header = [
+/// The columns of the terminal that standard output is, if it is one.
+pub fn terminal_width() -> Option<usize> {
+    let size = io::stdout().is_terminal().then(crossterm::terminal::size)?;
+    size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
+}
+
+/// The rows of a run: the cases, then the figures; under it, the reasons of cases that gave none. Where that is wider than `width`, what all cases
+/// have in common is said once, above.
+pub fn results(records: &[Record], width: Option<usize>) -> String {
+    let mut header = vec![
         "topology",
         "algorithm",
         "workload",
@@ -63,10 +71,65 @@ pub fn results(records: &[Record]) -> String {
             }
         }
     }
-    let mut text = plain(&header, &[5, 6, 7, 8, 9], rows);
+    let mut text = plain(&header, &[5, 6, 7, 8, 9], rows.clone());
+    if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
+        let common = take_common(&mut header, &mut rows, 5);
+        let numbers: Vec<usize> = (header.len() - 5..header.len()).collect();
+        let above = if common.is_empty() { String::new() } else { format!("All cases: {}\n\n", common.join(", ")) };
+        text = above + &plain(&header, &numbers, rows);
+    }
     if !reasons.is_empty() {
         text += "\n\n";
         text += &reasons.join("\n");
     }
     text
+}
+
+/// Takes out those of the first `most` columns whose text is the same in all rows, and returns these texts.
+fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
+    let mut common = Vec::new();
+    for column in (0..most).rev() {
+        if let Some(first) = rows.first().map(|row| row[column].clone())
+            && rows.iter().all(|row| row[column] == first)
+        {
+            let title = header.remove(column);
+            rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            // What became of a case that gave no figures is said in the same column.
+            let verified = title == "verified" && ["blocks", "amounts", "no"].contains(&first.as_str());
+            common.push(if verified { format!("verified: {first}") } else { first });
+        }
+    }
+    common.reverse();
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_terminal_reads_once_what_all_cases_have_in_common() {
+        let row = |algorithm: &str| Record {
+            topology: "ring:8".to_owned(),
+            algorithm: algorithm.to_owned(),
+            workload: "uniform:1".to_owned(),
+            machine: "paragon".to_owned(),
+            status: Status::Ok,
+            verified: Verified::Blocks,
+            steps: Some(7),
+            ..Record::default()
+        };
+        let rows = [row("ring"), row("bruck")];
+        let wide = results(&rows, None);
+        assert_eq!(wide, results(&rows, Some(120)));
+        assert!(wide.lines().all(|line| line.starts_with("topology") || line.starts_with("ring:8")), "{wide}");
+        assert_eq!(
+            results(&rows, Some(60)),
+            "All cases: ring:8, uniform:1, paragon, verified: blocks\n\n\
+             algorithm  time  x bound  steps  messages  busiest link\n\
+             ring                          7\n\
+             bruck                         7"
+        );
+        assert!(results(&rows[..1], Some(20)).starts_with("All cases: ring:8, ring, uniform:1, paragon"), "one case");
+    }
 }

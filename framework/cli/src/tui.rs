@@ -66,7 +66,7 @@ fn show(args: &RunArgs, theme: Theme, ascii: bool) -> Result<ExitCode, Failure> 
     };
     let outcome = swapmeet_tui::run(setup).map_err(|e| Failure::writing("the terminal", &e))?;
     if outcome.leave_rows && !outcome.records.is_empty() {
-        let text = table::results(&outcome.records);
+        let text = table::results(&outcome.records, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
     }
     if let Some(reason) = outcome.unwritten {

@@ -39,7 +39,9 @@ impl Forecast {
     /// The time left, so long after the batch began; `None` while nothing has ended, and once all has.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         let factor = self.open.max(0.0) / self.ended;
-        (self.cases > 0 && self.ended > 0.0).then(|| Duration::try_from_secs_f64(elapsed.as_secs_f64() * factor).ok()).flatten()
+        (self.cases > 0 && self.ended > 0.0)
+            .then(|| Duration::try_from_secs_f64(elapsed.as_secs_f64() * factor).ok())
+            .flatten()
     }
 }
 
