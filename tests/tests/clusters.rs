@@ -191,7 +191,15 @@ impl Drop for Slurm {
     fn drop(&mut self) {
         for name in ["slurmd", "slurmctld", "munged"] {
             if let Ok(pid) = std::fs::read_to_string(self.dir.path().join(format!("{name}.pid"))) {
-                drop(Command::new("kill").arg(pid.trim()).output());
+                let kill = |signal: &str| Command::new("kill").args([signal, pid.trim()]).output();
+                drop(kill("-TERM"));
+                // They write their state as they go: the folder must outlive them.
+                for _ in 0..100 {
+                    if kill("-0").is_ok_and(|answer| !answer.status.success()) {
+                        break;
+                    }
+                    std::thread::sleep(Duration::from_millis(50));
+                }
             }
         }
     }
