@@ -187,9 +187,16 @@ fn no_schedule_beats_its_lower_bound() {
         "rdn-broadcast",
         "rdn-scatter",
         "rdn-allgather",
+        "direct",
+        "two-stage",
+        "row-column",
+        "four-stage",
     ];
     let workloads = [
+        "uniform:0",
         "uniform:100",
+        "one-spike:max=9,rest=0",
+        "one-spike:max=0,rest=5",
         "irregular:dist=pareto,mean=100,cv=1",
         "one-spike:max=1000,rest=1",
         "broadcast/uniform:100",
@@ -207,6 +214,10 @@ fn no_schedule_beats_its_lower_bound() {
         "paragon:model=circuit,virtual_channels=2,ports=2",
         "paragon:model=store-and-forward",
         "paragon:model=store-and-forward,ports=2",
+        "sp2",
+        "sp2:mode=nonblocking",
+        "myrinet:rearrange_byte_us=0.1,mode=nonblocking,buffers=2,ports=3",
+        "paragon:model=flat,ports=all,copy_byte_us=0.2",
     ];
     fn flags<'a>(flag: &'a str, list: &[&'a str]) -> Vec<&'a str> {
         list.iter().flat_map(|v| [flag, *v]).collect()
@@ -224,10 +235,11 @@ fn no_schedule_beats_its_lower_bound() {
         if row.status == Status::Unsupported {
             continue;
         }
-        assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}: {}", row.reason);
+        assert_eq!(row.status, Status::Ok, "{case}: {}", row.reason);
+        assert_ne!(row.verified, Verified::None, "{case}");
         let (time, bound) = (row.time_us.unwrap(), row.lower_bound_us.unwrap());
         assert!(bound <= time + 1e-6, "{case}: {bound} us is to be the least, {time} us");
         priced += 1;
     }
-    assert!(priced > 1000, "{priced} rows");
+    assert!(priced > 4000, "{priced} rows");
 }

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
 use swapmeet_core::bound::{Across, Demand, Reach, lower_bound};
-use swapmeet_core::collective::Collective;
+use swapmeet_core::collective::{Busiest, Collective};
 use swapmeet_core::model::{Price, Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Proof, Totals};
 use swapmeet_core::topology::Topology;
@@ -164,35 +164,49 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer
     let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
     record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
     record.lower_bound_us = must_move(task, case.workload.block_bytes())
-        .and_then(|demand| lower_bound(case.topology.as_ref(), &case.machine, demand))
-        .map(|bound| bound.total_us());
+        .map(|demand| lower_bound(case.topology.as_ref(), &case.machine, demand).total_us());
 }
 
 /// What a task must move at least, for its lower bound; `block_bytes` is the size of uniform blocks.
 fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
-    let (others, m) = (task.topology.nodes() as f64 - 1.0, block_bytes as f64);
-    if let Some(sizes) = &task.sizes {
-        let root = task.collective.root().is_some();
-        let busiest = || {
-            let (sent, received) = sizes.busiest(task.topology.nodes());
-            sent.max(received) as f64
-        };
-        return (!root).then(|| Demand {
-            most_node_bytes: busiest(),
-            across: Across::Unknown,
-            pair_bytes: 0.0,
-            reach: Reach::Everyone,
-        });
-    }
-    let everyone = Reach::Everyone;
-    let (most_node_bytes, across, pair_bytes, reach) = match &task.collective {
-        Collective::AllToAll => (others * m, Across::EachPair(m), m, everyone),
-        Collective::Scatter { .. } | Collective::Gather { .. } => (others * m, Across::Unknown, 0.0, everyone),
-        Collective::AllGather => (others * m, Across::EachNode(m), 0.0, everyone),
-        Collective::Broadcast { .. } => (m, Across::Unknown, 0.0, everyone),
-        Collective::Permutation { to, .. } => (m, Across::Unknown, 0.0, once(task.topology.as_ref(), to, m)?),
+    let nodes = task.topology.nodes();
+    let (others, m) = (nodes as f64 - 1.0, block_bytes as f64);
+    let all = Demand {
+        sent: m,
+        received: m,
+        by_one: false,
+        across: Across::Unknown,
+        pair_bytes: 0.0,
+        reach: Reach::Everyone,
     };
-    Some(Demand { most_node_bytes, across, pair_bytes, reach })
+    if let Some(sizes) = &task.sizes {
+        if task.collective.root().is_some() {
+            return None;
+        }
+        let Busiest { sent, received, peers, pairs } = sizes.busiest(nodes);
+        let reach = if pairs == nodes * (nodes - 1) { Reach::Everyone } else { Reach::Some(peers) };
+        return Some(Demand { sent: sent as f64, received: received as f64, reach, ..all });
+    }
+    let everything = others * m;
+    Some(match &task.collective {
+        // Who deals out amounts need not send what is empty.
+        Collective::AllToAll if block_bytes == 0 => Demand { reach: Reach::Some(0), ..all },
+        Collective::AllToAll => Demand {
+            sent: everything,
+            received: everything,
+            by_one: true,
+            across: Across::EachPair(m),
+            pair_bytes: m,
+            ..all
+        },
+        Collective::Scatter { .. } => Demand { sent: everything, ..all },
+        Collective::Gather { .. } => Demand { received: everything, ..all },
+        Collective::AllGather => Demand { received: everything, by_one: true, across: Across::EachNode(m), ..all },
+        Collective::Broadcast { .. } => all,
+        Collective::Permutation { to, .. } => {
+            Demand { by_one: true, reach: once(task.topology.as_ref(), to, m)?, ..all }
+        }
+    })
 }
 
 /// How far the blocks of a permutation go, each by the topology's own way, which is a shortest one.
