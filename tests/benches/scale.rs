@@ -11,6 +11,7 @@ use swapmeet_core::fault::Fault;
 use swapmeet_core::grid::Grid;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
+use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -60,7 +61,7 @@ const ON_CIRCUITS: [(&str, &str, &str, &str); 5] = [
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|w| name.contains(w.as_str()));
-    let registry = Registry::find(&[swapmeet_tests::build().to_owned()]).expect("plugins are found");
+    let registry = Registry::find(&[swapmeet_tests::build().to_owned()], &Reader::Here).expect("plugins are found");
 
     println!("planned, every block verified, links counted, priced on one machine; one thread");
     println!("{:<34}{:>12}{:>10}{:>14}{:>16}   asked", "", "messages", "seconds", "messages/s", "blocks moved/s");

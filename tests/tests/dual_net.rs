@@ -10,6 +10,7 @@ use swapmeet_core::step::Totals;
 use swapmeet_core::topology;
 use swapmeet_core::walk::Task;
 use swapmeet_results::{Record, Status, Verified};
+use swapmeet_runner::describe::Reader;
 use swapmeet_runner::host::{self, Answers, Outcome};
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::{build, project, rows, swapmeet};
@@ -40,7 +41,7 @@ fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
 }
 
 fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -> Outcome {
-    let registry = Registry::find(&[build().to_owned()]).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let topology = topology::parse(spec).unwrap();
     let task = Task { topology: Arc::clone(&topology), collective, sizes: None };
     let answers = Answers { block_bytes: 1, ports: 1, virtual_channels: 1, element_bytes: 1 };

@@ -10,6 +10,7 @@ use swapmeet_core::model::flat::stage::{Clock, Message, Stage};
 use swapmeet_core::step::{Listener, Step};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
+use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -106,7 +107,7 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
         let _ = writeln!(text, "{}", row.iter().map(u64::to_string).collect::<Vec<_>>().join(","));
     }
     std::fs::write(&file, text).unwrap();
-    let registry = Registry::find(&[build().to_owned()]).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let text = |t: &str| vec![Text::flag("test", t)];
     let experiment = Experiment {
         topologies: text(&format!("fully-connected:{p}")),
@@ -179,7 +180,7 @@ fn any_number_of_nodes_is_served_one_message_at_a_time() {
         for algorithm in ["four-stage", "four-stage:start=balanced"] {
             let topology = format!("fully-connected:{p}");
             let text = |t: &str| vec![Text::flag("test", t)];
-            let registry = Registry::find(&[build().to_owned()]).unwrap();
+            let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
             let experiment = Experiment {
                 topologies: text(&topology),
                 algorithms: text(algorithm),

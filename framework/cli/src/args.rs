@@ -12,8 +12,8 @@ use authors::{CHECK_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub use manual::{CompletionsArgs, ManArgs};
+pub use parts::{DescribePluginsArgs, MergeArgs, Shard, WorkerArgs};
 use parts::{MERGE_EXAMPLES, memory};
-pub use parts::{MergeArgs, Shard, WorkerArgs};
 pub use show::{LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
@@ -52,6 +52,9 @@ pub enum Command {
     /// Run cases for another swapmeet, which started this one.
     #[command(hide = true)]
     Worker(WorkerArgs),
+    /// Say what plugins offer to another swapmeet, which started this one.
+    #[command(hide = true)]
+    DescribePlugins(DescribePluginsArgs),
     /// The dashboard: watch an experiment run, pick another, compare.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),

@@ -12,6 +12,7 @@ mod list;
 mod manual;
 mod merge;
 mod new_plugin;
+mod output;
 mod plot;
 mod report;
 mod reproduce;
@@ -20,7 +21,7 @@ mod table;
 mod trace;
 mod tui;
 
-use args::{Cli, Command, WorkerArgs};
+use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::List(args) => list::list(args),
         Command::Merge(args) => merge::merge(args),
         Command::Worker(args) => worker(args),
+        Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
@@ -51,7 +53,14 @@ fn main() -> ExitCode {
 
 /// Serves the swapmeet that started this one.
 fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
-    swapmeet_runner::batch::worker::serve(&args.plugins.plugin_dirs, args.memory_limit)
+    swapmeet_runner::batch::worker::serve(args.memory_limit)
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|e| Failure::Output(e.to_string()))
+}
+
+/// Tells the swapmeet that started this one what plugins offer.
+fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitCode, Failure> {
+    swapmeet_runner::describe::serve(&args.files)
         .map(|()| ExitCode::SUCCESS)
         .map_err(|e| Failure::Output(e.to_string()))
 }

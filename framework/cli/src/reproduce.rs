@@ -2,6 +2,7 @@
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
+use crate::output;
 use crate::run;
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,13 +18,15 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     };
     let registry = run::registry(&args.plugins)?;
     let bench = Bench::new(&registry);
+    output::keep().map_err(|e| Failure::writing("standard output", &e))?;
     for paper in wanted {
         let report = paper.run(&bench).map_err(|e| match e {
             ReproduceError::Input(e) => Failure::Input(e),
             row @ ReproduceError::Row { .. } => Failure::Output(row.to_string()),
         })?;
         match &args.out {
-            None => writeln!(std::io::stdout(), "{}", report.to_markdown())
+            None => output::data()
+                .and_then(|mut out| writeln!(out, "{}", report.to_markdown()))
                 .map_err(|e| Failure::writing("standard output", &e))?,
             Some(folder) => write(&report, folder)?,
         }

@@ -2,10 +2,10 @@
 
 use crate::args::{PluginArgs, RunArgs, Shard};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
-use crate::table;
+use crate::{output, table};
 use progress::Progress;
 use rows::Rows;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use std::time::Duration;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{self, Batch, Event, Ordered, unit};
 use swapmeet_runner::case::{self, Case};
+use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -40,6 +41,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
+    if args.in_process {
+        output::keep().map_err(|e| Failure::writing("standard output", &e))?;
+    }
     let (mut rows, found) = Rows::open(args.out.as_deref(), args.resume, &cases)?;
     let interrupted = interrupts();
 
@@ -58,7 +62,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     progress.finish();
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
-        writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
+        output::data()
+            .and_then(|mut out| writeln!(out, "{text}"))
+            .map_err(|e| Failure::writing("standard output", &e))?;
     }
     if !args.quiet {
         let place = match &args.out {
@@ -93,10 +99,7 @@ pub fn place(args: &RunArgs) -> batch::Place {
     let Some(program) = std::env::current_exe().ok().filter(|_| !args.in_process) else { return batch::Place::Here };
     let jobs =
         args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
-    let mut command = vec![program, PathBuf::from("worker")];
-    for dir in &args.plugins.plugin_dirs {
-        command.extend([PathBuf::from("--plugin-dir"), dir.clone()]);
-    }
+    let command = vec![program, PathBuf::from("worker")];
     let memory_limit = args.memory_limit.unwrap_or_else(|| default_memory(jobs as u64));
     batch::Place::Workers(batch::Workers { command, jobs, memory_limit })
 }
@@ -242,7 +245,9 @@ pub fn fill_in(experiment: &mut Experiment) {
 
 /// The plugins there are.
 pub fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
-    Registry::find(&plugins.plugin_dirs).map_err(|e| Failure::Usage(e.to_string()))
+    let program = std::env::current_exe();
+    let reader = program.map_or(Reader::Here, |program| Reader::Child(vec![program, "describe-plugins".into()]));
+    Registry::find(&plugins.plugin_dirs, &reader).map_err(|e| Failure::Usage(e.to_string()))
 }
 
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! Tables for reading.
 
+use crate::output;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use std::io::{self, IsTerminal};
 use swapmeet_results::{Record, Status, Verified, duration};
 
 /// A plain table: a header, rows, no lines drawn. `numbers` are the columns that align right.
@@ -20,7 +20,7 @@ pub fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> Stri
 
 /// The columns of the terminal that standard output is, if it is one.
 pub fn terminal_width() -> Option<usize> {
-    let size = io::stdout().is_terminal().then(crossterm::terminal::size)?;
+    let size = output::is_terminal().then(crossterm::terminal::size)?;
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::TraceArgs;
 use crate::failure::{Failure, SOME_FAILED};
+use crate::output;
 use crate::run::{self, Lists};
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
@@ -23,8 +24,10 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         machines: &[],
     };
     let cases = run::cases_of(lists, &args.plugins)?;
+    let unwritten = |e: io::Error| Failure::writing("standard output", &e);
+    output::keep().map_err(unwritten)?;
     let mut tracer = Tracer {
-        out: BufWriter::new(io::stdout().lock()),
+        out: BufWriter::new(output::data().map_err(unwritten)?),
         summary: args.summary,
         bytes: cases.iter().any(|case| !case.workload.is_uniform()),
         phase: 0,
@@ -36,7 +39,7 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     tracer.put_what_stays(u64::MAX);
     tracer.put_rearrangements();
     let written = std::mem::replace(&mut tracer.written, Ok(())).and_then(|()| tracer.out.flush());
-    written.map_err(|e| Failure::writing("standard output", &e))?;
+    written.map_err(unwritten)?;
     drop(tracer);
     let Some(record) = records.first() else { return Ok(ExitCode::SUCCESS) };
     match record.status {

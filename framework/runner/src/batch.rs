@@ -24,7 +24,7 @@ use unit::Unit;
 
 pub mod forecast;
 mod message;
-mod process;
+pub(crate) mod process;
 pub mod unit;
 pub mod worker;
 

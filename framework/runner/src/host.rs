@@ -3,7 +3,7 @@
 //! Every call is checked before it is believed: pointers for null, sizes and counts for sense, texts for UTF-8. A call that is refused
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
-use crate::plugin::Algorithm;
+use crate::plugin::{Algorithm, Table};
 use read::{axis, node_set, read_amounts, read_way};
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -130,8 +130,11 @@ fn run<'a>(
     if algorithm.collectives >> collective_code(&task.collective) & 1 == 0 {
         return Outcome::Unsupported(format!("`{}` does not do `{}`", algorithm.name, task.collective));
     }
-    let raw = algorithm.table.raw;
-    if let Some(supports) = algorithm.table.supports
+    let Table { raw, supports, plan } = match algorithm.table() {
+        Ok(table) => table,
+        Err(reason) => return Outcome::Failed(reason),
+    };
+    if let Some(supports) = supports
         && let Some(refusal) = host.call(supports, raw, params, task)
     {
         return refusal;
@@ -140,7 +143,7 @@ fn run<'a>(
         Ok(walk) => host.walk = Some(walk),
         Err(fault) => return Outcome::of(fault),
     }
-    if let Some(refusal) = host.call(algorithm.table.plan, raw, params, task) {
+    if let Some(refusal) = host.call(plan, raw, params, task) {
         return refusal;
     }
     match host.walk.take().map(Walk::finish) {

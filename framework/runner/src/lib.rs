@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod case;
+pub mod describe;
 pub mod experiment;
 pub mod host;
 pub mod input;

@@ -1,9 +1,12 @@
 //! Loading a plugin file: one symbol, versions first, then everything else copied out and checked.
+//!
+//! What is copied out is a description, which goes between processes ([`crate::describe`]); a process that makes schedules loads the file it came from.
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use serde::{Deserialize, Serialize};
 use std::mem::{MaybeUninit, offset_of};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
     ENTRY_SYMBOL, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin,
     SwmRun, SwmStr,
@@ -46,10 +49,21 @@ pub enum PluginError {
         /// The plugin's minor version.
         minor: u32,
     },
+    /// What the process that loaded it says.
+    #[error("{0}")]
+    Told(String),
+    /// The process that loaded it came to nothing.
+    #[error("{path}: it can't be asked what it offers: {how}")]
+    Unread {
+        /// The file.
+        path: PathBuf,
+        /// What became of it.
+        how: String,
+    },
 }
 
-/// A loaded plugin. The library stays loaded for the life of the process: its tables and texts may be anywhere in it.
-#[derive(Debug)]
+/// What a plugin says of itself. Once a process has loaded it, the library stays for that process's life: its tables and texts may be anywhere in it.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
     /// The file it came from.
     pub path: PathBuf,
@@ -66,7 +80,7 @@ pub struct Plugin {
 }
 
 /// One algorithm of a plugin.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Algorithm {
     /// The name users type.
     pub name: String,
@@ -84,11 +98,15 @@ pub struct Algorithm {
     pub ports: u64,
     /// The plugin's name and version.
     pub plugin: (String, String),
-    pub(crate) table: Table,
+    /// The plugin's file.
+    pub file: PathBuf,
+    /// The plugin's own table, once this process has loaded it; or why it can't.
+    #[serde(skip)]
+    table: OnceLock<Result<Table, String>>,
 }
 
 /// A parameter that an algorithm takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Param {
     /// Its key.
     pub key: String,
@@ -132,6 +150,18 @@ impl Plugin {
         std::mem::forget(library);
         // SAFETY: the boundary promises that what the entry returns is a table for the life of the process, or null.
         unsafe { Self::of_table(path, table) }
+    }
+
+    /// The same, found at `path`.
+    #[must_use]
+    pub(crate) fn at(mut self, path: &Path) -> Self {
+        for algorithm in &mut self.algorithms {
+            if let Some(algorithm) = Arc::get_mut(algorithm) {
+                path.clone_into(&mut algorithm.file);
+            }
+        }
+        path.clone_into(&mut self.path);
+        self
     }
 
     /// A plugin that is there already, such as one linked into the program; `path` says where it came from. Its table is read head first.
@@ -179,7 +209,7 @@ impl Plugin {
             // SAFETY: the table promises `algorithm_count` pointers.
             let raw = unsafe { table.algorithms.add(i).read_unaligned() };
             // SAFETY: the table promises that each points to an algorithm's table.
-            let algorithm = unsafe { Algorithm::read(raw, &name, &version) };
+            let algorithm = unsafe { Algorithm::read(raw, path, &name, &version) };
             let algorithm = algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?;
             if let Some(first) = algorithms.iter().position(|a| a.name == algorithm.name) {
                 return Err(bad(format!("algorithms {first} and {i} are both named `{}`", algorithm.name)));
@@ -201,11 +231,23 @@ impl Plugin {
 const SIZE_IN_1_0: usize = offset_of!(SwmAlgorithm, ports);
 
 impl Algorithm {
+    /// The plugin's own table. Loads the file, where this process hasn't yet.
+    pub(crate) fn table(&self) -> Result<Table, String> {
+        let load = || {
+            let plugin = Plugin::load(&self.file).map_err(|e| e.to_string())?;
+            let again = plugin.algorithms.iter().find(|again| again.name == self.name);
+            let again =
+                again.ok_or_else(|| format!("{} has no algorithm `{}` any more", self.file.display(), self.name))?;
+            again.table()
+        };
+        self.table.get_or_init(load).clone()
+    }
+
     /// Reads an algorithm's table.
     ///
     /// # Safety
     /// `raw` must be null or point to an algorithm's table.
-    unsafe fn read(raw: *const SwmAlgorithm, plugin: &str, version: &str) -> Result<Self, String> {
+    unsafe fn read(raw: *const SwmAlgorithm, file: &Path, plugin: &str, version: &str) -> Result<Self, String> {
         if raw.is_null() {
             return Err("no table".to_owned());
         }
@@ -257,7 +299,8 @@ impl Algorithm {
             params,
             ports: table.ports,
             plugin: (plugin.to_owned(), version.to_owned()),
-            table: Table { raw, supports: table.supports, plan },
+            file: file.to_owned(),
+            table: OnceLock::from(Ok(Table { raw, supports: table.supports, plan })),
             name,
         })
     }

@@ -1,5 +1,6 @@
 //! Which plugins there are: where files are looked for, and who offers which algorithm.
 
+use crate::describe::Reader;
 use crate::plugin::{Algorithm, Plugin, PluginError};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -77,13 +78,14 @@ impl Registry {
     ///
     /// What the user names must be right: a file that is no plugin, or a folder that can't be read, is an error. In a scan, files that are
     /// no plugins are passed over with a line in the log.
-    pub fn find(named: &[PathBuf]) -> Result<Self, RegistryError> {
-        let mut registry = Self::named(named)?;
+    pub fn find(named: &[PathBuf], reader: &Reader) -> Result<Self, RegistryError> {
+        let mut search = Search::default();
+        search.named(named)?;
         for folder in std::env::var_os(PATH_VARIABLE).iter().flat_map(std::env::split_paths) {
             if folder.is_dir() {
-                registry.scan(&folder, Origin::Variable, |_| true)?;
+                search.scan(&folder, Origin::Variable, |_| true)?;
             } else if !folder.as_os_str().is_empty() {
-                registry.log.push(format!("warning: {PATH_VARIABLE} names {}, which is no folder", folder.display()));
+                search.log.push(format!("warning: {PATH_VARIABLE} names {}, which is no folder", folder.display()));
             }
         }
         for (folder, origin) in [
@@ -92,48 +94,27 @@ impl Registry {
             (program_folder("../lib/swapmeet/plugins"), Origin::Program),
         ] {
             if let Some(folder) = folder.filter(|f| f.is_dir()) {
-                registry.scan(&folder, origin, |_| true)?;
+                search.scan(&folder, origin, |_| true)?;
             }
         }
         if let Some(folder) = program_folder("") {
-            registry.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
+            search.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
         }
-        Ok(registry)
+        search.read(reader)
     }
 
     /// Only what is in these folders and files.
-    pub fn named(named: &[PathBuf]) -> Result<Self, RegistryError> {
-        let mut registry = Self::default();
-        for path in named {
-            if path.is_dir() {
-                registry.scan(path, Origin::Named, |_| true)?;
-            } else {
-                registry.add(Plugin::load(path)?, Origin::Named);
-            }
-        }
-        Ok(registry)
+    pub fn named(named: &[PathBuf], reader: &Reader) -> Result<Self, RegistryError> {
+        let mut search = Search::default();
+        search.named(named)?;
+        search.read(reader)
     }
 
-    fn scan(&mut self, folder: &Path, origin: Origin, wanted: impl Fn(&str) -> bool) -> Result<(), RegistryError> {
-        let refused = |e: std::io::Error| RegistryError::Folder { path: folder.to_owned(), reason: e.to_string() };
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(refused)? {
-            files.push(entry.map_err(refused)?.path());
-        }
-        // The order in which a folder lists its files is nobody's intention.
-        files.sort();
-        for path in files {
-            let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);
-            let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-            if !library || !wanted(&name) {
-                continue;
-            }
-            match Plugin::load(&path) {
-                Ok(plugin) => self.add(plugin, origin),
-                Err(error) => self.log.push(format!("passed over {error}")),
-            }
-        }
-        Ok(())
+    /// Only what this file offers; it is loaded into this process.
+    pub fn of(file: &Path) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        registry.add(Plugin::load(file)?, Origin::Named);
+        Ok(registry)
     }
 
     fn add(&mut self, plugin: Plugin, origin: Origin) {
@@ -186,6 +167,59 @@ impl Registry {
     /// What was passed over, hidden or missing.
     pub fn log(&self) -> &[String] {
         &self.log
+    }
+}
+
+/// Files to be read, in the order of precedence.
+#[derive(Default)]
+struct Search {
+    /// Each with where it was found, and whether the user named the very file.
+    files: Vec<(PathBuf, Origin, bool)>,
+    log: Vec<String>,
+}
+
+impl Search {
+    fn named(&mut self, named: &[PathBuf]) -> Result<(), RegistryError> {
+        for path in named {
+            if path.is_dir() {
+                self.scan(path, Origin::Named, |_| true)?;
+            } else {
+                self.files.push((path.clone(), Origin::Named, true));
+            }
+        }
+        Ok(())
+    }
+
+    fn scan(&mut self, folder: &Path, origin: Origin, wanted: impl Fn(&str) -> bool) -> Result<(), RegistryError> {
+        let refused = |e: std::io::Error| RegistryError::Folder { path: folder.to_owned(), reason: e.to_string() };
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(refused)? {
+            files.push(entry.map_err(refused)?.path());
+        }
+        // The order in which a folder lists its files is nobody's intention.
+        files.sort();
+        for path in files {
+            let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);
+            let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            if !library || !wanted(&name) {
+                continue;
+            }
+            self.files.push((path, origin, false));
+        }
+        Ok(())
+    }
+
+    fn read(self, reader: &Reader) -> Result<Registry, RegistryError> {
+        let mut registry = Registry { log: self.log, ..Registry::default() };
+        let files: Vec<PathBuf> = self.files.iter().map(|(path, ..)| path.clone()).collect();
+        for ((_, origin, named), plugin) in self.files.into_iter().zip(reader.read(&files)) {
+            match plugin {
+                Ok(plugin) => registry.add(plugin, origin),
+                Err(error) if named => return Err(error.into()),
+                Err(error) => registry.log.push(format!("passed over {error}")),
+            }
+        }
+        Ok(registry)
     }
 }
 

@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::time::Duration;
+use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
@@ -36,7 +37,7 @@ impl Session {
         let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
         let file = |name| format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}");
         let setup = Setup {
-            registry: Registry::named(&plugins.map(|name| build().join(file(name)))).unwrap(),
+            registry: Registry::named(&plugins.map(|name| build().join(file(name))), &Reader::Here).unwrap(),
             plugin_dirs: Vec::new(),
             experiment,
             cases: Vec::new(),

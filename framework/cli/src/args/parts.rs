@@ -91,7 +91,11 @@ pub struct WorkerArgs {
     /// The most memory it may map, in bytes.
     #[arg(long)]
     pub memory_limit: u64,
-    /// Where plugins are looked for.
-    #[command(flatten)]
-    pub plugins: PluginArgs,
+}
+
+/// What the child that reads plugins is told.
+#[derive(Debug, Args)]
+pub struct DescribePluginsArgs {
+    /// The plugins' files.
+    pub files: Vec<PathBuf>,
 }

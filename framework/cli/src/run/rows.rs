@@ -1,6 +1,7 @@
 //! Where rows go: a table at the end, standard output, or a file, which may hold rows of a run that was stopped.
 
 use crate::failure::Failure;
+use crate::output;
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -43,7 +44,7 @@ impl Rows {
         let nothing = Found::nothing(cases.len());
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
-            let csv = CsvSink::new(Box::new(io::stdout()) as Box<dyn Write>);
+            let csv = CsvSink::new(output::data().map_err(|e| Failure::writing("standard output", &e))?);
             return Ok((Self::Written { csv: Box::new(csv), path: None, _lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));

@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A case in words, which the worker looks up again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -9,6 +10,8 @@ pub struct CaseSpec {
     pub experiment: String,
     pub topology: String,
     pub algorithm: String,
+    /// The file of the algorithm's plugin.
+    pub plugin: PathBuf,
     pub workload: String,
     pub machine: String,
     /// For a machine of the experiment's own: its name, and what that stands for.
@@ -26,6 +29,7 @@ impl CaseSpec {
             experiment: case.experiment.to_string(),
             topology: case.topology.spec(),
             algorithm: case.algorithm.to_string(),
+            plugin: case.algorithm.algorithm.file.clone(),
             workload: case.workload.to_string(),
             machine: machine.to_string(),
             own_machine: machine.stands_for().map(|spec| (machine.name().to_owned(), spec.to_owned())),

@@ -200,11 +200,7 @@ impl Process {
 
     /// Ends the worker and whatever its plugin has started.
     fn kill(&mut self) {
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        kill_group(&mut self.child);
     }
 }
 
@@ -214,7 +210,17 @@ impl Drop for Process {
     }
 }
 
-fn ended(status: ExitStatus) -> String {
+/// Ends a child that leads a process group, and all in that group.
+pub fn kill_group(child: &mut Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// How a process ended, in words.
+pub fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),
         (None, Some(code)) => format!("its process ended with exit status {code}, without an answer"),

@@ -13,6 +13,7 @@ use crate::topology;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,19 +34,14 @@ pub enum WorkerError {
     /// A job that makes no sense.
     #[error("the worker's job: {0}")]
     Job(#[from] serde_json::Error),
-    /// Plugins can't be loaded.
-    #[error(transparent)]
-    Registry(#[from] crate::registry::RegistryError),
 }
 
 /// Serves jobs until the socket closes.
-pub fn serve(plugin_dirs: &[PathBuf], memory_limit: u64) -> Result<(), WorkerError> {
+pub fn serve(memory_limit: u64) -> Result<(), WorkerError> {
     let socket = take_socket()?;
     limit(memory_limit)?;
-    let registry = Registry::find(plugin_dirs)?;
-    let known = Known { registry, topologies: HashMap::new(), workloads: HashMap::new() };
     let out = RefCell::new(File::from(socket.try_clone()?));
-    let mut known = known;
+    let mut known = Known::default();
     for line in BufReader::new(File::from(socket)).lines() {
         let job: Job = serde_json::from_str(&line?)?;
         let mut broken = Ok(());
@@ -68,14 +64,14 @@ fn send(out: &mut File, reply: &Reply) -> io::Result<()> {
 }
 
 /// Standard input, moved out of a plugin's way.
-fn take_socket() -> io::Result<OwnedFd> {
+pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(socket)
 }
 
 /// A plugin may not take more than its share, nor outlive the program, nor leave a core file.
-fn limit(memory: u64) -> io::Result<()> {
+pub(crate) fn limit(memory: u64) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let both = |most| Rlimit { current: Some(most), maximum: Some(most) };
     setrlimit(Resource::As, both(memory))?;
@@ -84,8 +80,10 @@ fn limit(memory: u64) -> io::Result<()> {
 }
 
 /// What has been looked up already: cases of one job must share it, and a matrix is read once.
+#[derive(Default)]
 struct Known {
-    registry: Registry,
+    /// By their files.
+    plugins: HashMap<PathBuf, Registry>,
     topologies: HashMap<String, Arc<dyn Topology>>,
     workloads: HashMap<String, Workload>,
 }
@@ -134,11 +132,15 @@ impl Known {
             Some((name, stands_for)) => vec![Machine::parse(stands_for).map_err(|e| e.to_string())?.renamed(name)],
             None => Vec::new(),
         };
+        let plugin = match self.plugins.entry(spec.plugin.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Registry::of(&spec.plugin).map_err(|e| e.to_string())?),
+        };
         let algorithm = Text::flag("algorithm", &spec.algorithm);
         Ok(Case {
             experiment: spec.experiment.as_str().into(),
             topology,
-            algorithm: choose(&algorithm, &self.registry).map_err(|e| e.message)?,
+            algorithm: choose(&algorithm, plugin).map_err(|e| e.message)?,
             workload,
             machine: Machine::parse_among(&spec.machine, &own).map_err(|e| e.to_string())?,
             repetition: spec.repetition,

@@ -1,0 +1,58 @@
+//! To load a library is to run its code: whatever a plugin does then, the process that writes rows is none the worse.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use std::path::PathBuf;
+use swapmeet_results::{Record, Status, read_file};
+use swapmeet_tests::{compile_c, swapmeet};
+use tempfile::{TempDir, tempdir};
+
+/// A plugin that does this at its entry, or when it is loaded; in a folder of its own.
+fn plugin(place: &str, does: &str) -> Option<(TempDir, PathBuf)> {
+    let dir = tempdir().unwrap();
+    let macros = [(place, does), ("_DEFAULT_SOURCE", "1")];
+    let file = compile_c("tests/plugins/loading.c", dir.path(), "misbehaves", &macros)?;
+    Some((dir, file))
+}
+
+#[test]
+fn a_plugin_that_ends_its_process_when_loaded_is_named_and_stops_nothing() {
+    for (place, does, how) in [
+        ("AT_ENTRY", "abort()", "its process was killed by signal 6 (SIGABRT)"),
+        ("AT_ENTRY", "__builtin_trap()", "its process was killed by signal 4 (SIGILL)"),
+        ("AT_LOAD", "_exit(0)", "its process ended with exit status 0, without an answer"),
+        ("AT_LOAD", "raise(SIGKILL)", "its process was killed by signal 9 (SIGKILL)"),
+        ("AT_ENTRY", "for(int i=0;i<64;++i)close(i);", "it closed the socket of the process that asked it"),
+    ] {
+        let Some((dir, file)) = plugin(place, does) else { return };
+        let said = format!("{}: it can't be asked what it offers: {how}", file.display());
+
+        // Named, it is the user's mistake.
+        let run = ["run", "--topology", "ring:4", "--algorithm", "ring", "--plugin-dir", file.to_str().unwrap()];
+        let output = swapmeet(&run).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(&said) || does.contains("close"), "{does}: {stderr}");
+
+        // In a folder that is looked through, it is passed over.
+        let path = ("SWAPMEET_PLUGIN_PATH", dir.path());
+        let output = swapmeet(&run[..5]).env(path.0, path.1).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{does}: {}", String::from_utf8_lossy(&output.stderr));
+        let listed = swapmeet(&["list", "plugins"]).env(path.0, path.1).output().unwrap();
+        let stderr = String::from_utf8(listed.stderr).unwrap();
+        assert!(stderr.contains("passed over") && stderr.contains("misbehaves"), "{does}: {stderr}");
+    }
+}
+
+#[test]
+fn what_a_plugin_prints_when_loaded_is_no_row() {
+    let Some((dir, file)) = plugin("AT_LOAD", "puts(\"hello\")") else { return };
+    let args = ["run", "--topology", "ring:4", "--algorithm", "c-ring", "--plugin-dir", file.to_str().unwrap()];
+    for place in [&[][..], &["--in-process"]] {
+        let output = swapmeet(&[&args[..], &["--out", "-"], place].concat()).output().unwrap();
+        let file = dir.path().join("rows.csv");
+        std::fs::write(&file, &output.stdout).unwrap();
+        let rows: Vec<Record> = read_file(&file).unwrap();
+        assert_eq!(rows.iter().map(|row| row.status).collect::<Vec<_>>(), [Status::Ok], "{place:?}");
+    }
+}
