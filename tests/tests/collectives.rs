@@ -154,6 +154,10 @@ fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
 /// No row is below its lower bound, whatever the algorithm, collective, sizes, topology and model.
 #[test]
 fn no_schedule_beats_its_lower_bound() {
+    let dir = tempfile::tempdir().unwrap();
+    let star = dir.path().join("star");
+    std::fs::write(&star, "0 1\n0 2\n0 3\n0 4\n0 5\n").unwrap();
+    let star = format!("graph:{}", star.display());
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
     let topologies = [
         "torus:4x6",
@@ -165,6 +169,7 @@ fn no_schedule_beats_its_lower_bound() {
         "rdn:1(ring:3)",
         "torus:1x1",
         &petersen,
+        &star,
     ];
     let algorithms = [
         "suh-shin",
@@ -202,6 +207,8 @@ fn no_schedule_beats_its_lower_bound() {
         "broadcast/uniform:100",
         "scatter/uniform:100",
         "gather/uniform:100",
+        "scatter/irregular:dist=lognormal,mean=60,cv=1",
+        "gather/one-spike:max=9,rest=0",
         "allgather/uniform:100",
         "permutation/reflect:100",
         "permutation/translate:100,by=2",

@@ -11,8 +11,7 @@
 //!   Suh & Shin, 3.1.4). A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
 //! * In a permutation every block goes once: a start-up, the hops of the one that goes farthest, and on the average link the bytes times hops of all (Spencer, 4.6).
 //! * Where some pairs have nothing for each other, those who have something for most, or get it from most, count for n; and something goes one hop at least.
-//! * **Propagation.** Some block goes between the two nodes farthest apart: the diameter, in hops. (With a root, node 0, too: every topology looks the same from
-//!   each of its nodes but the mesh, of which node 0 is a corner.)
+//! * **Propagation.** Some block goes between the two nodes farthest apart: the diameter, in hops; with a root, from it to the node farthest from it.
 //!
 //! Under `store-and-forward` hops are start-ups of the message that takes longest, which need not be the message that goes farthest. There the bound is the larger
 //! of two: start-ups and transmission as above, or the diameter in start-ups. Transmission there counts each hop: a block must cross as many links as its ends are
@@ -25,7 +24,7 @@ use crate::topology::Topology;
 pub mod flat;
 
 /// What must be moved, as far as bounds look at it. Sizes in bytes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Demand {
     /// The most that one node must send.
     pub sent: f64,
@@ -37,34 +36,23 @@ pub struct Demand {
     pub across: Across,
     /// Size of a block that every node has for every other, each an own one; 0 if there are no such blocks, or of unlike sizes.
     pub pair_bytes: f64,
-    /// How far things go.
-    pub reach: Reach,
-}
-
-/// How far what must be moved goes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reach {
-    /// Something of some node goes to everyone, or something of everyone to some node.
-    Everyone,
-    /// Something of some node goes to so many others, or something of so many to some node; how far is not looked at.
-    Some(u64),
-    /// Every block goes to one node, as in a permutation.
-    Once {
-        /// Hops of the one that goes farthest.
-        farthest: u64,
-        /// Bytes times hops, over all blocks, each by its shortest way.
-        hop_bytes: f64,
-    },
+    /// The most others that some node has something for, or that have something for it.
+    pub peers: u64,
+    /// Hops between two nodes of which one has something for the other; those farthest apart, as far as that is known.
+    pub farthest: u64,
+    /// Bytes times hops, over all blocks, each by its shortest way; 0 where they aren't added up.
+    pub hop_bytes: f64,
 }
 
 /// What must cross a cut of the nodes, one way.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Across {
     /// A block of this size for every pair of nodes on different sides.
     EachPair(f64),
     /// A block of this size from every node, once: who has it can copy it.
     EachNode(f64),
     /// Not known.
+    #[default]
     Unknown,
 }
 
@@ -99,20 +87,16 @@ impl Bound {
 /// The bound on that machine.
 pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -> Bound {
     let nodes = topology.nodes();
-    let (peers, farthest, hop_bytes) = match demand.reach {
-        Reach::Everyone => (nodes - 1, topology.diameter(), 0.0),
-        Reach::Some(peers) => (peers, 1, 0.0),
-        Reach::Once { farthest, hop_bytes } => (farthest.min(1), farthest, hop_bytes),
-    };
+    let Demand { peers, hop_bytes, .. } = demand;
     if peers == 0 {
         return Bound::default();
     }
     if machine.model == ModelKind::Flat {
-        return flat::lower_bound(machine, &demand, nodes, peers);
+        return flat::lower_bound(machine, &demand, nodes);
     }
     let a_port = if machine.model == ModelKind::Circuit { machine.virtual_channels } else { 1 };
     let steps = fewest_steps(peers + 1, machine.ports.count().saturating_mul(a_port));
-    let (n, steps, farthest) = (nodes as f64, steps as f64, farthest as f64);
+    let (n, steps, farthest) = (nodes as f64, steps as f64, demand.farthest as f64);
     let most_node_bytes = demand.sent.max(demand.received);
     let through_ports = most_node_bytes / machine.ports.at_most(nodes - 1) as f64;
     let free = if machine.model == ModelKind::Wormhole { machine.free_contention } else { 1.0 };

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::time::Instant;
-use swapmeet_core::bound::{Across, Demand, Reach, lower_bound};
+use swapmeet_core::bound::{Across, Demand, lower_bound};
 use swapmeet_core::collective::{Busiest, Collective};
 use swapmeet_core::model::{Price, Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Proof, Totals};
@@ -169,55 +169,69 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer
 
 /// What a task must move at least, for its lower bound; `block_bytes` is the size of uniform blocks.
 fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
-    let nodes = task.topology.nodes();
-    let (others, m) = (nodes as f64 - 1.0, block_bytes as f64);
-    let all = Demand {
-        sent: m,
-        received: m,
-        by_one: false,
-        across: Across::Unknown,
-        pair_bytes: 0.0,
-        reach: Reach::Everyone,
-    };
+    let topology = task.topology.as_ref();
+    let nodes = topology.nodes();
+    let farthest = if task.collective.root().is_some() { topology.farthest_from_root() } else { topology.diameter() };
     if let Some(sizes) = &task.sizes {
-        if task.collective.root().is_some() {
-            return None;
-        }
-        let Busiest { sent, received, peers, pairs } = sizes.busiest(nodes);
-        let reach = if pairs == nodes * (nodes - 1) { Reach::Everyone } else { Reach::Some(peers) };
-        return Some(Demand { sent: sent as f64, received: received as f64, reach, ..all });
+        let (busiest, all) = match &task.collective {
+            Collective::Scatter { root } => (of_root(nodes, |node| sizes.bytes(*root, node), *root), nodes - 1),
+            Collective::Gather { root } => {
+                let backwards = of_root(nodes, |node| sizes.bytes(node, *root), *root);
+                (Busiest { sent: backwards.received, received: backwards.sent, ..backwards }, nodes - 1)
+            }
+            Collective::AllToAll => (sizes.busiest(nodes), nodes * (nodes - 1)),
+            _ => return None,
+        };
+        let Busiest { sent, received, peers, pairs } = busiest;
+        // Of which pairs have nothing for each other no more is known than that some have.
+        let farthest = if pairs == all { farthest } else { peers.min(1) };
+        return Some(Demand { sent: sent as f64, received: received as f64, peers, farthest, ..Demand::default() });
     }
-    let everything = others * m;
+    let m = block_bytes as f64;
+    let everything = (nodes - 1) as f64 * m;
+    let each = Demand { sent: m, received: m, peers: nodes - 1, farthest, ..Demand::default() };
     Some(match &task.collective {
         // Who deals out amounts need not send what is empty.
-        Collective::AllToAll if block_bytes == 0 => Demand { reach: Reach::Some(0), ..all },
+        Collective::AllToAll if block_bytes == 0 => Demand::default(),
         Collective::AllToAll => Demand {
             sent: everything,
             received: everything,
             by_one: true,
             across: Across::EachPair(m),
             pair_bytes: m,
-            ..all
+            ..each
         },
-        Collective::Scatter { .. } => Demand { sent: everything, ..all },
-        Collective::Gather { .. } => Demand { received: everything, ..all },
-        Collective::AllGather => Demand { received: everything, by_one: true, across: Across::EachNode(m), ..all },
-        Collective::Broadcast { .. } => all,
+        Collective::Scatter { .. } => Demand { sent: everything, ..each },
+        Collective::Gather { .. } => Demand { received: everything, ..each },
+        Collective::AllGather => Demand { received: everything, by_one: true, across: Across::EachNode(m), ..each },
+        Collective::Broadcast { .. } => each,
         Collective::Permutation { to, .. } => {
-            Demand { by_one: true, reach: once(task.topology.as_ref(), to, m)?, ..all }
+            let (farthest, hops) = ways(topology, to)?;
+            Demand { by_one: true, peers: farthest.min(1), farthest, hop_bytes: hops as f64 * m, ..each }
         }
     })
 }
 
-/// How far the blocks of a permutation go, each by the topology's own way, which is a shortest one.
-fn once(topology: &dyn Topology, to: &[u32], block_bytes: f64) -> Option<Reach> {
+/// What the root of a scatter sends, as the busiest of senders, and the most that one node gets.
+fn of_root(nodes: u64, bytes: impl Fn(u64) -> u64, root: u64) -> Busiest {
+    let mut busiest = Busiest::default();
+    for bytes in (0..nodes).filter(|node| *node != root).map(bytes) {
+        busiest.sent += bytes;
+        busiest.received = busiest.received.max(bytes);
+        busiest.peers += u64::from(bytes > 0);
+    }
+    Busiest { pairs: busiest.peers, ..busiest }
+}
+
+/// Hops of the block of a permutation that goes farthest, and of all together; each by the topology's own way, which is a shortest one.
+fn ways(topology: &dyn Topology, to: &[u32]) -> Option<(u64, u64)> {
     let (mut farthest, mut hops) = (0, 0);
     for (from, to) in (0..).zip(to) {
         let here = topology.route(from, u64::from(*to), None, &mut |_| {}).ok()?;
         farthest = farthest.max(here);
         hops += here;
     }
-    Some(Reach::Once { farthest, hop_bytes: hops as f64 * block_bytes })
+    Some((farthest, hops))
 }
 
 fn refuse(record: &mut Record, status: Status, reason: &str) {

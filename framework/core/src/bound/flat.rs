@@ -14,8 +14,8 @@
 use super::{Bound, Demand};
 use crate::machine::{Machine, Mode};
 
-/// The bound for `nodes` nodes, one of which has something for, or gets something from, `peers` others, of which there is one at least.
-pub(super) fn lower_bound(machine: &Machine, demand: &Demand, nodes: u64, peers: u64) -> Bound {
+/// The bound for so many nodes, of which one has something for another at least.
+pub(super) fn lower_bound(machine: &Machine, demand: &Demand, nodes: u64) -> Bound {
     let blocking = machine.mode == Mode::Blocking;
     let half_copy = machine.copy_byte_us / 2.0;
     let sending = half_copy + if blocking { machine.byte_us } else { 0.0 };
@@ -29,7 +29,7 @@ pub(super) fn lower_bound(machine: &Machine, demand: &Demand, nodes: u64, peers:
         rearrangement_us: if beside { 0.0 } else { demand.sent * machine.rearrange_byte_us },
         ..Bound::default()
     };
-    let halves = if blocking { halves_to_reach(peers + 1) } else { 2 };
+    let halves = if blocking { halves_to_reach(demand.peers + 1) } else { 2 };
     by_bytes.or(Bound { startup_us: halves as f64 * machine.startup_us / 2.0, ..Bound::default() })
 }
 

@@ -16,7 +16,9 @@ fn bound(topology: &str, machine: &str) -> Bound {
         by_one: true,
         across: Across::EachPair(1.0),
         pair_bytes: 1.0,
-        reach: Reach::Everyone,
+        peers: topology.nodes() - 1,
+        farthest: topology.diameter(),
+        hop_bytes: 0.0,
     };
     lower_bound(topology.as_ref(), &machine, demand)
 }
@@ -53,26 +55,19 @@ fn odd_sides_are_cut_as_evenly_as_they_can_be() {
 fn a_permutation_is_a_step_at_least_and_fills_the_links() {
     // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
-    let reach = Reach::Once { farthest: 8, hop_bytes: 64.0 * 8.0 };
-    let demand = Demand { sent: 1.0, received: 1.0, by_one: false, across: Across::Unknown, pair_bytes: 0.0, reach };
+    let demand = Demand { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Demand::default() };
     let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
     let bound = lower_bound(topology.as_ref(), &machine, demand);
     assert_eq!((bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us), (1.0, 8.0, 2.0, 0.0));
-    let still = Demand { reach: Reach::Once { farthest: 0, hop_bytes: 0.0 }, ..demand };
+    let still = Demand { peers: 0, farthest: 0, hop_bytes: 0.0, ..demand };
     assert_eq!(lower_bound(topology.as_ref(), &machine, still), Bound::default());
 }
 
 #[test]
 fn a_block_that_may_be_copied_crosses_a_cut_once() {
     let topology = parse("ring:8").unwrap();
-    let demand = Demand {
-        sent: 7.0,
-        received: 7.0,
-        by_one: false,
-        across: Across::EachNode(1.0),
-        pair_bytes: 0.0,
-        reach: Reach::Everyone,
-    };
+    let demand =
+        Demand { sent: 7.0, received: 7.0, across: Across::EachNode(1.0), peers: 7, farthest: 4, ..Demand::default() };
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
     assert_eq!(lower_bound(topology.as_ref(), &machine, demand).transmission_us, 4.0 / 2.0);
 }
@@ -155,14 +150,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
     let Price { parts, note } = pricer.price().unwrap();
     let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
     assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
-    let demand = Demand {
-        sent: 6.0,
-        received: 6.0,
-        by_one: false,
-        across: Across::Unknown,
-        pair_bytes: 0.0,
-        reach: Reach::Everyone,
-    };
+    let demand = Demand { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Demand::default() };
     let bound = lower_bound(topology.as_ref(), &machine, demand);
     assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
 }
@@ -171,14 +159,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
 fn who_has_something_for_a_few_need_not_wait_for_all() {
     let machine = Machine::parse("free:startup_us=1,hop_us=1").unwrap();
     let few = |peers| {
-        let demand = Demand {
-            sent: 1.0,
-            received: 1.0,
-            by_one: false,
-            across: Across::Unknown,
-            pair_bytes: 0.0,
-            reach: Reach::Some(peers),
-        };
+        let demand = Demand { sent: 1.0, received: 1.0, peers, farthest: 1, ..Demand::default() };
         lower_bound(parse("ring:16").unwrap().as_ref(), &machine, demand).total_us()
     };
     assert_eq!([0, 1, 2, 15].map(few), [0.0, 2.0, 3.0, 5.0], "start-ups, and a hop");
@@ -186,14 +167,7 @@ fn who_has_something_for_a_few_need_not_wait_for_all() {
 
 #[test]
 fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
-    let demand = Demand {
-        sent: 10.0,
-        received: 6.0,
-        by_one: true,
-        across: Across::Unknown,
-        pair_bytes: 0.0,
-        reach: Reach::Some(3),
-    };
+    let demand = Demand { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Demand::default() };
     let parts = |spec: &str, by_one| {
         let machine = Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
         let bound = lower_bound(parse("ring:8").unwrap().as_ref(), &machine, Demand { by_one, ..demand });

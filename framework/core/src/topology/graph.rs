@@ -239,6 +239,10 @@ impl Topology for Graph {
         self.diameter
     }
 
+    fn farthest_from_root(&self) -> u64 {
+        (0..self.nodes()).filter_map(|to| self.route(0, to, None, &mut |_| {}).ok()).max().unwrap_or(0)
+    }
+
     fn bisection(&self) -> Option<Bisection> {
         None
     }

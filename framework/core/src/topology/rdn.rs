@@ -138,6 +138,11 @@ impl Topology for Rdn {
         if self.n == 1 { 1 } else { 2 * self.base.diameter() + 2 }
     }
 
+    fn farthest_from_root(&self) -> u64 {
+        // To node v of cluster j of its own type: to j, across, to the place whose cross-edge leads there, across, to v. That place may be 0 or v.
+        if self.n == 1 { 1 } else { 2 * self.base.farthest_from_root() + 2 }
+    }
+
     fn degree(&self) -> Option<u64> {
         self.base.degree().map(|d| d + 1)
     }

@@ -313,6 +313,31 @@ fn specs_that_cannot_be_are_explained() {
     insta::assert_snapshot!(spec_error("fully-connected:10000000000"), @"topology `fully-connected:10000000000`: expected a number of nodes from 1 to 4194304, found `10000000000` [10000000000]");
 }
 
+/// Of three links a node, and yet not alike from all of them: two halves with a bridge between 0 and 5.
+const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
+
+#[test]
+fn the_node_farthest_from_the_root_is_as_far_as_routes_say() {
+    for spec in [
+        "torus:4x5",
+        "mesh:4x5",
+        "ring:7",
+        "hypercube:4",
+        "fully-connected:6",
+        "fat-tree:2x3",
+        "rdn:2(ring:3)",
+        "rdn:1(fat-tree:2x2)",
+        "graph:bridge",
+        "rdn:1(graph:bridge)",
+    ] {
+        let topology = parse_with(spec, &|_| Ok(BRIDGE.to_owned())).unwrap();
+        let hops = |to| topology.route(0, to, None, &mut |_| {}).unwrap();
+        assert_eq!((0..topology.nodes()).map(hops).max(), Some(topology.farthest_from_root()), "{spec}");
+        assert!(topology.farthest_from_root() <= topology.diameter(), "{spec}");
+    }
+    assert_eq!(parse_with("graph:bridge", &|_| Ok(BRIDGE.to_owned())).unwrap().farthest_from_root(), 3);
+}
+
 #[test]
 fn a_million_nodes_cost_no_tables() {
     let torus = topology("torus:1024x1024");
