@@ -45,19 +45,54 @@ const ENDS: [(&str, Status, &str); 20] = [
     ("wanders", Status::Ok, ""),
 ];
 
+/// Good cases to stand between the bad ones, and after the last.
+const GOOD: [&str; ENDS.len() + 1] = [
+    "gen",
+    "pex-gen",
+    "pex-gen-shift",
+    "pairwise",
+    "bruck",
+    "ring",
+    "linear",
+    "direct",
+    "two-stage",
+    "two-stage:slices=1",
+    "two-stage:slices=2",
+    "two-stage:slices=3",
+    "two-stage:slices=4",
+    "two-stage:slices=5",
+    "two-stage:slices=6",
+    "four-stage",
+    "four-stage:start=balanced",
+    "torus-multiscatter",
+    "torus-multiscatter:variant=one-port",
+    "torus-multiscatter:variant=hybrid",
+    "torus-multiscatter:variant=all-ports",
+];
+
 #[test]
 fn a_plugin_that_misbehaves_costs_its_own_row() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
         return;
     };
-    let good = &rows(&["--topology", "ring:6", "--algorithm", "gen"])[0];
+    let asked = GOOD.iter().flat_map(|name| ["--algorithm", name]);
+    let good = rows(&["--topology", "ring:6"].into_iter().chain(asked).collect::<Vec<_>>());
     let out = dir.path().join("rows.csv");
     let mut args = vec!["run", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:6", "--quiet"];
-    for (name, ..) in &ENDS {
-        args.extend(["--algorithm", "gen", "--algorithm", name]);
+    for (good, (bad, ..)) in GOOD.iter().zip(&ENDS) {
+        args.extend(["--algorithm", good, "--algorithm", bad]);
     }
-    args.extend(["--algorithm", "gen", "--timeout", "0.5", "--memory-limit", "256MiB", "--out", out.to_str().unwrap()]);
+    args.extend([
+        "--algorithm",
+        GOOD[ENDS.len()],
+        "--timeout",
+        "0.5",
+        "--memory-limit",
+        "256MiB",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
     let output = swapmeet(&args).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "what a plugin prints is no row");
@@ -68,7 +103,7 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
         assert_eq!((row.algorithm.as_str(), row.status), (*name, *status), "{}", row.reason);
         assert!(row.reason.starts_with(reason), "{name}: {}", row.reason);
     }
-    for row in rows.iter().step_by(2) {
+    for (row, good) in rows.iter().step_by(2).zip(&good) {
         assert_eq!(timeless(row), timeless(good), "a good case between two bad ones");
     }
 }
@@ -191,6 +226,29 @@ fn rows_out_of_turn_are_put_in_order() {
     swapmeet(&["run", "--quiet", "--resume", "--out", mixed.to_str().unwrap()]).args(SWEEP).assert().success();
     assert_eq!(timeless_rows(&mixed), timeless_rows(&whole));
     assert!(!dir.path().join("mixed.csv.sorted").exists());
+}
+
+/// A case that takes for ever keeps no other's row from the disk.
+#[test]
+fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let out = dir.path().join("rows.csv");
+    let mut run = Command::new(build().join("swapmeet"));
+    run.args(["run", "--quiet", "--jobs", "2", "--timeout", "60", "--topology", "ring:6", "--plugin-dir"]).arg(&file);
+    run.args(["--algorithm", "sleeps", "--algorithm", "gen", "--algorithm", "pairwise", "--out"]).arg(&out);
+    let mut run = run.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while std::fs::read_to_string(&out).unwrap_or_default().lines().count() < 3 {
+        assert!(Instant::now() < deadline, "no rows but the first case's are waited for");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let algorithms: Vec<String> = read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
+    assert_eq!(algorithms, ["gen", "pairwise"]);
 }
 
 fn refused(args: &[&str]) -> String {

@@ -52,11 +52,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
     let to_run: Vec<Case> = open.iter().map(|i| cases[*i].clone()).collect();
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
-    let mut course = Course { progress, tally, rows: &mut rows, ordered: Ordered::default() };
+    let mut course =
+        Course { progress, tally, rows: &mut rows, ordered: Ordered::default(), ended: 0, in_order: found.in_order };
     let finished = course.follow(&to_run, &place(args), &interrupted)?;
-    let Course { tally, progress, .. } = course;
+    let Course { tally, progress, in_order, .. } = course;
     rows.finish()?;
-    if finished && !found.in_order {
+    if finished && !in_order {
         rows.sort(&cases)?;
     }
     progress.finish();
@@ -119,6 +120,10 @@ struct Course<'a> {
     tally: Tally,
     rows: &'a mut Rows,
     ordered: Ordered,
+    /// Cases that have ended.
+    ended: usize,
+    /// Whether the rows of a file that may be sorted later are in the order of cases.
+    in_order: bool,
 }
 
 impl Course<'_> {
@@ -127,7 +132,6 @@ impl Course<'_> {
         /// How long an interrupt may go unnoticed.
         const SLICE: Duration = Duration::from_millis(100);
         let batch = Batch::start(cases, place);
-        let mut left = cases.len();
         let mut stopping = false;
         while let Some(event) = batch.next_within(SLICE) {
             if interrupted.load(Ordering::Relaxed) && !stopping {
@@ -143,20 +147,26 @@ impl Course<'_> {
                 Some(Event::Progress { case, steps }) => self.progress.steps(case, steps),
                 Some(Event::Log { line }) => self.progress.say(&line),
                 Some(Event::Finished { case, record }) => {
-                    left -= 1;
                     self.tally.add(&record);
                     self.progress.finished(case);
-                    for row in self.ordered.push(case, record) {
-                        self.rows.push(row)?;
+                    if self.rows.can_be_sorted() {
+                        // On disk at once, whatever becomes of the cases before it.
+                        self.in_order &= case == self.ended;
+                        self.rows.push(*record)?;
+                    } else {
+                        for row in self.ordered.push(case, record) {
+                            self.rows.push(row)?;
+                        }
                     }
+                    self.ended += 1;
                 }
             }
         }
-        // What ended out of turn before an interrupt is not thrown away.
+        // What waited for its turn when an interrupt came is not thrown away.
         for row in std::mem::take(&mut self.ordered).left() {
             self.rows.push(row)?;
         }
-        Ok(left == 0)
+        Ok(self.ended == cases.len())
     }
 }
 

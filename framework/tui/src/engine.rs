@@ -1,6 +1,6 @@
 //! Cases that run behind the screen's back: a list goes in, events come out, and it can be told to stop.
 //!
-//! A thread follows the batch and writes its rows, in the order of cases: whatever happens to the screen, the file has them.
+//! A thread follows the batch and writes its rows as cases end: whatever happens to the screen, the file has them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use swapmeet_results::{Record, Sink};
-use swapmeet_runner::batch::{self, Ordered, Place};
+use swapmeet_runner::batch::{self, Place};
 use swapmeet_runner::case::Case;
 
 /// What happens to a batch of cases. Cases are named by their place in the list.
@@ -38,7 +38,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Starts to run cases; `rows` gets their rows in order.
+    /// Starts to run cases; `rows` gets their rows as they end.
     pub fn start(cases: Vec<Case>, place: Place, rows: Option<Rows>) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -95,7 +95,6 @@ impl Follower {
         /// How long a wish to stop may go unnoticed.
         const SLICE: Duration = Duration::from_millis(50);
         let batch = batch::Batch::start(cases, place);
-        let mut ordered = Ordered::default();
         while let Some(event) = batch.next_within(SLICE) {
             if cancelled.load(Ordering::Relaxed) {
                 batch.cancel();
@@ -106,13 +105,11 @@ impl Follower {
                 Some(batch::Event::Progress { case, steps }) => self.tell(Event::Progress(case, steps)),
                 Some(batch::Event::Log { line }) => self.tell(Event::Log(line)),
                 Some(batch::Event::Finished { case, record }) => {
-                    ordered.push(case, record.clone()).iter().for_each(|row| self.write(row));
+                    self.write(&record);
                     self.tell(Event::Finished(case, record));
                 }
             }
         }
-        // What ended out of turn is not thrown away.
-        ordered.left().for_each(|row| self.write(&row));
         self.tell(Event::Done);
     }
 

@@ -69,6 +69,11 @@ impl Rows {
         Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), _lock: Some(file) }, found))
     }
 
+    /// Whether rows go to a file that [`Rows::sort`] can put in order later.
+    pub fn can_be_sorted(&self) -> bool {
+        matches!(self, Self::Written { path: Some(_), _lock: Some(file), .. } if is_regular(file))
+    }
+
     /// Takes a row.
     pub fn push(&mut self, record: Record) -> Result<(), Failure> {
         match self {
@@ -93,7 +98,7 @@ impl Rows {
         }
     }
 
-    /// Puts the rows of a file in the order of cases, where a run that was interrupted left them in another.
+    /// Puts the rows of a file, which came as cases ended, in the order of cases.
     pub fn sort(&self, cases: &[Case]) -> Result<(), Failure> {
         let Self::Written { path: Some(path), .. } = self else { return Ok(()) };
         let failed = |e: &io::Error| Failure::writing(&path.display().to_string(), e);
