@@ -14,6 +14,7 @@ pub mod grid;
 pub mod holdings;
 pub mod links;
 pub mod machine;
+mod messages;
 pub mod meter;
 pub mod model;
 pub mod placement;

@@ -91,7 +91,7 @@ pub struct Step<'a> {
     pub phase: &'a str,
     /// Number of the phase, from 1.
     pub phase_number: u32,
-    /// Every message, no two with the same ends.
+    /// Every message, no two with the same ends, in the order in which the schedule first named their ends.
     pub transfers: &'a [Transfer],
     /// Ways that transfers refer to.
     pub ways: &'a [Way],

@@ -8,9 +8,10 @@ use crate::exchange::{Exchange, Rule};
 use crate::fault::Fault;
 use crate::goods::Goods;
 use crate::grid::Grid;
+use crate::messages::Messages;
 use crate::meter::Meter;
 use crate::placement::Placement;
-use crate::step::{Listener, Proof, Sent, Step, Totals, Transfer};
+use crate::step::{Listener, Proof, Sent, Step, Totals};
 use crate::topology::{Topology, Way};
 use std::sync::Arc;
 
@@ -44,11 +45,7 @@ pub struct Walk<'a> {
     phase: String,
     phase_number: u32,
     in_step: bool,
-    transfers: Vec<Transfer>,
-    /// For each node of the machine, the step in which it last sent, and its last transfer then.
-    last: Vec<(u64, u32)>,
-    /// Whether some node has more than one transfer in this step, so that equal ends must be looked for.
-    crowded: bool,
+    messages: Messages,
     ways: Vec<Way>,
     totals: Totals,
 }
@@ -69,9 +66,7 @@ impl<'a> Walk<'a> {
             phase: String::new(),
             phase_number: 0,
             in_step: false,
-            transfers: Vec::new(),
-            last: vec![(0, 0); nodes as usize],
-            crowded: false,
+            messages: Messages::new(nodes as usize),
             ways: Vec::new(),
             totals: Totals::default(),
         })
@@ -229,17 +224,7 @@ impl<'a> Walk<'a> {
             None => 0,
             Some(way) => self.way_number(way),
         };
-        let last = &mut self.last[from as usize];
-        if last.0 == step {
-            let earlier = &mut self.transfers[last.1 as usize];
-            if earlier.to == to {
-                earlier.load += load;
-                return Ok(());
-            }
-            self.crowded = true;
-        }
-        *last = (step, self.transfers.len() as u32);
-        self.transfers.push(Transfer { from, to, way, hops: 0, load });
+        self.messages.add(step, from, to, way, load);
         Ok(())
     }
 
@@ -259,15 +244,12 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let State::Running(goods) = &mut self.state else { return Ok(()) };
-        let anything = !self.transfers.is_empty();
+        let anything = !self.messages.is_empty();
         goods.end_step(anything)?;
         if !anything {
             return Ok(());
         }
-        if std::mem::take(&mut self.crowded) {
-            merge_equal_ends(&mut self.transfers);
-        }
-        let facts = self.meter.measure(goods.step(), &mut self.transfers, &self.ways)?;
+        let facts = self.meter.measure(goods.step(), self.messages.merged(), &self.ways)?;
         self.totals.add(&facts);
         let step = Step {
             slowness: self.meter.slowness(),
@@ -275,7 +257,7 @@ impl<'a> Walk<'a> {
             number: self.totals.steps,
             phase: &self.phase,
             phase_number: self.phase_number,
-            transfers: &self.transfers,
+            transfers: self.messages.as_slice(),
             ways: &self.ways,
             parts: goods.parts(),
             facts,
@@ -284,7 +266,7 @@ impl<'a> Walk<'a> {
         for listener in &mut self.listeners {
             listener.step(&step);
         }
-        self.transfers.clear();
+        self.messages.clear();
         self.ways.clear();
         Ok(())
     }
@@ -319,16 +301,4 @@ impl<'a> Walk<'a> {
         let (send_buffer, receive_buffer) = self.meter.most_buffered();
         Ok(Totals { proof, peak_load, send_buffer, receive_buffer, parts, ..self.totals })
     }
-}
-
-/// Sends of one step with the same ends are one message, on the way of the first.
-fn merge_equal_ends(transfers: &mut Vec<Transfer>) {
-    transfers.sort_by_key(|t| (t.from, t.to));
-    transfers.dedup_by(|later, earlier| {
-        let same = (later.from, later.to) == (earlier.from, earlier.to);
-        if same {
-            earlier.load += later.load;
-        }
-        same
-    });
 }

@@ -1,8 +1,9 @@
 //! Flat machines (Liu, Wang & Prasanna, section 2): what counts is what the ends of a message do; the network between them is never the bottleneck.
 //!
 //! A schedule's phases are stages. At the beginning of a stage every node composes what it will send (`rearrange_byte_us` a byte, what it sends to
-//! itself included); when all have, each works through its own messages, in the order of the schedule's steps but without waiting for anybody's step.
-//! A receiver takes as many messages at a time as it has ports: node contention appears by itself. Between two stages there is a barrier.
+//! itself included); when all have, each works through its own messages, in the schedule's order, within a step as among steps, but without waiting
+//! for anybody's step. A receiver takes as many messages at a time as it has ports: node contention appears by itself. Between two stages there is a
+//! barrier.
 //!
 //! [`stage`] says what a message costs at which end. The six parts of time are those along the critical path: transmission is `byte_us` and
 //! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What

@@ -28,7 +28,7 @@ pub struct Message {
     pub bytes: f64,
 }
 
-/// The messages of a stage, in the order of their steps, and what each node composes.
+/// The messages of a stage, in the schedule's order, and what each node composes.
 #[derive(Debug, Clone)]
 pub struct Stage {
     /// Messages.

@@ -139,6 +139,58 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
     assert_eq!((parts.startup, parts.propagation), (Some(6.0), None));
 }
 
+/// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the block).
+fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
+    let mut pricer = pricer(&self::machine(machine), Scale { nodes: 8, unit_bytes: 100.0 });
+    let task = Task { topology: parse("fully-connected:8").unwrap(), collective: Collective::AllToAll, sizes: None };
+    let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
+    walk.layout(&[], 2, None).unwrap();
+    for step in steps {
+        walk.step().unwrap();
+        for &(from, to, part) in step {
+            let rule = Rule {
+                from,
+                to,
+                origins: NodeSet::One(from),
+                destinations: NodeSet::One(to),
+                parts: Axis::Range { first: part, stride: 1, count: 1 },
+                strict: true,
+                copy: false,
+                local: false,
+            };
+            walk.send(&rule, None).unwrap();
+        }
+    }
+    walk.finish().unwrap();
+    let p = pricer.price().unwrap().parts;
+    p.startup.unwrap() + p.transmission.unwrap() + p.rearrangement.unwrap() + p.contention.unwrap()
+}
+
+#[test]
+fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_named() {
+    let halves = |pairs: &[(u64, u64)], half: u32| pairs.iter().map(|(f, t)| (*f, *t, half)).collect::<Vec<_>>();
+    let rotation: Vec<(u64, u64)> = (1..8).flat_map(|s| (0..8).map(move |v| (v, (v + s) % 8))).collect();
+    let zero_first: Vec<(u64, u64)> =
+        (0..8).flat_map(|v| (0..8).filter(move |to| *to != v).map(move |to| (v, to))).collect();
+    for mode in ["nonblocking", "blocking"] {
+        let machine = format!("startup_us=1,byte_us=1,mode={mode}");
+        let time = |first: &[(u64, u64)], second: &[(u64, u64)]| {
+            direct(&machine, &[[halves(first, 0), halves(second, 1)].concat()])
+        };
+        let rotated = time(&rotation, &rotation);
+        assert!(rotated < time(&zero_first, &zero_first), "{mode}: all to node 0 first must wait for its port");
+        assert_eq!(
+            rotated,
+            time(&rotation, &zero_first),
+            "{mode}: two sends with the same ends are one, at the place of the first"
+        );
+    }
+    let nonblocking = "startup_us=1,byte_us=1,mode=nonblocking";
+    let step_by_step: Vec<_> = rotation.chunks(8).map(|s| [halves(s, 0), halves(s, 1)].concat()).collect();
+    let at_once = [halves(&rotation, 0), halves(&rotation, 1)].concat();
+    assert_eq!(direct(nonblocking, &step_by_step), direct(nonblocking, &[at_once]), "nobody waits for a step");
+}
+
 #[test]
 fn a_second_buffer_hides_composing_behind_transfers() {
     let with = |more: &str| two_phases(&format!("rearrange_byte_us=0.1,startup_us=1,byte_us=1{more}"));
