@@ -234,6 +234,9 @@ impl Exchange {
             } else {
                 self.holdings.insert(&self.layout, node, record);
             }
+        }
+        // Only now is all waste off what a node holds.
+        for &node in &receivers {
             self.peak = self.peak.max(self.held[self.placement.real(node) as usize]);
         }
         if anything && !std::mem::replace(&mut self.begun, true) {

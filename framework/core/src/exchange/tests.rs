@@ -282,6 +282,38 @@ fn loads_are_bytes_where_blocks_differ() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    /// However much comes twice, from many senders in one step, nobody ever holds more than exists.
+    #[test]
+    fn nobody_holds_more_than_exists(
+        broadcast in any::<bool>(),
+        parts in 1_u32..4,
+        steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
+    ) {
+        let collective = if broadcast { Collective::Broadcast { root: 3 } } else { Collective::AllGather };
+        let exists = u64::from(parts) * if broadcast { 1 } else { 8 };
+        let mut x = exchange(collective, &[8], parts);
+        let mut peak = x.held().iter().copied().max().unwrap_or(0);
+        for sends in steps {
+            x.begin_step();
+            let mut anything = false;
+            for (from, distance, first, count, all) in sends {
+                let axes = [Axis::Range { first: first as u32, stride: 1, count }];
+                let origins = if all || broadcast { NodeSet::All } else { NodeSet::Axes(&axes) };
+                let part = Axis::Range { first: first as u32 % parts, stride: 1, count: 1 };
+                let parts = if all { Axis::All } else { part };
+                let send = Rule { origins, parts, copy: true, ..rule(from, (from + distance) % 8) };
+                anything |= x.send(&send).unwrap().is_some();
+            }
+            x.end_step(anything).unwrap();
+            peak = x.held().iter().copied().fold(peak, u64::max);
+            for node in 0..8 {
+                let blocks: u64 = x.holdings.of(node).map(|b| x.layout.count(b)).sum();
+                prop_assert_eq!(x.held()[node as usize], blocks, "node {}", node);
+            }
+            prop_assert!(x.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.peak(), peak, exists);
+        }
+    }
+
     /// However blocks are shuffled about, a final direct delivery of whatever is held proves right, and leaving one out doesn't.
     #[test]
     fn shuffled_blocks_are_still_followed(
