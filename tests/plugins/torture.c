@@ -51,6 +51,14 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
 
 static volatile int sink;
 
+/* Too large for workers with little memory, if it is to be so. */
+#ifdef LARGE
+static char large[1 << 30];
+#define FIRST_BYTE large[0]
+#else
+#define FIRST_BYTE 0
+#endif
+
 static int deep(int n)
 {
     volatile char frame[4096];
@@ -79,7 +87,7 @@ ALGORITHM(kills_group, kill(0, SIGKILL); for (;;) sleep(1);)
 ALGORITHM(closes, int fd; for (fd = 0; fd < 1024; fd++) close(fd); shift(problem, host); return SWM_OK;)
 ALGORITHM(forks, if (fork() == 0) { for (;;) sleep(1000); } abort();)
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
-ALGORITHM(lies, return SWM_OK;)
+ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)
 ALGORITHM(fails, host->fail(host->ctx, text("on purpose")); return SWM_ERROR;)
 /* These two do no harm, and must come to none. */

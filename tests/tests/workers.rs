@@ -5,10 +5,15 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use swapmeet_results::{Record, Status, read_file};
+use swapmeet_results::{Record, Status, read_file, read_records};
+use swapmeet_runner::batch::{Batch, Event, Place, Workers};
+use swapmeet_runner::case::cases;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
+use swapmeet_runner::registry::Registry;
 use swapmeet_tests::{build, compile_c, rows, swapmeet};
 use tempfile::tempdir;
 
@@ -414,4 +419,78 @@ fn a_matrix_is_read_in_the_worker() {
     let workload = format!("matrix:{}", file.display());
     let rows = rows(&["--topology", "ring:2", "--algorithm", "gen", "--workload", &workload]);
     assert_eq!((rows[0].status, rows[0].total_bytes), (Status::Ok, Some(5)));
+}
+
+/// The program under `ulimit -v KIB`, without the superuser's right to raise it; `None`, and a line that says so, where that right can't be laid down.
+fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
+    let confined = |command: &str| {
+        let mut shell = Command::new("setpriv");
+        shell.args(["--bounding-set=-sys_resource", "--inh-caps=-sys_resource", "sh", "-c", command, "sh"]);
+        shell.arg(build().join("swapmeet")).args(["run", "--quiet", "--out", "-"]).args(args);
+        shell.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").output()
+    };
+    if !confined("true").is_ok_and(|output| output.status.success()) {
+        println!("skipped: no `setpriv` that may lay down a right");
+        return None;
+    }
+    let output = confined(&format!("ulimit -v {kib} && exec \"$@\"")).unwrap();
+    Some(read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap())
+}
+
+#[test]
+fn a_lower_limit_of_the_systems_stays() {
+    let Some(rows) = confined(900_000, &["--topology", "ring:4", "--algorithm", "gen", "--memory-limit", "16GiB"])
+    else {
+        return;
+    };
+    assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
+}
+
+/// Nothing of the plugin's ran: whatever it is, it is not the plugin that crashed.
+#[test]
+fn a_worker_that_never_came_to_the_plugin_is_an_error() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "large", &[("LARGE", "1")]) else {
+        return;
+    };
+    let file = file.to_str().unwrap();
+    let args = ["--plugin-dir", file, "--topology", "ring:4", "--algorithm", "gen", "--workload", "uniform:1"];
+    let rows = rows(&[&args[..], &["--workload", "uniform:2", "--memory-limit", "128MiB"]].concat());
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let reason = format!("no worker process could be started: {file}: not a library that can be loaded: ");
+        assert!(row.status == Status::Error && row.reason.starts_with(&reason), "{}: {}", row.status, row.reason);
+    }
+}
+
+#[test]
+fn a_worker_that_ends_before_its_first_job_is_an_error() {
+    let registry = Registry::find(&[build().to_owned()]).unwrap();
+    let experiment = Experiment {
+        topologies: vec![Text::flag("topology", "ring:4")],
+        algorithms: vec![Text::flag("algorithm", "gen")],
+        workloads: vec![Text::flag("workload", "uniform:1"), Text::flag("workload", "uniform:2")],
+        machines: vec![Text::flag("machine", "paragon")],
+        ..Experiment::default()
+    };
+    let cases = cases(&experiment, &registry).unwrap();
+    for (command, why) in [
+        (&["/nonexistent"][..], "No such file or directory (os error 2)"),
+        (
+            &["sh", "-c", "echo no room >&2; exit 7"],
+            "its process ended with exit status 7, without an answer; its last words: no room",
+        ),
+        (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
+    ] {
+        let workers = Workers { command: command.iter().map(PathBuf::from).collect(), jobs: 1, memory_limit: 1 << 30 };
+        let rows: Vec<Record> = Batch::start(&cases, &Place::Workers(workers))
+            .filter_map(|event| match event {
+                Event::Finished { record, .. } => Some(*record),
+                _ => None,
+            })
+            .collect();
+        let ends: Vec<_> = rows.iter().map(|row| (row.status, row.reason.clone())).collect();
+        let expected = (Status::Error, format!("no worker process could be started: {why}"));
+        assert_eq!(ends, [expected.clone(), expected]);
+    }
 }

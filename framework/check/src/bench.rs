@@ -138,10 +138,3 @@ fn lines(path: &Path) -> Vec<String> {
     }
     String::from_utf8_lossy(&text).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
 }
-
-/// Limits the memory of this process, for good.
-pub fn limit_memory(bytes: u64) -> io::Result<()> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let most = getrlimit(Resource::As).maximum.map_or(bytes, |most| most.min(bytes));
-    setrlimit(Resource::As, Rlimit { current: Some(most), maximum: Some(most) }).map_err(io::Error::from)
-}

@@ -18,7 +18,7 @@ mod report;
 
 pub use about::About;
 pub use answer::answer;
-pub use bench::{Bench, Limits, Outcome, limit_memory};
+pub use bench::{Bench, Limits, Outcome};
 pub use examine::examine;
 pub use ladder::LADDER;
 pub use question::{Answer, Plan, Question, Ran, Rung};

@@ -7,7 +7,8 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
-use swapmeet_check::{Bench, LADDER, Limits, Outcome, Question, answer, examine, limit_memory};
+use swapmeet_check::{Bench, LADDER, Limits, Outcome, Question, answer, examine};
+use swapmeet_runner::limits::limit_memory;
 use swapmeet_runner::topology;
 
 /// Examines a plugin and prints the report.

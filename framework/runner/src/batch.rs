@@ -187,8 +187,7 @@ impl Shared {
                 let worker = match process.take().map_or_else(|| Process::start(workers), Ok) {
                     Ok(worker) => worker,
                     Err(e) => {
-                        let reason = format!("no worker process could be started: {e}");
-                        open.drain(..).for_each(|case| self.failed(case, Status::Error, &reason));
+                        self.none_could_start(&mut open, &e.to_string());
                         break;
                     }
                 };
@@ -230,10 +229,20 @@ impl Shared {
                     self.failed(case, Status::Crashed, &how);
                     return None;
                 }
+                Answer::Unfit(why) => {
+                    self.none_could_start(open, &why);
+                    return None;
+                }
                 Answer::Cancelled => return None,
             }
             answer = worker.answer(limit, &self.stop);
         }
+    }
+
+    /// It is no case's doing: the next worker would do no better with the others.
+    fn none_could_start(&self, open: &mut Vec<usize>, why: &str) {
+        let reason = format!("no worker process could be started: {why}");
+        open.drain(..).for_each(|case| self.failed(case, Status::Error, &reason));
     }
 
     /// A line, with whom it comes from.

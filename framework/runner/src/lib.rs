@@ -6,6 +6,7 @@ pub mod describe;
 pub mod experiment;
 pub mod host;
 pub mod input;
+pub mod limits;
 pub mod plugin;
 pub mod registry;
 pub mod session;

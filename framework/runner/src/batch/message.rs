@@ -50,6 +50,10 @@ pub struct Job {
 /// From a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
+    /// The worker can take jobs.
+    Ready,
+    /// It can't, and ends.
+    Unfit { reason: String },
     /// A case of the job has ended: the texts of its row's columns.
     Row { case: usize, fields: Vec<String> },
     /// The schedule has come so far.

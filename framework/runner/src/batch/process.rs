@@ -27,6 +27,8 @@ pub enum Answer {
     Late(Duration),
     /// The worker is no more, for this reason.
     Died(String),
+    /// The worker is no more, and never came as far as a plugin.
+    Unfit(String),
     /// The batch was stopped; the worker is no more.
     Cancelled,
 }
@@ -44,6 +46,8 @@ pub struct Process {
     lines: u32,
     /// When the case under way began.
     since: Instant,
+    /// Whether it said that it can take jobs: from then on what becomes of it is a plugin's doing.
+    ready: bool,
 }
 
 impl Process {
@@ -85,6 +89,7 @@ impl Process {
             last_words: String::new(),
             lines: 0,
             since: Instant::now(),
+            ready: false,
         })
     }
 
@@ -96,10 +101,9 @@ impl Process {
             line.push(b'\n');
             self.socket.write_all(&line)
         });
-        match sent {
-            Ok(()) => Answer::Progress(0),
-            Err(_) => self.dead(),
-        }
+        // Where it could not be handed over, what the worker said before it ended can still be read.
+        drop(sent);
+        Answer::Progress(0)
     }
 
     /// Waits for the next answer. A case may take `limit`, and a little more to say itself that it took longer.
@@ -162,6 +166,15 @@ impl Process {
                 }
                 Err(e) => self.confused(&e),
             },
+            Ok(Reply::Ready) => {
+                self.ready = true;
+                Answer::Progress(0)
+            }
+            Ok(Reply::Unfit { reason }) if !self.ready => {
+                self.kill();
+                Answer::Unfit(reason)
+            }
+            Ok(Reply::Unfit { .. }) => self.confused("it says that it can't work, and did before"),
             Ok(Reply::Progress { steps }) => Answer::Progress(steps),
             Ok(Reply::Log { line }) => Answer::Log(line),
             Ok(Reply::Done) => Answer::Done,
@@ -195,7 +208,8 @@ impl Process {
         let how = status.map_or_else(|| "the plugin closed the worker process's socket".to_owned(), ended);
         let words =
             if self.last_words.is_empty() { String::new() } else { format!("; its last words: {}", self.last_words) };
-        Answer::Died(format!("{how}{words}"))
+        let what = format!("{how}{words}");
+        if self.ready { Answer::Died(what) } else { Answer::Unfit(what) }
     }
 
     /// Ends the worker and whatever its plugin has started.

@@ -7,10 +7,11 @@ use super::Pulse;
 use super::message::{CaseSpec, Job, Reply};
 use crate::case::{Case, choose};
 use crate::input::Text;
+use crate::limits::{limit_memory, no_core_file};
 use crate::registry::Registry;
 use crate::session::{Said, tell_group};
 use crate::topology;
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Signal, set_parent_process_death_signal};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -28,9 +29,12 @@ use swapmeet_workloads::Workload;
 /// Why a worker can't work.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The socket failed, or the limits could not be set.
-    #[error("the worker's socket or its limits: {0}")]
+    /// The socket failed.
+    #[error("the worker's socket: {0}")]
     Io(#[from] io::Error),
+    /// The limits could not be set.
+    #[error("its limits: {0}")]
+    Limits(io::Error),
     /// A job that makes no sense.
     #[error("the worker's job: {0}")]
     Job(#[from] serde_json::Error),
@@ -39,8 +43,13 @@ pub enum WorkerError {
 /// Serves jobs until the socket closes.
 pub fn serve(memory_limit: u64) -> Result<(), WorkerError> {
     let socket = take_socket()?;
-    limit(memory_limit)?;
     let out = RefCell::new(File::from(socket.try_clone()?));
+    if let Err(error) = limit(memory_limit).map_err(WorkerError::Limits) {
+        // Whoever started this worker must not take it for a plugin's doing.
+        send(&mut out.borrow_mut(), &Reply::Unfit { reason: error.to_string() })?;
+        return Err(error);
+    }
+    send(&mut out.borrow_mut(), &Reply::Ready)?;
     let mut known = Known::default();
     for line in BufReader::new(File::from(socket)).lines() {
         let job: Job = serde_json::from_str(&line?)?;
@@ -73,10 +82,8 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
 /// A plugin may not take more than its share, nor outlive the program, nor leave a core file.
 pub(crate) fn limit(memory: u64) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    let both = |most| Rlimit { current: Some(most), maximum: Some(most) };
-    setrlimit(Resource::As, both(memory))?;
-    setrlimit(Resource::Core, both(0))?;
-    Ok(())
+    limit_memory(memory)?;
+    no_core_file()
 }
 
 /// What has been looked up already: cases of one job must share it, and a matrix is read once.
