@@ -87,6 +87,23 @@ ALGORITHM(kills_group, kill(0, SIGKILL); for (;;) sleep(1);)
 ALGORITHM(closes, int fd; for (fd = 0; fd < 1024; fd++) close(fd); shift(problem, host); return SWM_OK;)
 ALGORITHM(forks, if (fork() == 0) { for (;;) sleep(1000); } abort();)
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
+/* What is started here is in no group of the worker's, and outlives it: half a minute, if it can print that long, and says so when it did. */
+ALGORITHM(outlives, if (fork() == 0) {
+    const char *mark = getenv("TORTURE_MARK");
+    int i;
+    setsid();
+    for (i = 0; i < 3000; i++) {
+        if (write(1, "still here\n", 11) < 0)
+            _exit(0);
+        usleep(10000);
+    }
+    if (mark != NULL)
+        fclose(fopen(mark, "w"));
+    _exit(0);
+} abort();)
+ALGORITHM(floods, int fd; char junk[4096]; memset(junk, 'x', sizeof junk); for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, junk, sizeof junk) < 0) continue; })
+ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Progress\":{\"steps\":1}}\n", 25) < 0) continue; })
+ALGORITHM(babbles, for (;;) puts("noise");)
 ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)
 ALGORITHM(fails, host->fail(host->ctx, text("on purpose")); return SWM_ERROR;)
@@ -104,6 +121,7 @@ static const struct {
     {"exits", plan_exits},         {"exits-three", plan_exits_three}, {"loops", plan_loops},     {"sleeps", plan_sleeps},
     {"stops", plan_stops},         {"ignores", plan_ignores},         {"eats", plan_eats},       {"kills-group", plan_kills_group},
     {"closes", plan_closes},       {"forks", plan_forks},             {"garbles", plan_garbles}, {"lies", plan_lies},
+    {"outlives", plan_outlives},   {"floods", plan_floods},           {"pesters", plan_pesters}, {"babbles", plan_babbles},
     {"odd-answer", plan_odd_answer}, {"fails", plan_fails},           {"prints", plan_prints},   {"wanders", plan_wanders},
 };
 

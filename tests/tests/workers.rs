@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use swapmeet_results::{Record, Status, read_file, read_records};
 use swapmeet_runner::batch::{Batch, Event, Place, Workers};
 use swapmeet_runner::case::cases;
+use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
@@ -27,7 +28,7 @@ fn timeless_rows(path: &Path) -> Vec<Record> {
 }
 
 /// How each algorithm of the torture plugin ends.
-const ENDS: [(&str, Status, &str); 20] = [
+const ENDS: [(&str, Status, &str); 24] = [
     ("segfault", Status::Crashed, "its process was killed by signal 11 (SIGSEGV)"),
     ("aborts", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
     ("divides", Status::Crashed, "its process was killed by signal 8 (SIGFPE)"),
@@ -43,6 +44,14 @@ const ENDS: [(&str, Status, &str); 20] = [
     ("closes", Status::Crashed, "its process "),
     ("forks", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
     ("garbles", Status::Crashed, "the worker process sent what is no row"),
+    ("outlives", Status::Crashed, "its process was killed by signal 6 (SIGABRT); its last words: still here"),
+    (
+        "floods",
+        Status::Crashed,
+        "the worker process sent what is no row: it has over a mebibyte without a line's end, and a row takes a few kilobytes",
+    ),
+    ("pesters", Status::Timeout, "not done after 0.5 s"),
+    ("babbles", Status::Timeout, "not done after 0.5 s"),
     ("lies", Status::Invalid, "after step 0: block 1 -> 0 was never delivered to node 0 (it is at node 1)"),
     ("odd-answer", Status::Error, "the plugin returned 12345, expected 0 to 3"),
     ("fails", Status::Error, "on purpose"),
@@ -73,6 +82,10 @@ const GOOD: [&str; ENDS.len() + 1] = [
     "torus-multiscatter:variant=one-port",
     "torus-multiscatter:variant=hybrid",
     "torus-multiscatter:variant=all-ports",
+    "torus-multiscatter:cycles=2",
+    "torus-multiscatter:cycles=3",
+    "torus-multiscatter:variant=one-port,cycles=2",
+    "torus-multiscatter:variant=one-port,cycles=3",
 ];
 
 #[test]
@@ -98,8 +111,10 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
         "--out",
         out.to_str().unwrap(),
     ]);
-    let output = swapmeet(&args).output().unwrap();
+    let mark = dir.path().join("mark");
+    let output = swapmeet(&args).env("TORTURE_MARK", &mark).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
+    assert!(!mark.exists(), "what a plugin left behind was waited for");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "what a plugin prints is no row");
     let rows = read_file(&out).unwrap();
     assert_eq!(rows.len(), 2 * ENDS.len() + 1);
@@ -465,7 +480,7 @@ fn a_worker_that_never_came_to_the_plugin_is_an_error() {
 
 #[test]
 fn a_worker_that_ends_before_its_first_job_is_an_error() {
-    let registry = Registry::find(&[build().to_owned()]).unwrap();
+    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],

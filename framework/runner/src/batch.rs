@@ -23,7 +23,9 @@ use swapmeet_results::{Record, Status};
 use unit::Unit;
 
 pub mod forecast;
+pub(crate) mod lines;
 mod message;
+mod printed;
 pub(crate) mod process;
 pub mod unit;
 pub mod worker;

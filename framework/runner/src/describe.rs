@@ -3,6 +3,7 @@
 //! One child reads all files and answers a line of JSON a file. Where it ends or hangs, that is the answer for the file it was at, and another child
 //! reads the rest.
 
+use crate::batch::lines::Lines;
 use crate::batch::process::{ended, kill_group};
 use crate::batch::worker::{limit, take_socket};
 use crate::plugin::{Plugin, PluginError};
@@ -47,8 +48,8 @@ impl Reader {
 struct Asked {
     child: Child,
     socket: UnixStream,
-    /// What came and isn't a whole line yet.
-    pending: Vec<u8>,
+    /// What came.
+    lines: Lines,
 }
 
 impl Asked {
@@ -64,7 +65,7 @@ impl Asked {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        Ok(Self { child, socket: ours, pending: Vec::new() })
+        Ok(Self { child, socket: ours, lines: Lines::default() })
     }
 
     /// The answers for the files in turn, up to the first that has none: that one's is why.
@@ -92,23 +93,20 @@ impl Asked {
         /// The longest answer.
         const MOST: usize = 1 << 26;
         let begin = Instant::now();
-        let mut looked = 0;
         loop {
-            if let Some(end) = self.pending[looked..].iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.pending.drain(..=looked + end).collect();
+            if let Some(line) = self.lines.next() {
                 return serde_json::from_slice(&line).map_err(|e| format!("its answer makes no sense: {e}"));
             }
-            looked = self.pending.len();
             if begin.elapsed() > LONGEST {
                 return Err(format!("it took over {} s", LONGEST.as_secs()));
             }
-            if looked > MOST {
+            if self.lines.held() > MOST {
                 return Err(format!("its answer is over {} MiB long", MOST >> 20));
             }
             let mut buffer = [0; 8192];
             match self.socket.set_read_timeout(Some(SLICE)).and_then(|()| self.socket.read(&mut buffer)) {
                 Ok(0) => return Err(self.how_it_ended()),
-                Ok(n) => self.pending.extend_from_slice(&buffer[..n]),
+                Ok(n) => self.lines.push(&buffer[..n]),
                 Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {
                     // A process that the plugin started may hold the socket open though the child is no more.
                     if !matches!(self.child.try_wait(), Ok(None)) {

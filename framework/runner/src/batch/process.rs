@@ -1,15 +1,16 @@
 //! The program's side of one worker process.
 
 use super::Workers;
+use super::lines::Lines;
 use super::message::{CaseSpec, Job, Reply};
+use super::printed::Printed;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use swapmeet_results::Record;
 
@@ -33,17 +34,19 @@ pub enum Answer {
     Cancelled,
 }
 
+/// What comes on top of the job's own words: a row's figures and its reason are a few kilobytes.
+const LONGEST_ROW: usize = 1 << 20;
+
 /// A worker.
 pub struct Process {
     child: Child,
     socket: UnixStream,
-    /// What came and isn't a whole line yet.
-    pending: Vec<u8>,
-    /// What it prints, line by line.
-    printed: Receiver<String>,
-    /// The last line it printed, and how many it printed during the job.
-    last_words: String,
-    lines: u32,
+    /// What came over it and is not understood yet.
+    replies: Lines,
+    /// The most bytes that a reply may have.
+    longest: usize,
+    /// What it prints.
+    printed: Printed,
     /// When the case under way began.
     since: Instant,
     /// Whether it said that it can take jobs: from then on what becomes of it is a plugin's doing.
@@ -66,28 +69,12 @@ impl Process {
             .stderr(Stdio::from(OwnedFd::from(writer)))
             .process_group(0)
             .spawn()?;
-        let (sender, printed) = channel();
-        std::thread::spawn(move || {
-            // Whatever it prints, in whatever encoding: a line is what ends in a line feed, or is very long.
-            const LONGEST: u64 = 4096;
-            let mut reader = BufReader::new(reader);
-            let mut line = Vec::new();
-            while matches!(reader.by_ref().take(LONGEST).read_until(b'\n', &mut line), Ok(n) if n > 0) {
-                let text: String = String::from_utf8_lossy(&line).trim_end().chars().map(visible).collect();
-                line.clear();
-                if sender.send(text).is_err() {
-                    // Nobody wants it any more, but a full pipe would stop the worker.
-                    let _ = io::copy(&mut reader, &mut io::sink());
-                }
-            }
-        });
         Ok(Self {
             child,
             socket: ours,
-            pending: Vec::new(),
-            printed,
-            last_words: String::new(),
-            lines: 0,
+            replies: Lines::default(),
+            longest: LONGEST_ROW,
+            printed: Printed::read(reader),
             since: Instant::now(),
             ready: false,
         })
@@ -95,10 +82,12 @@ impl Process {
 
     /// Hands over a job; the first answer.
     pub fn ask(&mut self, cases: Vec<CaseSpec>) -> Answer {
-        (self.since, self.lines) = (Instant::now(), 0);
-        self.last_words.clear();
+        self.since = Instant::now();
+        self.printed.begin();
         let sent = serde_json::to_vec(&Job { cases }).map_err(io::Error::from).and_then(|mut line| {
             line.push(b'\n');
+            // A row says what the job was.
+            self.longest = LONGEST_ROW + line.len();
             self.socket.write_all(&line)
         });
         // Where it could not be handed over, what the worker said before it ended can still be read.
@@ -110,22 +99,8 @@ impl Process {
     pub fn answer(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> Answer {
         /// How long a stop may go unnoticed.
         const SLICE: Duration = Duration::from_millis(50);
-        /// Lines of a job that anybody wants to see.
-        const MOST_LINES: u32 = 20;
         loop {
-            if let Ok(line) = self.printed.try_recv() {
-                self.last_words.clone_from(&line);
-                self.lines += 1;
-                match self.lines {
-                    lines if lines < MOST_LINES => return Answer::Log(line),
-                    MOST_LINES => return Answer::Log("(what more is printed is left out)".to_owned()),
-                    _ => continue,
-                }
-            }
-            if let Some(end) = self.pending.iter().position(|b| *b == b'\n') {
-                let line: Vec<u8> = self.pending.drain(..=end).collect();
-                return self.understood(&line);
-            }
+            // These first: neither a plugin that prints without end nor one that finds the socket keeps us from them.
             if stop.load(Ordering::Relaxed) {
                 self.kill();
                 return Answer::Cancelled;
@@ -136,11 +111,20 @@ impl Process {
                 self.kill();
                 return Answer::Late(limit);
             }
+            if let Some(line) = self.printed.next() {
+                return Answer::Log(line);
+            }
+            if let Some(line) = self.replies.next() {
+                return self.understood(&line);
+            }
+            if self.replies.held() > self.longest {
+                return self.confused("it has over a mebibyte without a line's end, and a row takes a few kilobytes");
+            }
             let mut buffer = [0; 8192];
             let read = self.socket.set_read_timeout(Some(SLICE)).and_then(|()| self.socket.read(&mut buffer));
             match read {
                 Ok(0) => return self.dead(),
-                Ok(n) => self.pending.extend_from_slice(&buffer[..n]),
+                Ok(n) => self.replies.push(&buffer[..n]),
                 Err(e)
                     if matches!(
                         e.kind(),
@@ -201,13 +185,11 @@ impl Process {
             }
         };
         self.kill();
-        // What it printed last is still on its way.
-        while let Ok(line) = self.printed.recv_timeout(Duration::from_millis(50)) {
-            self.last_words = line;
-        }
         let how = status.map_or_else(|| "the plugin closed the worker process's socket".to_owned(), ended);
-        let words =
-            if self.last_words.is_empty() { String::new() } else { format!("; its last words: {}", self.last_words) };
+        let words = match self.printed.last_words() {
+            none if none.is_empty() => none,
+            words => format!("; its last words: {words}"),
+        };
         let what = format!("{how}{words}");
         if self.ready { Answer::Died(what) } else { Answer::Unfit(what) }
     }
@@ -254,8 +236,4 @@ fn named(signal: i32) -> &'static str {
         31 => " (SIGSYS)",
         _ => "",
     }
-}
-
-fn visible(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
 }

@@ -1,0 +1,51 @@
+//! Bytes from a worker's socket, a line at a time.
+
+/// What came and is not a whole line yet, and lines that nobody has taken.
+#[derive(Debug, Default)]
+pub struct Lines {
+    bytes: Vec<u8>,
+    /// No line ends before this.
+    searched: usize,
+}
+
+impl Lines {
+    /// More has come.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next whole line.
+    pub fn next(&mut self) -> Option<Vec<u8>> {
+        let Some(end) = self.bytes[self.searched..].iter().position(|b| *b == b'\n') else {
+            self.searched = self.bytes.len();
+            return None;
+        };
+        let line = self.bytes.drain(..=self.searched + end).collect();
+        self.searched = 0;
+        Some(line)
+    }
+
+    /// Bytes that are held.
+    pub fn held(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_however_they_are_cut() {
+        let text = b"one\n\ntwo and a half\nthr";
+        for cut in 1..text.len() {
+            let (mut lines, mut found) = (Lines::default(), Vec::new());
+            for piece in text.chunks(cut) {
+                lines.push(piece);
+                found.extend(std::iter::from_fn(|| lines.next()));
+            }
+            assert_eq!(found, [&b"one\n"[..], b"\n", b"two and a half\n"], "pieces of {cut}");
+            assert_eq!(lines.held(), 3);
+        }
+    }
+}

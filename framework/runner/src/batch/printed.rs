@@ -1,0 +1,108 @@
+//! What a worker prints: a few lines of each job for the log, and the last one for the row of a case that took the worker with it.
+//!
+//! A thread reads all of it, so that a full pipe never stops a worker, and keeps little, so that printing without end costs nothing.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, PipeReader, Read};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The end of the pipe that a worker prints to.
+pub struct Printed(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    heard: Mutex<Heard>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Heard {
+    /// Lines for the log, not taken yet.
+    waiting: VecDeque<String>,
+    /// Lines printed during the job.
+    lines: u32,
+    /// The last of them that says anything.
+    last: String,
+    /// Nobody holds the other end any more.
+    ended: bool,
+    /// Nobody listens any more.
+    unwanted: bool,
+}
+
+impl Printed {
+    /// Reads a pipe until its other end is closed or nobody listens.
+    pub fn read(pipe: PipeReader) -> Self {
+        /// A line is what ends in a line feed, in whatever encoding, or is very long.
+        const LONGEST: u64 = 4096;
+        let shared = Arc::new(Shared::default());
+        let teller = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            let mut reader = BufReader::new(pipe);
+            let mut line = Vec::new();
+            while matches!(reader.by_ref().take(LONGEST).read_until(b'\n', &mut line), Ok(n) if n > 0) {
+                let text = String::from_utf8_lossy(&line).trim_end().chars().map(visible).collect();
+                line.clear();
+                if !teller.hear(text) {
+                    // The worker is no more: whoever else prints here was started by a plugin, and is told by the closed pipe.
+                    return;
+                }
+            }
+            teller.lock().ended = true;
+            teller.changed.notify_all();
+        });
+        Self(shared)
+    }
+
+    /// A new job begins.
+    pub fn begin(&self) {
+        let mut heard = self.0.lock();
+        heard.lines = 0;
+        heard.last.clear();
+    }
+
+    /// The next line for the log.
+    pub fn next(&self) -> Option<String> {
+        self.0.lock().waiting.pop_front()
+    }
+
+    /// The last line of a worker that has ended. It may be on its way still, and a process that the plugin started may print for ever.
+    pub fn last_words(&self) -> String {
+        const ENOUGH: Duration = Duration::from_millis(200);
+        let heard = self.0.changed.wait_timeout_while(self.0.lock(), ENOUGH, |heard| !heard.ended);
+        heard.unwrap_or_else(PoisonError::into_inner).0.last.clone()
+    }
+}
+
+impl Drop for Printed {
+    fn drop(&mut self) {
+        self.0.lock().unwanted = true;
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A line has come; whether more are wanted.
+    fn hear(&self, line: String) -> bool {
+        /// Lines of a job that anybody wants to see.
+        const MOST: u32 = 20;
+        let mut heard = self.lock();
+        heard.lines = heard.lines.saturating_add(1);
+        match heard.lines {
+            lines if lines < MOST => heard.waiting.push_back(line.clone()),
+            MOST => heard.waiting.push_back("(what more is printed is left out)".to_owned()),
+            _ => {}
+        }
+        if !line.is_empty() {
+            heard.last = line;
+        }
+        !heard.unwanted
+    }
+}
+
+fn visible(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
