@@ -85,7 +85,7 @@ fn bad_specs_are_shown_with_the_spot_and_what_was_expected() {
 fn missing_things_are_asked_for() {
     insta::assert_snapshot!(refused(&["run"]), @r"error: nothing to run: give --topology (such as `--topology torus:16x16`), or an experiment file that lists some");
     insta::assert_snapshot!(refused(&["run", "--topology", "ring:4"]), @r"error: nothing to run: give --algorithm (such as `--algorithm suh-shin`), or an experiment file that lists some");
-    insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: No such file or directory (os error 2)");
+    insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: can't be read: No such file or directory (os error 2)");
     assert!(refused(&["run", "--plugin-dir", "no-such-folder"]).contains("nothing to run"));
     assert!(
         refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--plugin-dir", "no-such-folder"])
@@ -103,6 +103,54 @@ fn refused_file(content: &str) -> String {
     let output = swapmeet(&["run", "e.toml"]).current_dir(dir.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_time_limit_is_the_same_in_a_file_and_in_a_flag() {
+    let expected = "expected a number of seconds above 0, at most 1000000000";
+    for bad in ["1e300", "1e18", "0", "-1", "inf", "nan"] {
+        let content = format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\ntimeout_secs = {bad}\n");
+        let said = refused_file(&content);
+        assert!(said.contains(&format!("e.toml:3:16: {expected}, found {bad}")), "{said}");
+        let said = refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--timeout", bad]);
+        assert!(said.contains(expected), "{said}");
+    }
+    let fine = rows(&["--topology", "ring:4", "--algorithm", "gen", "--timeout", "1e9"]);
+    assert_eq!(fine[0].status, Status::Ok);
+}
+
+#[test]
+fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
+    let args =
+        ["run", "--topology", "ring:4", "--topology", "ring:5", "--algorithm", "no-such", "--repetitions", "5000000"];
+    insta::assert_snapshot!(refused(&args), @r"
+         × the experiment: its lists multiply to 10000000 cases, expected at most 1000000
+          ╭─[the experiment:1:1]
+        1 │ 2 topologies x 5000000 repetitions
+          · ─────────────────┬────────────────
+          ·                  ╰── here
+          ╰────
+         help: make several experiments of it, each with a file of rows of its own
+        ");
+    let most = ["run", "--topology", "ring:4", "--algorithm", "no-such", "--repetitions", "1000000"];
+    assert!(refused(&most).contains("unknown algorithm"));
+}
+
+#[test]
+fn dual_nets_within_dual_nets_without_end_are_refused_at_the_ninth() {
+    let nested = format!("{}ring:1{}", "rdn:1(".repeat(60_000), ")".repeat(60_000));
+    let said = refused_file(&format!("topologies = [\"{nested}\"]\nalgorithms = [\"gen\"]\n"));
+    assert!(
+        said.contains("e.toml:1:69: topology: a parenthesis within 8 others, expected at most 8 within one another")
+    );
+}
+
+#[test]
+fn files_without_end_are_refused() {
+    let said = refused_run("ring:4", "gen", "matrix:/dev/zero", "paragon");
+    assert!(said.contains("--workload: is a folder or a device, expected a file of sizes"), "{said}");
+    assert_eq!(refused(&["run", "/dev/zero"]), "error: /dev/zero: holds more than 16MiB, expected an experiment\n");
+    assert!(refused(&["run", "/"]).starts_with("error: /: can't be read: "));
 }
 
 #[test]

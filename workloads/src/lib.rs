@@ -10,6 +10,7 @@ use swapmeet_core::collective::{BlockSizes, Collective};
 use swapmeet_core::spec::{SpecError, format_size};
 use swapmeet_core::topology::Topology;
 
+pub mod file;
 mod irregular;
 mod matrix;
 mod parse;

@@ -23,6 +23,8 @@ pub struct MatrixError {
 impl Matrix {
     /// No larger matrix is held: 8,192 nodes, half a gigabyte.
     pub const MOST_NODES: u64 = 8192;
+    /// No longer file is read: a size has at most 13 digits, and as many pairs as there can be fit in.
+    pub const MOST_TEXT: u64 = 1 << 30;
     /// The largest size: sums over a row or column stay far from overflowing.
     pub const MOST_BYTES: u64 = 1 << 40;
 

@@ -1,9 +1,11 @@
 //! From a spec to a workload.
 
+use crate::file::read_regular;
 use crate::irregular::{Distribution, Shape};
 use crate::matrix::Matrix;
 use crate::permutation::{PERMUTATIONS, Permutation};
 use crate::{COLLECTIVES, Sizes, Workload, generators};
+use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::spec::{Arg, Spec, SpecError, near_matches, parse_size};
 
@@ -45,7 +47,8 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         "matrix" => {
             let arg = args.word("a file, as in `matrix:sizes.csv`")?;
             let refused = |message: String| spec.error(arg.value_at(), arg.value().len(), &message);
-            let content = std::fs::read_to_string(arg.value()).map_err(|e| refused(format!("can't be read: {e}")))?;
+            let content =
+                read_regular(Path::new(arg.value()), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
             let matrix = Matrix::parse(&content)
                 .map_err(|e| refused(format!("{}:{}:{}: {}", arg.value(), e.line, e.column, e.message)))?;
             Sizes::Matrix { file: arg.value().to_owned(), matrix: Arc::new(matrix) }
@@ -276,6 +279,7 @@ mod tests {
             "a allgather's blocks have no destination for sizes to depend on: use `uniform`"
         );
         assert!(after("matrix:no-such-file.csv").starts_with("can't be read: "));
+        assert_eq!(after("matrix:/dev/zero"), "is a folder or a device, expected a file of sizes");
     }
 
     #[test]

@@ -221,10 +221,7 @@ pub struct TuiArgs {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9)
-        .ok_or_else(|| "expected a number of seconds above 0".to_owned())
+    swapmeet_runner::experiment::seconds(text).map_err(|expected| format!("expected {expected}"))
 }
 
 /// What can be listed.

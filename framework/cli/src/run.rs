@@ -18,6 +18,7 @@ use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
+use swapmeet_workloads::file::read_bounded;
 
 mod progress;
 pub mod rows;
@@ -197,7 +198,11 @@ pub fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
-    let content = std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+    /// The specs of more cases than an experiment may have would fit in.
+    const LONGEST: u64 = 16 << 20;
+    // Read but once, so that it may come through a pipe.
+    let content = read_bounded(path, LONGEST, "an experiment")
+        .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
     Ok(Experiment::parse(&path.display().to_string(), &content)?)
 }
 

@@ -194,6 +194,11 @@ impl Spec {
     }
 }
 
+/// Parentheses within one another. Each holds a spec that is read as this one is, and a level of a dual-net squares its nodes, so that even of
+/// a single node five levels are all that can be.
+const MOST_NESTED: usize = 8;
+const TOO_DEEP: &str = "a parenthesis within 8 others, expected at most 8 within one another";
+
 /// Splits at commas outside parentheses; offsets are into `text`.
 fn split_outside_parentheses(text: &str, start: usize) -> Result<Vec<(usize, &str)>, (usize, &'static str)> {
     let mut pieces = Vec::new();
@@ -201,6 +206,7 @@ fn split_outside_parentheses(text: &str, start: usize) -> Result<Vec<(usize, &st
     for (i, c) in text[start..].char_indices() {
         let at = start + i;
         match c {
+            '(' if open.len() == MOST_NESTED => return Err((at, TOO_DEEP)),
             '(' => open.push(at),
             ')' if open.pop().is_none() => return Err((at, "a closing parenthesis without an opening one")),
             ',' if open.is_empty() => {

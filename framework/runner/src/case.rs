@@ -7,6 +7,7 @@ use crate::registry::Registry;
 use crate::topology;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use swapmeet_core::machine::Machine;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_core::topology::Topology;
@@ -49,7 +50,7 @@ pub struct Case {
     /// The seed of this repetition.
     pub seed: u64,
     /// How long it may take.
-    pub timeout: Option<std::time::Duration>,
+    pub timeout: Option<Duration>,
 }
 
 impl Case {
@@ -65,6 +66,7 @@ impl Case {
 
 /// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the last varying fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
+    affordable(experiment)?;
     let topologies = all(&experiment.topologies, |t| topology::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
     let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
     let workloads = all(&experiment.workloads, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
@@ -78,6 +80,8 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
             );
         }
     }
+    // What no clock can add up is no limit.
+    let timeout = experiment.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
     let name: Arc<str> = experiment.name.as_str().into();
     let mut cases = Vec::new();
     for topology in &topologies {
@@ -93,7 +97,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
                             machine: machine.clone(),
                             repetition,
                             seed: experiment.seed.wrapping_add(u64::from(repetition)),
-                            timeout: experiment.timeout_secs.map(std::time::Duration::from_secs_f64),
+                            timeout,
                         });
                     }
                 }
@@ -101,6 +105,28 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
         }
     }
     Ok(cases)
+}
+
+/// The most cases of an experiment. All are held while it runs, some 400 bytes each; a million are half a gigabyte, and as large a file of rows.
+pub const MOST_CASES: u64 = 1_000_000;
+
+/// Whether the lists multiply to cases that can be held; the error shows the product.
+fn affordable(experiment: &Experiment) -> Result<(), InputError> {
+    let factors = [
+        (experiment.topologies.len() as u64, "topologies"),
+        (experiment.algorithms.len() as u64, "algorithms"),
+        (experiment.workloads.len() as u64, "workloads"),
+        (experiment.machines.len() as u64, "machines"),
+        (u64::from(experiment.repetitions), "repetitions"),
+    ];
+    let count = factors.iter().map(|(n, _)| *n).fold(1, u64::saturating_mul);
+    if count <= MOST_CASES {
+        return Ok(());
+    }
+    let words: Vec<String> = factors.iter().filter(|(n, _)| *n > 1).map(|(n, what)| format!("{n} {what}")).collect();
+    Err(Text::flag("the experiment", &words.join(" x "))
+        .error(format!("its lists multiply to {count} cases, expected at most {MOST_CASES}"))
+        .help("make several experiments of it, each with a file of rows of its own"))
 }
 
 fn all<T>(texts: &[Text], read: impl Fn(&Text) -> Result<T, InputError>) -> Result<Vec<T>, InputError> {

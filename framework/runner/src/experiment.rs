@@ -62,6 +62,15 @@ impl Default for Experiment {
     }
 }
 
+/// What a time limit is.
+const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
+
+/// A time limit as written in a file, a flag or the dashboard; the error says what was expected. Thirty years are as good as for ever, and are
+/// still a time that can be added to another.
+pub fn seconds(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e9).ok_or(SECONDS)
+}
+
 const KEYS: [&str; 10] = [
     "name",
     "topologies",
@@ -162,14 +171,15 @@ impl Reader {
     }
 
     fn seconds(&self, value: &Spanned<DeValue<'_>>) -> Result<f64, InputError> {
-        let number = match value.get_ref() {
-            DeValue::Integer(_) | DeValue::Float(_) => self.number(value),
-            _ => None,
-        };
-        number
-            .and_then(|n| n.parse::<f64>().ok())
-            .filter(|s| s.is_finite() && *s > 0.0)
-            .ok_or_else(|| self.wrong(value, "a number of seconds above 0"))
+        match value.get_ref() {
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                let number = self.number(value).unwrap_or_default();
+                seconds(&number).map_err(|expected| {
+                    self.text("", value.span()).error(format!("expected {expected}, found {number}"))
+                })
+            }
+            _ => Err(self.wrong(value, SECONDS)),
+        }
     }
 
     fn table<'v>(&self, value: &'v Spanned<DeValue<'v>>) -> Result<&'v DeTable<'v>, InputError> {

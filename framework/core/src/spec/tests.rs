@@ -27,6 +27,10 @@ fn broken_specs_say_what_is_missing() {
     assert_eq!(error("a:b="), "thing `a:b=`: the value after `=` is missing");
     assert_eq!(error("a:b=1,b=2"), "thing `a:b=1,b=2`: `b` is given twice");
     assert_eq!(error("a:(b"), "thing `a:(b`: the parenthesis is never closed");
+    let nested = |deep: usize| format!("a:{}b{}", "a:1(".repeat(deep), ")".repeat(deep));
+    assert!(Spec::parse("thing", &nested(8)).is_ok());
+    let deep = Spec::parse("thing", &nested(60_000)).unwrap_err();
+    assert_eq!((deep.at, &*deep.message), (37, "a parenthesis within 8 others, expected at most 8 within one another"));
     assert_eq!(error("a:b)"), "thing `a:b)`: a closing parenthesis without an opening one");
 }
 

@@ -152,7 +152,7 @@ impl Known {
             machine: Machine::parse_among(&spec.machine, &own).map_err(|e| e.to_string())?,
             repetition: spec.repetition,
             seed: spec.seed,
-            timeout: spec.timeout_secs.map(Duration::from_secs_f64),
+            timeout: spec.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
         })
     }
 }

@@ -4,7 +4,7 @@ use super::Words;
 use super::offers::{Offer, offers};
 use std::collections::BTreeSet;
 use swapmeet_runner::case::{self, Case, choose};
-use swapmeet_runner::experiment::{Experiment, OwnMachine};
+use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
@@ -239,8 +239,7 @@ impl Picks {
             }
             Setting::Timeout if text.is_empty() => self.timeout_secs = None,
             Setting::Timeout => {
-                let given = text.parse::<f64>().ok().filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9);
-                self.timeout_secs = Some(given.ok_or_else(|| bad("a number of seconds above 0"))?);
+                self.timeout_secs = Some(seconds(text).map_err(bad)?);
             }
             Setting::Name if text.is_empty() => return Err(bad("a name")),
             Setting::Name => text.clone_into(&mut self.name),
