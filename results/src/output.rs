@@ -13,31 +13,39 @@ impl From<csv::Error> for SinkError {
     }
 }
 
-/// Rows as CSV (RFC 4180, UTF-8): one header, then each row written and flushed as it comes.
+/// Rows as CSV (RFC 4180, UTF-8): one header, then each row written in one piece and flushed as it comes, so that whoever reads the file sees whole
+/// rows, and a run that is killed leaves at most one torn.
 ///
 /// Lines end in a line feed alone, which every reader of CSV takes and which keeps `cut`, `awk` and `diff` from seeing a carriage return
 /// in the last column.
 pub struct CsvSink<W: Write> {
-    writer: csv::Writer<W>,
+    out: W,
     headed: bool,
 }
 
 impl<W: Write> CsvSink<W> {
     /// Writes to `out`; the header comes with the first row, or at the end if there is none.
     pub fn new(out: W) -> Self {
-        Self { writer: csv::WriterBuilder::new().from_writer(out), headed: false }
+        Self { out, headed: false }
     }
 
     /// Writes more rows to a file that has a header.
     pub fn appending(out: W) -> Self {
-        Self { headed: true, ..Self::new(out) }
+        Self { out, headed: true }
     }
 
-    fn head(&mut self) -> Result<(), SinkError> {
+    /// Writes a row, and the header if it is still to come.
+    fn write(&mut self, row: Option<&Record>) -> Result<(), SinkError> {
+        let mut lines = csv::Writer::from_writer(Vec::new());
         if !std::mem::replace(&mut self.headed, true) {
-            self.writer.write_record(columns())?;
+            lines.write_record(columns())?;
         }
-        Ok(())
+        if let Some(record) = row {
+            lines.write_record(record.fields())?;
+        }
+        let bytes = lines.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        self.out.write_all(&bytes)?;
+        Ok(self.out.flush()?)
     }
 }
 
@@ -47,14 +55,11 @@ impl<W: Write> Sink for CsvSink<W> {
         if let Some(error) = record.unwritable() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, error).into());
         }
-        self.head()?;
-        self.writer.write_record(record.fields())?;
-        Ok(self.writer.flush()?)
+        self.write(Some(record))
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
-        self.head()?;
-        Ok(self.writer.flush()?)
+        self.write(None)
     }
 }
 
@@ -97,6 +102,33 @@ mod tests {
         sink.finish().unwrap();
         seen.push(page.lines());
         assert_eq!(seen, [0, 2, 3, 4, 4]);
+    }
+
+    /// What is written at a time.
+    #[derive(Default)]
+    struct Pieces(Vec<Vec<u8>>);
+
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_row_is_written_in_one_piece_however_long() {
+        let mut pieces = Pieces::default();
+        let mut sink = CsvSink::new(&mut pieces);
+        for _ in 0..2 {
+            sink.record(&Record { reason: "x".repeat(60_000), ..Record::default() }).unwrap();
+        }
+        sink.finish().unwrap();
+        let ends: Vec<_> =
+            pieces.0.iter().filter(|piece| !piece.is_empty()).map(|piece| piece.ends_with(b"\n")).collect();
+        assert_eq!(ends, [true, true]);
     }
 
     #[test]

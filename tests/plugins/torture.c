@@ -107,6 +107,7 @@ ALGORITHM(babbles, for (;;) puts("noise");)
 ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)
 ALGORITHM(fails, host->fail(host->ctx, text("on purpose")); return SWM_ERROR;)
+ALGORITHM(goes_on, static char reason[60000]; SwmStr s; size_t i; for (i = 0; i < sizeof reason; i++) reason[i] = "and on "[i % 7]; s.ptr = (const uint8_t *)reason; s.len = sizeof reason; host->fail(host->ctx, s); return SWM_ERROR;)
 /* These two do no harm, and must come to none. */
 ALGORITHM(prints, int i; for (i = 0; i < 20000; i++) { puts("1,2,3,ok"); fputs("noise\n", stderr); } fflush(stdout); return shift(problem, host);)
 ALGORITHM(wanders, if (chdir("/") != 0) abort(); close(0); close(1); close(2); signal(SIGPIPE, SIG_DFL); return shift(problem, host);)
@@ -122,7 +123,8 @@ static const struct {
     {"stops", plan_stops},         {"ignores", plan_ignores},         {"eats", plan_eats},       {"kills-group", plan_kills_group},
     {"closes", plan_closes},       {"forks", plan_forks},             {"garbles", plan_garbles}, {"lies", plan_lies},
     {"outlives", plan_outlives},   {"floods", plan_floods},           {"pesters", plan_pesters}, {"babbles", plan_babbles},
-    {"odd-answer", plan_odd_answer}, {"fails", plan_fails},           {"prints", plan_prints},   {"wanders", plan_wanders},
+    {"odd-answer", plan_odd_answer}, {"fails", plan_fails},     {"goes-on", plan_goes_on},
+            {"prints", plan_prints},   {"wanders", plan_wanders},
 };
 
 enum { COUNT = sizeof ALL / sizeof ALL[0] };

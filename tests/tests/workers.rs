@@ -28,7 +28,7 @@ fn timeless_rows(path: &Path) -> Vec<Record> {
 }
 
 /// How each algorithm of the torture plugin ends.
-const ENDS: [(&str, Status, &str); 24] = [
+const ENDS: [(&str, Status, &str); 25] = [
     ("segfault", Status::Crashed, "its process was killed by signal 11 (SIGSEGV)"),
     ("aborts", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
     ("divides", Status::Crashed, "its process was killed by signal 8 (SIGFPE)"),
@@ -55,6 +55,7 @@ const ENDS: [(&str, Status, &str); 24] = [
     ("lies", Status::Invalid, "after step 0: block 1 -> 0 was never delivered to node 0 (it is at node 1)"),
     ("odd-answer", Status::Error, "the plugin returned 12345, expected 0 to 3"),
     ("fails", Status::Error, "on purpose"),
+    ("goes-on", Status::Error, "and on and on"),
     ("prints", Status::Ok, ""),
     ("wanders", Status::Ok, ""),
 ];
@@ -122,6 +123,8 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
         let row = &rows[2 * i + 1];
         assert_eq!((row.algorithm.as_str(), row.status), (*name, *status), "{}", row.reason);
         assert!(row.reason.starts_with(reason), "{name}: {}", row.reason);
+        assert!(row.reason.chars().count() <= 4000, "{name}");
+        assert_eq!(row.reason.ends_with(" .. (cut off here)"), *name == "goes-on", "{name}");
     }
     for (row, good) in rows.iter().step_by(2).zip(&good) {
         assert_eq!(timeless(row), timeless(good), "a good case between two bad ones");

@@ -8,7 +8,7 @@
 //! Whoever started a batch hears of it by [`Event`]s. Rows come as cases end; [`Ordered`] puts them in the order of cases again.
 
 use crate::case::Case;
-use crate::session::{Said, blank, tell_group};
+use crate::session::{Said, blank, refuse, tell_group};
 use message::CaseSpec;
 use process::{Answer, Process};
 use std::collections::{BTreeMap, VecDeque};
@@ -254,7 +254,8 @@ impl Shared {
     }
 
     fn failed(&self, case: usize, status: Status, reason: &str) {
-        let record = Record { status, reason: reason.to_owned(), ..blank(&self.cases[case]) };
+        let mut record = blank(&self.cases[case]);
+        refuse(&mut record, status, reason);
         self.finished(case, Box::new(record));
     }
 }

@@ -87,7 +87,7 @@ fn plan_and_price(
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
     };
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
-    planned.log.iter().for_each(|line| tell(Said::Log(line.clone())));
+    planned.log.iter().for_each(|line| tell(Said::Log(bounded(line))));
     let told = answers(first);
     let mut records = Vec::new();
     for (index, pricer) in open.iter().zip(&pricers) {
@@ -234,9 +234,21 @@ fn ways(topology: &dyn Topology, to: &[u32]) -> Option<(u64, u64)> {
     Some((farthest, hops))
 }
 
-fn refuse(record: &mut Record, status: Status, reason: &str) {
+/// Makes a row that of a case without figures.
+pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {
     record.status = status;
-    record.reason = reason.to_owned();
+    record.reason = bounded(reason);
+}
+
+/// A text that a plugin may have had a hand in, not longer than anybody would read.
+fn bounded(text: &str) -> String {
+    const MOST: usize = 4000;
+    const MARK: &str = " .. (cut off here)";
+    let cut = |most: usize| text.char_indices().nth(most).map(|(at, _)| &text[..at]);
+    match cut(MOST).and(cut(MOST - MARK.len())) {
+        Some(kept) => format!("{kept}{MARK}"),
+        None => text.to_owned(),
+    }
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
@@ -258,4 +270,18 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     record.send_buffer_bytes = bytes(totals.send_buffer);
     record.receive_buffer_bytes = bytes(totals.receive_buffer);
     record.rearrangements = Some(totals.rearrangements);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_cut_where_nobody_would_read_on() {
+        let as_is = "é".repeat(4000);
+        assert_eq!(bounded(&as_is), as_is);
+        let cut = bounded(&(as_is + "e"));
+        assert_eq!(cut.chars().count(), 4000);
+        assert!(cut.ends_with("éé .. (cut off here)"));
+    }
 }

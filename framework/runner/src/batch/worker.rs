@@ -9,7 +9,7 @@ use crate::case::{Case, choose};
 use crate::input::Text;
 use crate::limits::{limit_memory, no_core_file};
 use crate::registry::Registry;
-use crate::session::{Said, tell_group};
+use crate::session::{Said, refuse, tell_group};
 use crate::topology;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::cell::RefCell;
@@ -108,7 +108,7 @@ impl Known {
                     numbers.push(number);
                 }
                 // The program looked it up a moment ago: a file has gone, or changed.
-                Err(reason) => row(number, &unknown(spec, reason)),
+                Err(reason) => row(number, &unknown(spec, &reason)),
             }
         }
         let mut pulse = Pulse::new(|steps| say(&Reply::Progress { steps }));
@@ -158,8 +158,8 @@ impl Known {
 }
 
 /// The row of a case that can't be looked up any more.
-fn unknown(spec: &CaseSpec, reason: String) -> Record {
-    Record {
+fn unknown(spec: &CaseSpec, reason: &str) -> Record {
+    let mut record = Record {
         experiment: spec.experiment.clone(),
         algorithm: spec.algorithm.clone(),
         topology: spec.topology.clone(),
@@ -167,8 +167,8 @@ fn unknown(spec: &CaseSpec, reason: String) -> Record {
         machine: spec.machine.clone(),
         repetition: spec.repetition,
         seed: spec.seed,
-        status: Status::Error,
-        reason,
         ..Record::default()
-    }
+    };
+    refuse(&mut record, Status::Error, reason);
+    record
 }
