@@ -5,10 +5,12 @@ use crate::output;
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use swapmeet_results::{CsvSink, ReadError, Record, Sink, SinkError, columns, read_bytes};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::blank;
+use tempfile::NamedTempFile;
 
 /// A place for rows.
 pub enum Rows {
@@ -20,7 +22,7 @@ pub enum Rows {
         /// The file, where it is one.
         path: Option<PathBuf>,
         /// Held for as long as we write: another run that would write to it is refused.
-        _lock: Option<File>,
+        lock: Option<File>,
     },
 }
 
@@ -45,7 +47,7 @@ impl Rows {
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
             let csv = CsvSink::new(output::data().map_err(|e| Failure::writing("standard output", &e))?);
-            return Ok((Self::Written { csv: Box::new(csv), path: None, _lock: None }, nothing));
+            return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
         let mut file = open(path, resume)?;
@@ -66,12 +68,12 @@ impl Rows {
         }
         let out: Box<dyn Write> = Box::new(file.try_clone().map_err(|e| refused(&e))?);
         let csv = if headed { CsvSink::appending(out) } else { CsvSink::new(out) };
-        Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), _lock: Some(file) }, found))
+        Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(file) }, found))
     }
 
     /// Whether rows go to a file that [`Rows::sort`] can put in order later.
     pub fn can_be_sorted(&self) -> bool {
-        matches!(self, Self::Written { path: Some(_), _lock: Some(file), .. } if is_regular(file))
+        matches!(self, Self::Written { path: Some(_), lock: Some(file), .. } if is_regular(file))
     }
 
     /// Takes a row.
@@ -99,21 +101,27 @@ impl Rows {
     }
 
     /// Puts the rows of a file, which came as cases ended, in the order of cases.
-    pub fn sort(&self, cases: &[Case]) -> Result<(), Failure> {
-        let Self::Written { path: Some(path), .. } = self else { return Ok(()) };
+    pub fn sort(&mut self, cases: &[Case]) -> Result<(), Failure> {
+        let Self::Written { path: Some(path), lock, .. } = self else { return Ok(()) };
+        let path: &Path = path;
         let failed = |e: &io::Error| Failure::writing(&path.display().to_string(), e);
         let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
         let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
         let found = matched(path, records, cases)?;
-        // Beside the file, so that it takes its place in one go: never is there half a file.
-        let mut beside = path.clone().into_os_string();
-        beside.push(".sorted");
-        let mut csv = CsvSink::new(File::create(&beside).map_err(|e| failed(&e))?);
+        // Beside the file, so that it takes its place in one go: never is there half a file. A link stays one.
+        let place = path.canonicalize().map_err(|e| failed(&e))?;
+        let mut beside = NamedTempFile::new_in(place.parent().unwrap_or(&place)).map_err(|e| failed(&e))?;
+        let mut csv = CsvSink::new(beside.as_file_mut());
         for record in found.rows.iter().flatten() {
             csv.record(record).map_err(|SinkError::Io(e)| failed(&e))?;
         }
         csv.finish().map_err(|SinkError::Io(e)| failed(&e))?;
-        std::fs::rename(&beside, path).map_err(|e| failed(&e))
+        let permissions = std::fs::metadata(&place).map_err(|e| failed(&e))?.permissions();
+        beside.as_file().set_permissions(permissions).map_err(|e| failed(&e))?;
+        // The lock is on the file, not on its name: whoever opens the name from now on finds it locked too. Not every kind of file can be.
+        let _ = beside.as_file().try_lock();
+        *lock = Some(beside.persist(&place).map_err(|e| failed(&e.error))?);
+        Ok(())
     }
 }
 
@@ -134,9 +142,17 @@ fn open(path: &Path, read: bool) -> Result<File, Failure> {
         Err(TryLockError::WouldBlock) => {
             Err(Failure::Usage(format!("{}: another run is writing to it", path.display())))
         }
+        // Another run has put its rows in order since we opened it: the lock is on what was in that place.
+        Ok(()) if is_replaced(path, &file) => open(path, read),
         // Not every kind of file can be locked.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
+}
+
+/// Whether the path leads to another file by now.
+fn is_replaced(path: &Path, file: &File) -> bool {
+    let identity = |m: std::fs::Metadata| (m.dev(), m.ino());
+    is_regular(file) && file.metadata().map(identity).ok() != std::fs::metadata(path).map(identity).ok()
 }
 
 fn is_regular(file: &File) -> bool {
@@ -236,4 +252,34 @@ fn difference(key: &[String; 12], keys: &[[String; 12]]) -> String {
     let texts: Vec<String> =
         differ.map(|(name, (theirs, ours))| format!("its {name} is `{theirs}`, here `{ours}`")).collect();
     texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn rows_put_in_order_are_still_in_the_same_place_and_locked() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, link, others] = ["rows", "link", "rows.sorted"].map(|name| dir.path().join(name));
+        std::fs::write(&others, "the user's").unwrap();
+        std::fs::write(&file, "").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
+        symlink(&file, &link).unwrap();
+        let (mut rows, _) = Rows::open(Some(&link), false, &[]).unwrap();
+        rows.finish().unwrap();
+        let before = std::fs::metadata(&file).unwrap();
+        rows.sort(&[]).unwrap();
+        let after = std::fs::metadata(&file).unwrap();
+        assert_ne!(before.ino(), after.ino(), "another file has taken its place");
+        assert_eq!(after.permissions().mode() & 0o777, 0o640);
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
+        assert_eq!(std::fs::read_to_string(&others).unwrap(), "the user's");
+        let refused = |path: &Path| matches!(create(path), Err(Failure::Usage(why)) if why.ends_with("another run is writing to it"));
+        assert!(refused(&file) && refused(&link));
+        drop(rows);
+        assert!(!refused(&file));
+    }
 }
