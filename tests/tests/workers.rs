@@ -87,6 +87,7 @@ const GOOD: [&str; ENDS.len() + 1] = [
     "torus-multiscatter:cycles=3",
     "torus-multiscatter:variant=one-port,cycles=2",
     "torus-multiscatter:variant=one-port,cycles=3",
+    "torus-multiscatter:variant=all-ports,cycles=2",
 ];
 
 #[test]
