@@ -59,6 +59,15 @@ impl Field for u64 {
     }
 }
 
+impl Field for u128 {
+    fn write(&self) -> String {
+        self.to_string()
+    }
+    fn read(text: &str) -> Result<Self, String> {
+        whole(text)
+    }
+}
+
 impl Field for u32 {
     fn write(&self) -> String {
         self.to_string()

@@ -46,7 +46,8 @@ struct Column {
 
 macro_rules! record {
     ($($(#[$doc:meta])+ $name:ident: $type:ty),+ $(,)?) => {
-        /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms` in milliseconds), sizes in bytes.
+        /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms` in milliseconds), sizes in bytes:
+        /// whole numbers that are exact however large, for a schedule passes on the same bytes many times.
         ///
         /// The default is an `error` without a reason and without figures: a row that failed is its case, a status and a reason on top of it.
         #[derive(Debug, Clone, PartialEq, Default)]
@@ -131,13 +132,13 @@ record! {
     /// Sends over all steps.
     messages: Option<u64>,
     /// Sum over steps of the longest message.
-    critical_bytes: Option<u64>,
+    critical_bytes: Option<u128>,
     /// Sum over steps of the longest route.
     critical_hops: Option<u64>,
     /// Bytes over all messages.
-    total_bytes: Option<u64>,
+    total_bytes: Option<u128>,
     /// Bytes times hops over all messages.
-    total_hop_bytes: Option<u64>,
+    total_hop_bytes: Option<u128>,
     /// The most messages on one directed link in one step.
     max_link_messages: Option<u64>,
     /// The sum over steps of each step's such maximum.
@@ -147,7 +148,7 @@ record! {
     /// The most messages one node receives in one step.
     max_receives: Option<u64>,
     /// The most bytes one node holds at a step's end.
-    peak_node_bytes: Option<u64>,
+    peak_node_bytes: Option<u128>,
     /// How often nodes rearrange their data.
     rearrangements: Option<u64>,
     /// Planning, verifying and counting the schedule that the row was priced from; rows of one schedule share it.
@@ -157,9 +158,9 @@ record! {
     /// A remark, such as that the machine had to run steps in turns.
     note: String,
     /// The most bytes one node sends in one phase, what it keeps for itself included.
-    send_buffer_bytes: Option<u64>,
+    send_buffer_bytes: Option<u128>,
     /// The most bytes one node receives in one phase, what it keeps for itself included.
-    receive_buffer_bytes: Option<u64>,
+    receive_buffer_bytes: Option<u128>,
 }
 
 /// The names of all columns, in order.
@@ -225,6 +226,15 @@ mod tests {
         let record = Record { startup_us: Some(0.0), steps: Some(0), ..Record::default() };
         let field = |name| record.fields().nth(columns().position(|c| c == name).unwrap()).unwrap();
         assert_eq!(["startup_us", "transmission_us", "steps", "messages"].map(field), ["0", "", "0", ""]);
+    }
+
+    #[test]
+    fn bytes_beyond_64_bits_are_written_and_read_to_the_last_digit() {
+        let record = Record { total_bytes: Some(188_296_863_814_778_880_000), ..Record::default() };
+        let fields: Vec<String> = record.fields().collect();
+        assert!(fields.iter().any(|f| f == "188296863814778880000"));
+        assert_eq!(Record::from_fields(fields.iter().map(String::as_str)), Ok(record.clone()));
+        assert!(serde_json::to_string(&record).unwrap().contains(r#""total_bytes":188296863814778880000"#));
     }
 
     #[test]

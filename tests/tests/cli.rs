@@ -470,14 +470,14 @@ fn sizes_that_differ_pair_by_pair_are_conserved() {
     ]);
     let off_diagonal: u64 =
         (0..16).flat_map(|i| (0..16).map(move |j| (i, j))).filter(|(i, j)| i != j).map(|(i, j)| i * 100 + j).sum();
-    assert_eq!(rows[0].total_bytes, Some(off_diagonal), "a direct exchange moves every block once");
+    assert_eq!(rows[0].total_bytes, Some(off_diagonal.into()), "a direct exchange moves every block once");
     // the longest message of a shift by d is from node 15, whose sizes are the largest
     let longest: u64 = (1..16).map(|d| (0..16).map(|i| matrix[i][(i + d) % 16]).max().unwrap()).sum();
-    assert_eq!(rows[0].critical_bytes, Some(longest));
+    assert_eq!(rows[0].critical_bytes, Some(longest.into()));
     assert_eq!(rows[1].verified, Verified::Blocks);
     assert!(rows[1].total_bytes > rows[0].total_bytes, "combining passes blocks on");
     let held: Vec<u64> = (0..16).map(|j| (0..16).map(|i| matrix[i][j]).sum()).collect();
-    assert!(rows.iter().all(|r| r.peak_node_bytes >= held.iter().copied().max()));
+    assert!(rows.iter().all(|r| r.peak_node_bytes >= held.iter().map(|h| u128::from(*h)).max()));
 }
 
 #[test]
@@ -538,4 +538,30 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
         row.reason,
         "its sets over 1000000 nodes in axes of [1000000] would take 465 GiB, at most 8 may: a grid of more, shorter axes takes less"
     );
+}
+
+/// On a ring every block passes half of the nodes: n * n (n - 1) / 2 of them in all, and 1 TiB each. Counted in blocks or in bytes, they add up beyond 64 bits.
+#[test]
+fn bytes_over_a_whole_schedule_are_exact_however_many() {
+    let n: u128 = 340;
+    let rows = rows(&[
+        "--topology",
+        "ring:340",
+        "--algorithm",
+        "ring",
+        "--workload",
+        "uniform:1024GiB",
+        "--workload",
+        "one-spike:max=1024GiB,rest=1024GiB",
+        "--machine",
+        "free",
+    ]);
+    assert_eq!(rows.len(), 2);
+    let total = n * (n * (n - 1) / 2) << 40;
+    assert!(total > u128::from(u64::MAX));
+    for row in rows {
+        assert_eq!((row.status, row.total_bytes), (Status::Ok, Some(total)), "{}: {}", row.workload, row.reason);
+        assert_eq!(row.total_hop_bytes, Some(total), "every message goes one hop");
+        assert_eq!(row.critical_bytes, Some(total / n), "all nodes send alike");
+    }
 }

@@ -37,7 +37,7 @@ fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
     assert_eq!((row.max_sends, row.max_receives, row.max_link_messages), (Some(1), Some(1), Some(1)), "{topology}");
     assert_eq!(row.critical_hops, row.steps, "{algorithm} on {topology}");
     assert!(row.lower_bound_us.unwrap() <= row.time_us.unwrap(), "{algorithm} on {topology}");
-    (row.steps.unwrap(), row.critical_bytes.unwrap())
+    (row.steps.unwrap(), row.critical_bytes.unwrap().try_into().unwrap())
 }
 
 fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -> Outcome {
@@ -52,7 +52,7 @@ fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -
 /// Rounds and words.
 fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     match outcome {
-        Outcome::Verified(Totals { steps, critical_load, .. }) => Ok((steps, critical_load)),
+        Outcome::Verified(Totals { steps, critical_load, .. }) => Ok((steps, critical_load.try_into().unwrap())),
         Outcome::Invalid(fault) => Err(fault.to_string()),
         Outcome::Unsupported(why) | Outcome::Failed(why) | Outcome::TimedOut(why) => Err(why),
     }

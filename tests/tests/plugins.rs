@@ -112,7 +112,7 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
     let workloads = ["uniform:1", "uniform:1000", "uniform:2", "uniform:2000"];
     let output = swapmeet(&args).args(workloads.iter().flat_map(|w| ["--workload", w])).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
-    let critical: Vec<Option<u64>> = rows.iter().map(|r| r.critical_bytes).collect();
+    let critical: Vec<Option<u128>> = rows.iter().map(|r| r.critical_bytes).collect();
     // round the ring the messages have 3, 2 and 1 blocks, straight they have one each
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
 }

@@ -158,8 +158,8 @@ fn every_figure_agrees() {
             assert_eq!(most(p, all().map(|m| (m.1, m.2))), figure("recv_max"), "{at}: received");
             let others = || all().filter(|m| m.0 != m.1);
             assert_eq!(most(p, others().map(|m| (m.0, m.2))), figure("sent_max_noself"), "{at}: sent to others");
-            assert_eq!(row.send_buffer_bytes, Some(figure("sbuf_max")), "{at}: send buffer");
-            assert_eq!(row.receive_buffer_bytes, Some(figure("rbuf_max")), "{at}: receive buffer");
+            assert_eq!(row.send_buffer_bytes, Some(figure("sbuf_max").into()), "{at}: send buffer");
+            assert_eq!(row.receive_buffer_bytes, Some(figure("rbuf_max").into()), "{at}: receive buffer");
             let longest: Vec<u64> = stages.iter().map(|s| s.iter().map(|m| m.2).max().unwrap()).collect();
             let theirs: Vec<u64> =
                 expected["longest"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();

@@ -31,9 +31,9 @@ fn each_size(group: &str, mut check: impl FnMut(&Record, &Value)) {
     assert!(sizes >= 7);
 }
 
-fn agrees(row: &Record, expected: &Value, fields: &[(&str, Option<u64>)]) {
+fn agrees(row: &Record, expected: &Value, fields: &[(&str, Option<u128>)]) {
     for (name, ours) in fields {
-        assert_eq!(*ours, expected[name].as_u64(), "{}: {name}", row.topology);
+        assert_eq!(*ours, expected[name].as_u64().map(u128::from), "{}: {name}", row.topology);
     }
 }
 
@@ -44,14 +44,14 @@ fn sizes_that_need_no_virtual_nodes_agree_in_every_figure() {
             row,
             expected,
             &[
-                ("steps", row.steps),
+                ("steps", row.steps.map(u128::from)),
                 ("blocks", row.critical_bytes),
-                ("hops", row.critical_hops),
-                ("messages", row.messages),
+                ("hops", row.critical_hops.map(u128::from)),
+                ("messages", row.messages.map(u128::from)),
                 ("block_hops", row.total_hop_bytes),
-                ("max_contention", row.max_link_messages),
+                ("max_contention", row.max_link_messages.map(u128::from)),
                 ("peak_held", row.peak_node_bytes),
-                ("rearrangements", row.rearrangements),
+                ("rearrangements", row.rearrangements.map(u128::from)),
             ],
         );
         assert_eq!((row.max_sends, row.max_receives), (Some(1), Some(1)));
@@ -72,12 +72,12 @@ fn sizes_with_virtual_nodes_agree_in_every_figure() {
             row,
             expected,
             &[
-                ("steps", row.steps),
+                ("steps", row.steps.map(u128::from)),
                 ("blocks", row.critical_bytes),
-                ("hops", row.critical_hops),
-                ("messages", row.messages),
+                ("hops", row.critical_hops.map(u128::from)),
+                ("messages", row.messages.map(u128::from)),
                 ("block_hops", row.total_hop_bytes),
-                ("max_contention", row.max_link_messages),
+                ("max_contention", row.max_link_messages.map(u128::from)),
                 ("peak_held", row.peak_node_bytes),
             ],
         );

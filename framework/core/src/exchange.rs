@@ -64,6 +64,8 @@ impl Exchange {
         parts: u32,
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
+        /// So that what a node holds, or a message carries, fits its number.
+        const MOST_LOAD: u128 = 1 << 63;
         placement.check()?;
         let tells = |side| collective.tells_apart(side);
         let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), tells(Side::Destinations), parts);
@@ -98,10 +100,15 @@ impl Exchange {
             step: 0,
             selection,
         };
+        let mut exists = 0;
         for real in 0..exchange.placement.machine_nodes() {
             for bits in exchange.initial(real) {
-                let count = exchange.layout.count(&bits);
-                exchange.held[real as usize] += exchange.load(&bits, count);
+                let load = exchange.load(&bits, exchange.layout.count(&bits));
+                exists += u128::from(load);
+                if exists > MOST_LOAD {
+                    return Err(Fault::Refused(format!("its blocks, in {parts} parts each, add up beyond 2^63")));
+                }
+                exchange.held[real as usize] += load;
                 exchange.holdings.insert_box(&exchange.layout, exchange.placement.owner(real), &bits);
             }
         }
@@ -220,7 +227,8 @@ impl Exchange {
         if !rule.copy {
             self.held[real_from] -= load;
         }
-        self.held[real_to] += load;
+        // What comes often in one step may go over, until the step's end takes off what is there already.
+        self.held[real_to] = self.held[real_to].wrapping_add(load);
         Ok(Some(load))
     }
 
@@ -270,8 +278,9 @@ impl Exchange {
         // Sizes of shared collectives are those of whole blocks, so a share of the load is a share of the count.
         let total = holdings::count(record);
         let load = self.load(arrived, total);
-        self.held[self.placement.real(node) as usize] -=
-            (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
+        let waste = (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
+        let held = &mut self.held[self.placement.real(node) as usize];
+        *held = held.wrapping_sub(waste);
         Ok(())
     }
 

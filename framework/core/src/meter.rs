@@ -23,8 +23,8 @@ struct Port {
 #[derive(Debug, Clone, Copy, Default)]
 struct Buffers {
     phase: u32,
-    sent: u64,
-    received: u64,
+    sent: u128,
+    received: u128,
 }
 
 /// Measures steps on one topology.
@@ -36,7 +36,7 @@ pub struct Meter {
     buffers: Vec<Buffers>,
     phase: u32,
     /// The most that one node sends, and receives, in one phase.
-    most_buffered: (u64, u64),
+    most_buffered: (u128, u128),
     step: u64,
     /// Whether anybody wants [`StepFacts::max_multiplexed_load`].
     multiplexing: bool,
@@ -75,7 +75,7 @@ impl Meter {
     }
 
     /// The most that one node sends in one phase, and the most that one receives, what it sends itself included.
-    pub fn most_buffered(&self) -> (u64, u64) {
+    pub fn most_buffered(&self) -> (u128, u128) {
         self.most_buffered
     }
 
@@ -89,8 +89,8 @@ impl Meter {
         if buffers.phase != self.phase {
             *buffers = Buffers { phase: self.phase, ..Buffers::default() };
         }
-        buffers.sent += sent;
-        buffers.received += received;
+        buffers.sent += u128::from(sent);
+        buffers.received += u128::from(received);
         self.most_buffered.0 = self.most_buffered.0.max(buffers.sent);
         self.most_buffered.1 = self.most_buffered.1.max(buffers.received);
     }
@@ -111,9 +111,9 @@ impl Meter {
             t.hops = hops as u32;
             alike &= t.load == load;
             facts.max_load = facts.max_load.max(t.load);
-            facts.total_load += t.load;
+            facts.total_load = facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
             facts.max_hops = facts.max_hops.max(hops);
-            facts.load_hops = facts.load_hops.saturating_add(t.load.saturating_mul(hops));
+            facts.load_hops += u128::from(t.load) * u128::from(hops);
             self.count_ports(t, &mut facts);
             self.buffer(t.from, t.load, 0);
             self.buffer(t.to, 0, t.load);
@@ -121,8 +121,8 @@ impl Meter {
         facts.max_link_messages = self.links.max();
         if self.multiplexing {
             facts.max_multiplexed_load = Some(match facts.max_link_messages {
-                0 | 1 => facts.max_load,
-                f if alike => f.saturating_mul(load),
+                0 | 1 => facts.max_load.into(),
+                f if alike => u128::from(f) * u128::from(load),
                 _ => self.most_multiplexed(number, transfers, ways)?,
             });
         }
@@ -164,7 +164,7 @@ impl Meter {
     }
 
     /// The most, over all messages, of a message's load times the most messages on a link of its route.
-    fn most_multiplexed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u64, Fault> {
+    fn most_multiplexed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u128, Fault> {
         let mut messages: HashMap<u64, u64> = HashMap::new();
         self.links.for_each_loaded(&mut |link, load| {
             messages.insert(link, load);
@@ -179,7 +179,7 @@ impl Meter {
                     }
                 })
                 .map_err(|source| bad_route(number, t, source))?;
-            most = most.max(t.load.saturating_mul(shared));
+            most = most.max(u128::from(t.load) * u128::from(shared));
         }
         Ok(most)
     }
@@ -234,6 +234,11 @@ impl Meter {
 
 fn way_of<'a>(t: &Transfer, ways: &'a [Way]) -> Option<&'a Way> {
     t.way.checked_sub(1).map(|i| &ways[i as usize])
+}
+
+/// Whatever is summed within a step, on a link or at a node, is a part of all its messages.
+fn too_much(step: u64) -> Fault {
+    Fault::Refused(format!("step {step}: its messages, copies among them, add up beyond 2^64 bytes or parts of blocks"))
 }
 
 fn bad_route(step: u64, t: &Transfer, source: crate::topology::RouteError) -> Fault {

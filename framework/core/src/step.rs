@@ -30,13 +30,13 @@ pub struct StepFacts {
     /// The longest route.
     pub max_hops: u64,
     /// Load times hops, over all messages.
-    pub load_hops: u64,
+    pub load_hops: u128,
     /// The most messages on one directed link.
     pub max_link_messages: u64,
     /// The most load on one directed link.
     pub max_link_load: u64,
     /// The most, over all messages, of a message's load times the most messages on a link of its route; `None` unless a listener wants it.
-    pub max_multiplexed_load: Option<u64>,
+    pub max_multiplexed_load: Option<u128>,
     /// The most messages one node sends.
     pub max_sends: u64,
     /// The most messages one node receives.
@@ -75,7 +75,7 @@ impl StepFacts {
     pub fn multiplexed(&self) -> f64 {
         match (self.slowed, self.max_multiplexed_load) {
             (Some(slowed), _) => slowed.multiplexed,
-            (None, most) => most.unwrap_or(self.max_load) as f64,
+            (None, most) => most.map_or(self.max_load as f64, |most| most as f64),
         }
     }
 }
@@ -115,7 +115,7 @@ pub enum Proof {
     Amounts,
 }
 
-/// What no machine changes about a whole schedule.
+/// What no machine changes about a whole schedule. The loads of one step fit 64 bits, the sums of many steps need not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// How delivery was proved.
@@ -127,13 +127,13 @@ pub struct Totals {
     /// Messages over all steps.
     pub messages: u64,
     /// Sum over steps of the longest message.
-    pub critical_load: u64,
+    pub critical_load: u128,
     /// Sum over steps of the longest route.
     pub critical_hops: u64,
     /// Load over all messages.
-    pub total_load: u64,
+    pub total_load: u128,
     /// Load times hops over all messages.
-    pub load_hops: u64,
+    pub load_hops: u128,
     /// The most messages on one directed link in one step.
     pub max_link_messages: u64,
     /// Sum over steps of the most messages on one directed link.
@@ -145,9 +145,9 @@ pub struct Totals {
     /// The most load one node holds at a step's end.
     pub peak_load: u64,
     /// The most load one node sends in one phase, what it sends itself included.
-    pub send_buffer: u64,
+    pub send_buffer: u128,
     /// The most load one node receives in one phase, what it sends itself included.
-    pub receive_buffer: u64,
+    pub receive_buffer: u128,
     /// How often nodes rearrange what they hold.
     pub rearrangements: u64,
 }
@@ -157,10 +157,10 @@ impl Totals {
     pub fn add(&mut self, facts: &StepFacts) {
         self.steps += 1;
         self.messages += facts.messages;
-        self.critical_load += facts.max_load;
+        self.critical_load += u128::from(facts.max_load);
         self.critical_hops += facts.max_hops;
-        self.total_load += facts.total_load;
-        self.load_hops = self.load_hops.saturating_add(facts.load_hops);
+        self.total_load += u128::from(facts.total_load);
+        self.load_hops += facts.load_hops;
         self.max_link_messages = self.max_link_messages.max(facts.max_link_messages);
         self.sum_link_messages += facts.max_link_messages;
         self.max_sends = self.max_sends.max(facts.max_sends);

@@ -17,7 +17,7 @@ const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Time {
     startups: u64,
-    words: u64,
+    words: u128,
 }
 
 /// What an algorithm takes with blocks of so many words.

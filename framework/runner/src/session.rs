@@ -252,10 +252,8 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    let bytes = |load: u64| {
-        let bytes = u128::from(load) * u128::from(unit) / u128::from(totals.parts.max(1));
-        Some(u64::try_from(bytes).unwrap_or(u64::MAX))
-    };
+    // Far from overflow: a load over 64 bits is one of bytes, of which a unit is one, or took more than 2^24 steps.
+    let bytes = |load: u128| load.checked_mul(u128::from(unit)).map(|all| all / u128::from(totals.parts.max(1)));
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);
     record.critical_bytes = bytes(totals.critical_load);
@@ -266,7 +264,7 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     record.sum_link_messages = Some(totals.sum_link_messages);
     record.max_sends = Some(totals.max_sends);
     record.max_receives = Some(totals.max_receives);
-    record.peak_node_bytes = bytes(totals.peak_load);
+    record.peak_node_bytes = bytes(totals.peak_load.into());
     record.send_buffer_bytes = bytes(totals.send_buffer);
     record.receive_buffer_bytes = bytes(totals.receive_buffer);
     record.rearrangements = Some(totals.rearrangements);

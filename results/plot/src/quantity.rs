@@ -78,7 +78,7 @@ impl Y {
             Self::Steps => count(record.steps),
             Self::Messages => count(record.messages),
             Self::LinkMessages => count(record.max_link_messages),
-            Self::NodeBytes => count(record.peak_node_bytes),
+            Self::NodeBytes => record.peak_node_bytes.map(|n| n as f64),
         }
     }
 

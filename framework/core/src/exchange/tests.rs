@@ -279,6 +279,33 @@ fn loads_are_bytes_where_blocks_differ() {
     assert_eq!(x.held(), [3, 21, 75]);
 }
 
+#[derive(Debug)]
+struct Huge;
+
+impl BlockSizes for Huge {
+    fn bytes(&self, _: u64, _: u64) -> u64 {
+        1 << 59
+    }
+    fn largest(&self) -> u64 {
+        1 << 59
+    }
+}
+
+#[test]
+fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
+    let with = |parts| {
+        let grid = Grid::new(&[3]).unwrap();
+        Exchange::new(Collective::AllToAll, Placement::new(grid, 3), parts, Some(Arc::new(Huge)))
+    };
+    assert!(with(1).is_ok(), "9 blocks of 2^59");
+    for parts in [2, 4096] {
+        assert_eq!(
+            with(parts).unwrap_err().to_string(),
+            format!("its blocks, in {parts} parts each, add up beyond 2^63")
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

@@ -53,7 +53,7 @@ struct Network {
     spec: &'static str,
     /// Levels; 0 for a cube.
     k: u32,
-    paper: [(u64, u64); 4],
+    paper: [(u64, u128); 4],
 }
 
 const NETWORKS: [Network; 4] = [
@@ -139,7 +139,7 @@ fn bound(topology: Option<&Arc<dyn Topology>>, pattern: &Pattern) -> Time {
         "alltoall" => topology.distance_sum().unwrap_or(0),
         _ => topology.nodes() - 1,
     };
-    Time { startups, words }
+    Time { startups, words: words.into() }
 }
 
 /// Table II, cell by cell.
@@ -207,7 +207,7 @@ pub fn theorems(measured: &Measured) -> Table {
     );
     for cell in measured.cells.iter().filter(|cell| cell.network.k > 0) {
         let (k, base) = (cell.network.k, cell.base);
-        let n_k = nodes(k);
+        let (n_0, n_k) = (u128::from(N_0), u128::from(nodes(k)));
         let name = format!("{}, k = {k}", cell.pattern.theorem);
         let startups = (1 << (k + 1)) - 2 + (1 << k) * base.startups;
         table.add(
@@ -218,12 +218,12 @@ pub fn theorems(measured: &Measured) -> Table {
             "",
         );
         // r = (2 n_0)^(2^k - 1) / 2^k
-        let r = (2 * N_0).pow((1 << k) - 1) >> k;
-        let bases = r * base.words + r / N_0 * base.words + ((1 << k) - 2) * base.words;
+        let r = (2 * n_0).pow((1 << k) - 1) >> k;
+        let bases = r * base.words + r / n_0 * base.words + ((1 << k) - 2) * base.words;
         let (printed, corrected, what) = match cell.pattern.collective {
-            "broadcast" => (startups, startups, "as printed"),
+            "broadcast" => (startups.into(), startups.into(), "as printed"),
             "alltoall" => {
-                let bases = (1 << k) * (n_k / N_0) * base.words;
+                let bases = (1 << k) * (n_k / n_0) * base.words;
                 let terms = 3 * ((1 << k) - 1) * n_k / 2;
                 (3 * (1 << k) * n_k + bases, terms + bases, "(3/2) (2^k - 1) n_k in place of 3 * 2^k n_k")
             }

@@ -147,12 +147,12 @@ pub fn table_4(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
 }
 
 /// Send and receive buffer of each seed.
-fn buffers(bench: &Bench<'_>, algorithm: &str, p: u64, load: &Load) -> Result<Vec<(u64, u64)>, ReproduceError> {
+fn buffers(bench: &Bench<'_>, algorithm: &str, p: u64, load: &Load) -> Result<Vec<(u128, u128)>, ReproduceError> {
     let rows = bench.repeated(&nodes(p), algorithm, &load.workload, &["free".to_owned()], load.seeds)?;
     Ok(rows.iter().map(both).collect())
 }
 
 /// Send and receive buffer of a row.
-pub fn both(row: &Record) -> (u64, u64) {
+pub fn both(row: &Record) -> (u128, u128) {
     (row.send_buffer_bytes.unwrap_or(0), row.receive_buffer_bytes.unwrap_or(0))
 }
