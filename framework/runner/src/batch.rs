@@ -11,7 +11,7 @@ use crate::case::Case;
 use crate::session::{Said, blank, refuse, tell_group};
 use message::CaseSpec;
 use process::{Answer, Process};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -184,7 +184,7 @@ impl Shared {
         let mut process = None;
         while let Some(unit) = self.next_unit() {
             self.tell(Event::Started { cases: unit.cases.clone() });
-            let mut open = unit.cases;
+            let mut open: BTreeSet<usize> = unit.cases.into_iter().collect();
             while !open.is_empty() && !self.stop.load(Ordering::Relaxed) {
                 let worker = match process.take().map_or_else(|| Process::start(workers), Ok) {
                     Ok(worker) => worker,
@@ -199,16 +199,16 @@ impl Shared {
     }
 
     /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes back if it still can work.
-    fn run_unit(&self, mut worker: Process, open: &mut Vec<usize>) -> Option<Process> {
+    fn run_unit(&self, mut worker: Process, open: &mut BTreeSet<usize>) -> Option<Process> {
         let specs: Vec<CaseSpec> = open.iter().map(|i| CaseSpec::of(&self.cases[*i])).collect();
-        let asked = open.clone();
+        let asked: Vec<usize> = open.iter().copied().collect();
         let limit = self.cases[asked[0]].timeout;
         let mut answer = worker.ask(specs);
         loop {
             match answer {
                 Answer::Row(index, record) => {
                     if let Some(case) = asked.get(index) {
-                        open.retain(|c| c != case);
+                        open.remove(case);
                         self.finished(*case, record);
                     }
                 }
@@ -217,18 +217,15 @@ impl Shared {
                 Answer::Done if open.is_empty() => return Some(worker),
                 // Neither rows nor a crash: whatever it is, the case is not good.
                 Answer::Done => {
-                    let case = open.remove(0);
-                    self.failed(case, Status::Error, "the worker process gave no row");
+                    self.failed_first(open, Status::Error, "the worker process gave no row");
                     return None;
                 }
                 Answer::Late(limit) => {
-                    let case = open.remove(0);
-                    self.failed(case, Status::Timeout, &format!("not done after {} s", limit.as_secs_f64()));
+                    self.failed_first(open, Status::Timeout, &format!("not done after {} s", limit.as_secs_f64()));
                     return None;
                 }
                 Answer::Died(how) => {
-                    let case = open.remove(0);
-                    self.failed(case, Status::Crashed, &how);
+                    self.failed_first(open, Status::Crashed, &how);
                     return None;
                 }
                 Answer::Unfit(why) => {
@@ -241,10 +238,17 @@ impl Shared {
         }
     }
 
+    /// The first of the open cases is what the worker was at.
+    fn failed_first(&self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
+        if let Some(case) = open.pop_first() {
+            self.failed(case, status, reason);
+        }
+    }
+
     /// It is no case's doing: the next worker would do no better with the others.
-    fn none_could_start(&self, open: &mut Vec<usize>, why: &str) {
+    fn none_could_start(&self, open: &mut BTreeSet<usize>, why: &str) {
         let reason = format!("no worker process could be started: {why}");
-        open.drain(..).for_each(|case| self.failed(case, Status::Error, &reason));
+        std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
     }
 
     /// A line, with whom it comes from.

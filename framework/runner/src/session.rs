@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
+use std::collections::BTreeSet;
 use std::time::Instant;
 use swapmeet_core::bound::{Across, Demand, lower_bound};
 use swapmeet_core::collective::{Busiest, Collective};
@@ -39,7 +40,8 @@ pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut
         let started = Instant::now();
         let rows = plan_and_price(group, &open, watchers, tell);
         let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
-        open.retain(|case| rows.iter().all(|(index, _)| index != case));
+        let done: BTreeSet<usize> = rows.iter().map(|(index, _)| *index).collect();
+        open.retain(|case| !done.contains(case));
         for (index, mut record) in rows {
             record.wall_ms = Some(wall_ms);
             tell(Said::Row(index, Box::new(record)));
