@@ -223,7 +223,6 @@ pub(crate) mod tests {
             sink.record(record).unwrap();
         }
         sink.finish().unwrap();
-        drop(sink);
         String::from_utf8(out).unwrap()
     }
 

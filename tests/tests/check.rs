@@ -184,7 +184,7 @@ const WRONG: [Wrong; 16] = [
         "wrong_tables",
         &[("TABLE", "plugin.head.abi_major = 9;")],
         "fault tables   ",
-        "built for plugin ABI 9.1, this swapmeet speaks 1.1",
+        "built for plugin ABI 9.0, this swapmeet speaks 1.0",
     ),
     (
         "wrong_version",
@@ -236,20 +236,6 @@ fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
     assert!(cfg!(not(target_os = "linux")) || (120 << 20..135 << 20).contains(&fattest), "{fattest}");
 }
 
-/// A plugin built with the header of 1.0, whose algorithms had no `ports`, loads and runs.
-#[test]
-fn what_was_built_for_1_0_loads_in_1_1() {
-    let dir = tempdir().unwrap();
-    let macros = [
-        ("PLAN", "return shift(problem, host);"),
-        ("TABLE", "wrong.size = 120; wrong.ports = 7; plugin.head.abi_minor = 0;"),
-    ];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "older", &macros) else { return };
-    let (code, report) = check(&file, &["--topology", "ring:4"]);
-    // What lies beyond the size is not read.
-    assert_eq!((code, &report["algorithms"][0]["ports_claimed"]), (0, &Value::from(0)));
-}
-
 #[test]
 fn the_report_is_for_reading() {
     let dir = tempdir().unwrap();
@@ -258,7 +244,7 @@ fn the_report_is_for_reading() {
     let text = String::from_utf8(output.stdout).unwrap();
     let steady: Vec<&str> = text.lines().filter(|l| !l.starts_with("  time ") && !l.starts_with("  memory ")).collect();
     insta::assert_snapshot!(steady.join("\n"), @r"
-        ring-c 0.1.0, plugin ABI 1.1, MIT OR Apache-2.0
+        ring-c 0.1.0, plugin ABI 1.0, MIT OR Apache-2.0
 
         c-ring (alltoall)
           verified  13 of 13 cases, every block, up to 512 nodes

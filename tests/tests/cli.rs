@@ -557,7 +557,7 @@ fn bytes_over_a_whole_schedule_are_exact_however_many() {
         "free",
     ]);
     assert_eq!(rows.len(), 2);
-    let total = n * (n * (n - 1) / 2) << 40;
+    let total = (n * (n * (n - 1) / 2)) << 40;
     assert!(total > u128::from(u64::MAX));
     for row in rows {
         assert_eq!((row.status, row.total_bytes), (Status::Ok, Some(total)), "{}: {}", row.workload, row.reason);

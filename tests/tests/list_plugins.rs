@@ -38,7 +38,7 @@ fn each_says_where_it_came_from() {
 fn json_has_everything_that_a_plugin_says_of_its_algorithms() {
     let list = plugins(&swapmeet(&["list", "plugins", "--format", "json"]).output().unwrap());
     let suh_shin = named(&list, "suh-shin");
-    assert_eq!((&suh_shin["abi"], &suh_shin["licence"]), (&Value::from("1.1"), &Value::from("MIT OR Apache-2.0")));
+    assert_eq!((&suh_shin["abi"], &suh_shin["licence"]), (&Value::from("1.0"), &Value::from("MIT OR Apache-2.0")));
     let algorithm = &suh_shin["algorithms"][0];
     assert_eq!(
         (&algorithm["name"], &algorithm["ports"], &algorithm["collectives"]),
@@ -57,7 +57,7 @@ fn for_reading_each_algorithm_has_its_title_and_paper() {
     let text = String::from_utf8(output.stdout).unwrap();
     let paragraph = text.split("\nthakur ").nth(1).unwrap();
     let shown: Vec<&str> = paragraph.lines().take(5).collect();
-    assert_eq!(shown[0], "0.1.0  (plugin ABI 1.1, MIT OR Apache-2.0)");
+    assert_eq!(shown[0], "0.1.0  (plugin ABI 1.0, MIT OR Apache-2.0)");
     assert!(shown[1].ends_with("  (beside the program)"), "{}", shown[1]);
     assert_eq!(shown[2], "    pex: Pairwise exchange for power-of-two meshes (Fig. 1)");
     assert_eq!(shown[3], "        on any topology with a power of two of nodes");

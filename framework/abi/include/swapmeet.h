@@ -22,9 +22,7 @@
 #define SWM_ABI_MAJOR 1
 
 // Grows when fields are appended; never a reason to refuse.
-//
-// 1.1 appended `SwmAlgorithm.ports` and `SwmHost.destination`.
-#define SWM_ABI_MINOR 1
+#define SWM_ABI_MINOR 0
 
 // All went well.
 #define SWM_OK 0
@@ -356,7 +354,7 @@ typedef struct SwmAlgorithm {
                         const struct SwmHost *host);
     // Gives the schedule, step by step.
     int32_t (*plan)(const struct SwmAlgorithm *algorithm, const struct SwmProblem *problem, const struct SwmHost *host);
-    // Since 1.1. The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `UINT64_MAX`
+    // The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `UINT64_MAX`
     // for one that uses all links, 0 where the plugin doesn't say. `swapmeet check` holds the schedules to it.
     uint64_t ports;
 } SwmAlgorithm;

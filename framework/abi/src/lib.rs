@@ -27,9 +27,7 @@ const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 /// Plugins and hosts of different major versions refuse each other.
 pub const SWM_ABI_MAJOR: u32 = 1;
 /// Grows when fields are appended; never a reason to refuse.
-///
-/// 1.1 appended [`SwmAlgorithm::ports`] and [`SwmHost::destination`].
-pub const SWM_ABI_MINOR: u32 = 1;
+pub const SWM_ABI_MINOR: u32 = 0;
 /// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
 
@@ -367,7 +365,7 @@ pub struct SwmAlgorithm {
     pub plan: Option<
         unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
     >,
-    /// Since 1.1. The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX`
+    /// The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX`
     /// for one that uses all links, 0 where the plugin doesn't say. `swapmeet check` holds the schedules to it.
     pub ports: u64,
 }

@@ -12,13 +12,13 @@ const WRONG_TABLES: [(&str, &str, &str); 17] = [
     (
         "other_major",
         "plugin.head.abi_major = 7; plugin.head.abi_minor = 3;",
-        "FILE: built for plugin ABI 7.3, this swapmeet speaks 1.1: rebuild the plugin with a header or SDK of version 1.x",
+        "FILE: built for plugin ABI 7.3, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
         // nothing but the head may be believed of another major version
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
-        "FILE: built for plugin ABI 0.1, this swapmeet speaks 1.1: rebuild the plugin with a header or SDK of version 1.x",
+        "FILE: built for plugin ABI 0.1, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
         "magic",
@@ -38,7 +38,7 @@ const WRONG_TABLES: [(&str, &str, &str); 17] = [
     (
         "small_algorithm",
         "wrong.size = 0;",
-        "FILE: not a swapmeet plugin: algorithm 0: its table has 0 bytes, expected at least 120",
+        "FILE: not a swapmeet plugin: algorithm 0: its table has 0 bytes, expected at least 128",
     ),
     (
         "name",
