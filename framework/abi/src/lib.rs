@@ -20,6 +20,9 @@
 use core::ffi::c_void;
 
 mod layout;
+mod sized;
+
+pub use sized::{Growing, read_sized};
 
 /// `"SWAPMEET"` in ASCII, first byte lowest: the first eight bytes of every plugin's table.
 pub const SWM_MAGIC: u64 = 0x5445_454D_5041_5753;

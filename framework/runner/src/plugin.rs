@@ -4,12 +4,11 @@
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
-use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
-    ENTRY_SYMBOL, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin,
-    SwmRun, SwmStr,
+    ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo,
+    SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 
 /// Why a file could not be loaded as a plugin.
@@ -181,15 +180,8 @@ impl Plugin {
         if head.abi_major != SWM_ABI_MAJOR {
             return Err(PluginError::OtherAbi { path: path.to_owned(), major: head.abi_major, minor: head.abi_minor });
         }
-        if (head.size as usize) < size_of::<SwmPlugin>() {
-            return Err(bad(format!(
-                "its table has {} bytes, expected at least {}",
-                head.size,
-                size_of::<SwmPlugin>()
-            )));
-        }
-        // SAFETY: the table is at least as large as the struct, as just checked.
-        let table = unsafe { table.read_unaligned() };
+        // SAFETY: a table of this major version has as many bytes as its head says.
+        let table = unsafe { read_sized(table) }.map_err(|size| bad(small::<SwmPlugin>(size)))?;
         // SAFETY: a table's texts live as long as the plugin.
         let text = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")));
         let name = text(table.name, "name")?;
@@ -227,8 +219,10 @@ impl Plugin {
     }
 }
 
-/// Fields up to here are in every 1.x.
-const SIZE_IN_1_0: usize = 128;
+/// What is said of a table that no version has so small.
+fn small<T: Growing>(size: usize) -> String {
+    format!("its table has {size} bytes, expected at least {}", T::SIZE_1_0)
+}
 
 impl Algorithm {
     /// The plugin's own table. Loads the file, where this process hasn't yet.
@@ -251,18 +245,8 @@ impl Algorithm {
         if raw.is_null() {
             return Err("no table".to_owned());
         }
-        // SAFETY: the size is the first field of every version of the struct.
-        let size = unsafe { raw.cast::<u32>().read_unaligned() } as usize;
-        if size < SIZE_IN_1_0 {
-            return Err(format!("its table has {size} bytes, expected at least {SIZE_IN_1_0}"));
-        }
-        let mut table = MaybeUninit::<SwmAlgorithm>::zeroed();
-        // SAFETY: both have at least as many bytes as are copied; all zero is a table of nulls, which is one. What an older plugin
-        // lacks stays zero, what a newer one has more is left where it is.
-        let table = unsafe {
-            raw.cast::<u8>().copy_to(table.as_mut_ptr().cast(), size.min(size_of::<SwmAlgorithm>()));
-            table.assume_init()
-        };
+        // SAFETY: the caller promises an algorithm's table, and it is not null.
+        let table = unsafe { read_sized(raw) }.map_err(small::<SwmAlgorithm>)?;
         // SAFETY: a table's texts live as long as the plugin.
         let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
         let name = read(table.name, "name")?;

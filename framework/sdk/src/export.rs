@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_ERROR, SWM_GATHER, SWM_MAGIC, SWM_OK,
     SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo,
-    SwmPlugin, SwmProblem, SwmStr,
+    SwmPlugin, SwmProblem, SwmStr, read_sized,
 };
 
 /// What is to reach whom.
@@ -266,11 +266,13 @@ unsafe fn run(
     host: *const SwmHost,
     work: impl Fn(&dyn Algorithm, &Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
 ) -> i32 {
-    // SAFETY: `user` is the leaked reference that `describe` put there; the rest is promised by the caller.
-    let (algorithm, problem, host) =
-        unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), &*problem, own_copy(host)) };
+    // SAFETY: `user` is the leaked reference that `describe` put there; the host gives a table of its own size.
+    let (algorithm, host) = unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
+    // A host that nothing can be asked of can't be told either.
+    let Ok(host) = host else { return SWM_ERROR };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let problem = Problem::read(problem, &host)?;
+        // SAFETY: promised by the caller.
+        let problem = unsafe { Problem::read(problem, &host) }?;
         work(algorithm, &problem, &mut Schedule::new(&host))
     }));
     let (code, reason) = match outcome {
@@ -285,21 +287,6 @@ unsafe fn run(
         unsafe { fail(host.ctx, SwmStr::new(&reason)) };
     }
     code
-}
-
-/// The host's table; what an older host lacks is null.
-///
-/// # Safety
-/// `host` must point to a table whose `size` is the bytes there are.
-unsafe fn own_copy(host: *const SwmHost) -> SwmHost {
-    // SAFETY: a table of null functions is a table.
-    let mut own: SwmHost = unsafe { std::mem::zeroed() };
-    // SAFETY: every table begins with its size; no more than both have is copied.
-    unsafe {
-        let bytes = ((&raw const (*host).size).read() as usize).min(size_of::<SwmHost>());
-        std::ptr::copy_nonoverlapping(host.cast::<u8>(), (&raw mut own).cast::<u8>(), bytes);
-    }
-    own
 }
 
 thread_local! {
@@ -361,9 +348,11 @@ mod tests {
             host.ctx = (&raw mut reason).cast();
             host.fail = Some(hear);
             let mut topology: SwmTopology = std::mem::zeroed();
+            topology.size = size_of::<SwmTopology>() as u32;
             topology.nodes = 4;
             let param = swapmeet_abi::SwmParam { key: SwmStr::new(key), value: SwmStr::new(value) };
             let mut problem: SwmProblem = std::mem::zeroed();
+            problem.size = size_of::<SwmProblem>() as u32;
             problem.topology = &raw const topology;
             problem.params = &raw const param;
             problem.param_count = 1;

@@ -2,8 +2,9 @@
 
 use crate::export::Collective;
 use crate::schedule::Stop;
+use std::marker::PhantomData;
 use std::str::FromStr;
-use swapmeet_abi::{SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology};
+use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
 
 /// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
 /// cases that differ only in them.
@@ -36,21 +37,26 @@ use swapmeet_abi::{SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology};
 /// assert_eq!(refused(Rehearsal::on("ring", &[8])), "ring:8 has not two dimensions");
 /// ```
 pub struct Problem<'a> {
-    raw: &'a SwmProblem,
+    raw: SwmProblem,
     host: &'a SwmHost,
     topology: Topology<'a>,
     collective: Collective,
 }
 
 impl<'a> Problem<'a> {
-    /// Reads the host's structs; `Err` says what is wrong with them.
-    pub(crate) fn read(raw: &'a SwmProblem, host: &'a SwmHost) -> Result<Self, Stop> {
+    /// Reads the host's structs, which may be older or newer than those known here; `Err` says what is wrong with them.
+    ///
+    /// # Safety
+    /// `raw` must be null or a problem of the size that it says, and all it points to must be there for `'a`.
+    pub(crate) unsafe fn read(raw: *const SwmProblem, host: &'a SwmHost) -> Result<Self, Stop> {
+        // SAFETY: promised by the caller.
+        let raw = unsafe { whole(raw, "problem") }?;
         let collective = Collective::from_code(raw.collective).ok_or_else(|| {
             Stop::unsupported(format!("collective number {} is unknown to this plugin", raw.collective))
         })?;
         // SAFETY: the host keeps the topology for the length of the call.
-        let topology = unsafe { raw.topology.as_ref() }.ok_or_else(|| Stop::failed("the host gave no topology"))?;
-        Ok(Self { raw, host, topology: Topology { raw: topology }, collective })
+        let topology = unsafe { whole(raw.topology, "topology") }?;
+        Ok(Self { raw, host, topology: Topology { raw: topology, call: PhantomData }, collective })
     }
 
     /// What connects the nodes.
@@ -134,7 +140,9 @@ impl<'a> Problem<'a> {
 /// What connects the nodes of the machine.
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
-    raw: &'a SwmTopology,
+    raw: SwmTopology,
+    /// What `raw` points to is the host's, for the length of the call.
+    call: PhantomData<&'a SwmTopology>,
 }
 
 impl<'a> Topology<'a> {
@@ -163,6 +171,20 @@ impl<'a> Topology<'a> {
     }
 }
 
+/// A copy of one of the host's structs, with zero for what an older host's lacks.
+///
+/// # Safety
+/// `ptr` must be null or point to as many bytes as the struct says it has.
+unsafe fn whole<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> {
+    if ptr.is_null() {
+        return Err(Stop::failed(format!("the host gave no {name}")));
+    }
+    // SAFETY: promised by the caller.
+    unsafe { read_sized(ptr) }.map_err(|size| {
+        Stop::failed(format!("the host gave a {name} of {size} bytes, expected at least {}", T::SIZE_1_0))
+    })
+}
+
 /// Text from the host, which promises UTF-8.
 fn text<'a>(raw: SwmStr) -> &'a str {
     // SAFETY: the host keeps its texts for the length of the call.
@@ -176,5 +198,40 @@ fn kind_of<T>() -> &'static str {
         "f32" | "f64" => "a number",
         "bool" => "true or false",
         _ => "another value",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::size_of;
+
+    /// The nodes that are read of a topology, or why none are, where problem and topology claim sizes of their own.
+    fn nodes(problem_size: usize, topology_size: usize) -> Result<u64, String> {
+        // SAFETY: all three are numbers, nullable pointers and nullable functions.
+        let (host, mut problem, mut topology): (SwmHost, SwmProblem, [SwmTopology; 2]) =
+            unsafe { (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed()) };
+        topology[0].nodes = 4;
+        topology[0].size = topology_size as u32;
+        problem.size = problem_size as u32;
+        problem.topology = topology.as_ptr();
+        let both = [problem, problem];
+        // SAFETY: no size is above that of two structs in a row.
+        let read = unsafe { Problem::read(both.as_ptr(), &host) };
+        read.map(|problem| problem.topology().nodes()).map_err(|stop| stop.to_string())
+    }
+
+    #[test]
+    fn structs_of_a_later_host_are_longer() {
+        let (problem, topology) = (size_of::<SwmProblem>(), size_of::<SwmTopology>());
+        assert_eq!(nodes(SwmProblem::SIZE_1_0, SwmTopology::SIZE_1_0), Ok(4));
+        assert_eq!(nodes(problem + 8, topology + 40), Ok(4));
+    }
+
+    #[test]
+    fn structs_shorter_than_ever_are_refused_unread() {
+        let (problem, topology) = (size_of::<SwmProblem>(), size_of::<SwmTopology>());
+        assert_eq!(nodes(8, topology), Err("the host gave a problem of 8 bytes, expected at least 56".to_owned()));
+        assert_eq!(nodes(problem, 55), Err("the host gave a topology of 55 bytes, expected at least 56".to_owned()));
     }
 }

@@ -198,7 +198,8 @@ impl Rehearsal {
             deal: Some(deal),
             destination: Some(destination),
         };
-        let made = Problem::read(&problem, &host).and_then(|problem| {
+        // SAFETY: problem and topology say their sizes, and outlive the schedule.
+        let made = unsafe { Problem::read(&raw const problem, &host) }.and_then(|problem| {
             algorithm.supports(&problem)?;
             algorithm.plan(&problem, &mut Schedule::new(&host))
         });

@@ -1,7 +1,7 @@
 //! Reading what a plugin hands over: nothing is believed before it is checked, as far as a pointer can be.
 
 use smallvec::SmallVec;
-use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSend, SwmSet};
+use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSend, SwmSet, read_sized};
 use swapmeet_core::boxes::{Axis, NodeSet};
 use swapmeet_core::topology::Way;
 
@@ -53,7 +53,7 @@ pub(super) unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(
     /// The longest path a message may name.
     const LONGEST: u64 = 1 << 24;
     // SAFETY: the caller promises a route.
-    let Some(raw) = (unsafe { read_sized(route, ROUTE_1_0) }) else {
+    let Ok(raw) = (unsafe { read_sized(route) }) else {
         return Err("the plugin's route has a `size` below 40: set it to sizeof(SwmRoute)");
     };
     if raw.dim_count > MOST_AXES {
@@ -100,30 +100,4 @@ pub(super) unsafe fn values<T: Copy>(ptr: *const T, len: usize) -> impl ExactSiz
     let len = if ptr.is_null() { 0 } else { len };
     // SAFETY: the caller promises `len` values.
     (0..len).map(move |i| unsafe { ptr.add(i).read_unaligned() })
-}
-
-/// Sizes in version 1.0 of the boundary, below which no plugin's struct can be: one that is smaller was never filled in.
-pub(super) const LAYOUT_1_0: usize = 24;
-pub(super) const ROUTE_1_0: usize = 40;
-pub(super) const SEND_1_0: usize = 128;
-pub(super) const DEAL_1_0: usize = 64;
-
-/// Reads a struct that begins with its size: what the plugin's version lacks is zero. `None` if the size is below `oldest`.
-///
-/// # Safety
-/// `ptr` must point to a struct that begins with its size in bytes, and zero must be a valid value of every field of `T`.
-pub(super) unsafe fn read_sized<T: Copy>(ptr: *const T, oldest: usize) -> Option<T> {
-    // SAFETY: the caller promises both.
-    unsafe {
-        let size = ptr.cast::<u32>().read_unaligned() as usize;
-        if size < oldest {
-            return None;
-        }
-        if size >= size_of::<T>() {
-            return Some(ptr.read_unaligned());
-        }
-        let mut local = std::mem::MaybeUninit::<T>::zeroed();
-        std::ptr::copy_nonoverlapping(ptr.cast::<u8>(), local.as_mut_ptr().cast::<u8>(), size);
-        Some(local.assume_init())
-    }
 }

@@ -1,12 +1,12 @@
 //! The table of functions that a plugin is handed.
 
 use super::Host;
-use super::read::{DEAL_1_0, LAYOUT_1_0, MOST_AXES, SEND_1_0, read_sized, values};
+use super::read::{MOST_AXES, values};
 use crate::plugin::text;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use swapmeet_abi::{SWM_AMOUNTS, SWM_STOPPED, SwmDeal, SwmHost, SwmLayout, SwmSend, SwmStr};
+use swapmeet_abi::{SWM_AMOUNTS, SWM_STOPPED, SwmDeal, SwmHost, SwmLayout, SwmSend, SwmStr, read_sized};
 use swapmeet_core::amounts::{Deal, Units};
 use swapmeet_core::collective::Collective;
 use swapmeet_core::fault::Fault;
@@ -129,7 +129,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                 if host.placed {
                     return Err(Fault::OutOfOrder("the schedule sets its grid after it has placed a node"));
                 }
-                let Some(raw) = read_sized(layout, LAYOUT_1_0) else {
+                let Ok(raw) = read_sized(layout) else {
                     return Err(Fault::BadGrid("its `size` is below 24: set it to sizeof(SwmLayout)".to_owned()));
                 };
                 if raw.axis_count > MOST_AXES {
@@ -193,7 +193,7 @@ unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
                 if send.is_null() {
                     return Err(Fault::OutOfOrder("the plugin sends null"));
                 }
-                let Some(send) = read_sized(send, SEND_1_0) else {
+                let Ok(send) = read_sized(send) else {
                     return Err(Fault::OutOfOrder(
                         "the plugin's send has a `size` below 128: set it to sizeof(SwmSend)",
                     ));
@@ -222,7 +222,7 @@ unsafe extern "C" fn deal(ctx: *mut c_void, deal: *const SwmDeal) -> i32 {
                 if deal.is_null() {
                     return Err(Fault::OutOfOrder("the plugin deals null"));
                 }
-                let Some(raw) = read_sized(deal, DEAL_1_0) else {
+                let Ok(raw) = read_sized(deal) else {
                     return Err(Fault::OutOfOrder(
                         "the plugin's deal has a `size` below 64: set it to sizeof(SwmDeal)",
                     ));
