@@ -155,14 +155,15 @@ static SwmSend hand(uint64_t from, uint64_t to, uint64_t number)
     return send;
 }
 
-/* The nodes deal all they hold to each other; then each sends each what is its own. */
-static int32_t deal_and_collect(const SwmProblem *problem, const SwmHost *host)
+/* The nodes deal all they hold to each other, beginning with that hand; then each sends each what is its own. */
+static int32_t deal_and_collect_from(const SwmProblem *problem, const SwmHost *host, uint64_t first)
 {
     const uint64_t n = problem->topology->nodes;
     uint64_t distance, node;
     move_amounts(host);
     for (node = 0; node < n; node++) {
         SwmDeal deal = deal_of(node, n);
+        deal.first = first;
         host->deal(host->ctx, &deal);
     }
     for (distance = 1; distance <= n; distance++) {
@@ -185,8 +186,47 @@ static int32_t deal_and_collect(const SwmProblem *problem, const SwmHost *host)
     return SWM_OK;
 }
 
-/* A right schedule: one distance a step. */
-static int32_t shift(const SwmProblem *problem, const SwmHost *host)
+static int32_t deal_and_collect(const SwmProblem *problem, const SwmHost *host)
+{
+    return deal_and_collect_from(problem, host, 0);
+}
+
+/* What is for the next node but one, or for the one after it, goes to the next node and back again before all goes where it should. */
+static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, uint64_t farther)
+{
+    const uint64_t n = problem->topology->nodes;
+    uint64_t distance, node;
+    int back;
+    move_amounts(host);
+    for (back = 0; back <= 1; back++) {
+        host->step(host->ctx);
+        for (node = 0; node < n; node++) {
+            const uint64_t next = (node + 1) % n;
+            SwmSend send = back ? everything(next, node) : everything(node, next);
+            SwmAmount amount;
+            amount.destination = (node + 2 + farther) % n;
+            amount.bytes = host->block_bytes(host->ctx);
+            send.flags = SWM_NAMED;
+            send.amounts = &amount;
+            send.amount_count = 1;
+            host->send(host->ctx, &send);
+        }
+    }
+    for (distance = 1; distance < n; distance++) {
+        host->step(host->ctx);
+        for (node = 0; node < n; node++) {
+            SwmSend send = everything(node, (node + distance) % n);
+            send.destinations.kind = SWM_NODE;
+            send.destinations.node = send.to;
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
+    }
+    return SWM_OK;
+}
+
+/* A right schedule: one distance a step, by a route if one is given. */
+static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const SwmRoute *route)
 {
     const uint64_t n = problem->topology->nodes;
     uint64_t distance, node;
@@ -194,11 +234,29 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
             SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
+            send.route = route;
             if (host->send(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
     }
     return SWM_OK;
+}
+
+static int32_t shift(const SwmProblem *problem, const SwmHost *host)
+{
+    return shift_by(problem, host, 0);
+}
+
+/* The same with the two dimensions in this order, or in the other. */
+static int32_t shift_in_order(const SwmProblem *problem, const SwmHost *host, uint32_t first)
+{
+    SwmRoute route = no_route();
+    uint32_t order[2];
+    order[0] = first;
+    order[1] = 1 - first;
+    route.dim_count = 2;
+    route.order = order;
+    return shift_by(problem, host, &route);
 }
 
 /* Another right one: the distances the other way round. */

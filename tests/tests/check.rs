@@ -89,7 +89,7 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
 /// A name, macros for `wrong.c`, and a finding (its beginning, and what it must contain).
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
-const WRONG: [Wrong; 16] = [
+const WRONG: [Wrong; 18] = [
     (
         "crashes",
         &[("PLAN", "return *(volatile int32_t *)8;")],
@@ -124,6 +124,19 @@ const WRONG: [Wrong; 16] = [
     (
         "counts_its_calls",
         &[("PLAN", "static int calls; if (calls++ % 2) return backwards(problem, host); return shift(problem, host);")],
+        "fault repeats wrong ring:4 ",
+        "the second time the same problem gives another schedule",
+    ),
+    (
+        // as much is on its way between the same nodes
+        "takes_what_is_for_another",
+        &[("PLAN", "static uint32_t calls; return there_and_back(problem, host, calls++ % 2);")],
+        "fault repeats wrong ring:4 ",
+        "the second time the same problem gives another schedule",
+    ),
+    (
+        "deals_another_way",
+        &[("PLAN", "static uint32_t calls; return deal_and_collect_from(problem, host, calls++ % 2);")],
         "fault repeats wrong ring:4 ",
         "the second time the same problem gives another schedule",
     ),
@@ -206,6 +219,18 @@ fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
         assert!(found.iter().any(|f| f.starts_with(start) && f.contains(contains)), "{name}: {found:#?}");
         assert_eq!(code, i32::from(start.starts_with("fault")), "{name}");
     }
+}
+
+/// Between the same nodes, over other links.
+#[test]
+fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
+    let dir = tempdir().unwrap();
+    let plan = [("PLAN", "static uint32_t calls; return shift_in_order(problem, host, calls++ % 2);")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "order", &plan) else { return };
+    let (code, report) = check(&file, &["--topology", "torus:3x3"]);
+    let found = findings(&report);
+    let repeats = "fault repeats wrong torus:3x3 the second time the same problem gives another schedule";
+    assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
 /// What hangs takes all the time there is: two such cases are enough.

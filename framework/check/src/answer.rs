@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use swapmeet_core::amounts::{Deal, Portion};
 use swapmeet_core::machine::Machine;
 use swapmeet_core::step::{Listener, Sent, Step};
 use swapmeet_runner::case::{Case, Chosen};
@@ -79,7 +80,7 @@ fn plan(case: &Case) -> Plan {
     }
 }
 
-/// All sends in order, as one number. The hasher's keys are fixed: two processes of the same program agree.
+/// All sends and deals in order, as one number. The hasher's keys are fixed: two processes of the same program agree.
 struct Fingerprint(DefaultHasher);
 
 impl Listener for Fingerprint {
@@ -90,10 +91,15 @@ impl Listener for Fingerprint {
     fn sent(&mut self, sent: &Sent<'_>) {
         (sent.from.logical, sent.from.real, sent.to.logical, sent.to.real, sent.load).hash(&mut self.0);
         sent.boxes.hash(&mut self.0);
-        if let Some(way) = sent.way {
-            way.signs.hash(&mut self.0);
-            way.path.hash(&mut self.0);
-        }
+        sent.way.hash(&mut self.0);
+    }
+
+    fn dealt(&mut self, deal: &Deal<'_>) {
+        deal.hash(&mut self.0);
+    }
+
+    fn portion(&mut self, portion: &Portion<'_>) {
+        portion.hash(&mut self.0);
     }
 
     fn step(&mut self, step: &Step<'_>) {

@@ -32,7 +32,7 @@ pub struct Units {
 
 /// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
 /// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 pub struct Deal<'a> {
     /// Who deals.
     pub node: u64,
@@ -49,7 +49,7 @@ pub struct Deal<'a> {
 }
 
 /// One send of amounts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 pub struct Portion<'a> {
     /// Sender.
     pub from: u64,
@@ -62,7 +62,7 @@ pub struct Portion<'a> {
 }
 
 /// What a send of amounts takes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 pub enum What<'a> {
     /// A hand of what was dealt.
     Hand(u64),

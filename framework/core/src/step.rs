@@ -1,5 +1,6 @@
 //! One step after resolution: what really moved, and the facts about it that no machine changes.
 
+use crate::amounts::{Deal, Portion};
 use crate::topology::Way;
 
 /// A message of a step, between two different nodes of the machine.
@@ -187,6 +188,16 @@ pub trait Listener {
     /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says so.
     fn sent(&mut self, sent: &Sent<'_>) {
         let _ = sent;
+    }
+
+    /// A node has dealt out all it holds. Called, as [`Listener::sent`], only where [`Listener::wants_sends`] says so.
+    fn dealt(&mut self, deal: &Deal<'_>) {
+        let _ = deal;
+    }
+
+    /// Amounts were put on their way, these; [`Listener::sent`] is called next. Only where [`Listener::wants_sends`] says so.
+    fn portion(&mut self, portion: &Portion<'_>) {
+        let _ = portion;
     }
 
     /// Whether [`StepFacts::max_multiplexed_load`] should be measured.

@@ -155,7 +155,9 @@ impl<'a> Walk<'a> {
     /// In a schedule of amounts, a node deals out all it holds, what has just arrived included.
     pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Fault> {
         self.end_step()?;
-        self.running()?.deal(deal)
+        self.running()?.deal(deal)?;
+        self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.dealt(deal));
+        Ok(())
     }
 
     /// Adds a send of blocks to the step.
@@ -174,7 +176,10 @@ impl<'a> Walk<'a> {
     /// Adds a send of amounts to the step.
     pub fn send_amounts(&mut self, portion: &Portion<'_>, way: Option<&Way>) -> Result<(), Fault> {
         match self.in_step()?.send_amounts(portion)? {
-            Some(load) => self.sent(portion.from, portion.to, 0, load, way),
+            Some(load) => {
+                self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.portion(portion));
+                self.sent(portion.from, portion.to, 0, load, way)
+            }
             None => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use super::{Field, Layout, Side};
 
 /// A subset of the coordinates of one axis.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 pub enum Axis<'a> {
     /// Every coordinate.
     All,
@@ -21,7 +21,7 @@ pub enum Axis<'a> {
 }
 
 /// A set of nodes of the schedule's grid.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 pub enum NodeSet<'a> {
     /// Every node.
     All,
