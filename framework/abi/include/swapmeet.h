@@ -352,7 +352,8 @@ typedef struct SwmAlgorithm {
     int32_t (*supports)(const struct SwmAlgorithm *algorithm,
                         const struct SwmProblem *problem,
                         const struct SwmHost *host);
-    // Gives the schedule, step by step.
+    // Gives the schedule, step by step. Null, with no name, where the plugin failed at describing the algorithm: `title` then says why, and
+    // the host refuses the plugin with it.
     int32_t (*plan)(const struct SwmAlgorithm *algorithm, const struct SwmProblem *problem, const struct SwmHost *host);
     // The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `UINT64_MAX`
     // for one that uses all links, 0 where the plugin doesn't say. `swapmeet check` holds the schedules to it.

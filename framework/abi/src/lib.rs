@@ -364,7 +364,8 @@ pub struct SwmAlgorithm {
     pub supports: Option<
         unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
     >,
-    /// Gives the schedule, step by step.
+    /// Gives the schedule, step by step. Null, with no name, where the plugin failed at describing the algorithm: `title` then says why, and
+    /// the host refuses the plugin with it.
     pub plan: Option<
         unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32,
     >,

@@ -250,6 +250,9 @@ impl Algorithm {
         // SAFETY: a table's texts live as long as the plugin.
         let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
         let name = read(table.name, "name")?;
+        if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
+            return Err(read(table.title, "title")?);
+        }
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.is_empty() || !name.chars().all(fine) {
             return Err(format!("its name is `{name}`, expected lower-case letters, digits and hyphens"));

@@ -1,5 +1,6 @@
 //! From a Rust type to the plugin's table: the trait, the macro and the trampolines between them.
 
+use crate::collective::Collective;
 use crate::problem::Problem;
 use crate::schedule::{Schedule, Stop};
 use std::cell::RefCell;
@@ -7,50 +8,9 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use swapmeet_abi::{
-    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_ERROR, SWM_GATHER, SWM_MAGIC, SWM_OK,
-    SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo,
-    SwmPlugin, SwmProblem, SwmStr, read_sized,
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_MAGIC, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHead,
+    SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmStr, read_sized,
 };
-
-/// What is to reach whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Collective {
-    /// Every node has a block for every other.
-    AllToAll,
-    /// The root has one block for everyone.
-    Broadcast,
-    /// The root has a block for each.
-    Scatter,
-    /// Each has a block for the root.
-    Gather,
-    /// Each has a block for everyone.
-    AllGather,
-    /// Each has one block for one other.
-    Permutation,
-}
-
-impl Collective {
-    const TABLE: [(Self, u32); 6] = [
-        (Self::AllToAll, SWM_ALLTOALL),
-        (Self::Broadcast, SWM_BROADCAST),
-        (Self::Scatter, SWM_SCATTER),
-        (Self::Gather, SWM_GATHER),
-        (Self::AllGather, SWM_ALLGATHER),
-        (Self::Permutation, SWM_PERMUTATION),
-    ];
-
-    pub(crate) fn from_code(code: u32) -> Option<Self> {
-        Self::TABLE.iter().find(|(_, c)| *c == code).map(|(collective, _)| *collective)
-    }
-
-    pub(crate) fn code(self) -> u32 {
-        Self::TABLE.iter().find(|(c, _)| *c == self).map_or(0, |(_, code)| *code)
-    }
-
-    fn bit(self) -> u64 {
-        1 << self.code()
-    }
-}
 
 /// A parameter an algorithm takes, as in `tree:fan=3`; any other is refused before the algorithm sees it.
 #[derive(Debug, Clone, Copy)]
@@ -194,7 +154,7 @@ pub fn entry(
     let made = table.get_or_init(|| {
         keep_panics_quiet();
         let algorithms: Vec<*const SwmAlgorithm> =
-            algorithms.iter().map(|a| std::ptr::from_ref(Box::leak(Box::new(describe(*a))))).collect();
+            algorithms.iter().map(|a| std::ptr::from_ref(Box::leak(Box::new(describe_or_why(*a))))).collect();
         let algorithms: &'static [*const SwmAlgorithm] = algorithms.leak();
         Exported {
             plugin: SwmPlugin {
@@ -214,6 +174,25 @@ pub fn entry(
         }
     });
     &raw const made.plugin
+}
+
+/// An algorithm that panics when it is asked what it is has no name and no functions; its title says why.
+fn describe_or_why(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
+    catch_unwind(AssertUnwindSafe(|| describe(algorithm))).unwrap_or_else(|_| SwmAlgorithm {
+        size: size_of::<SwmAlgorithm>() as u32,
+        reserved: 0,
+        name: SwmStr::EMPTY,
+        title: SwmStr::new(panicked().leak()),
+        paper: SwmStr::EMPTY,
+        accepts: SwmStr::EMPTY,
+        collectives: 0,
+        params: std::ptr::null(),
+        param_count: 0,
+        user: std::ptr::null(),
+        supports: None,
+        plan: None,
+        ports: 0,
+    })
 }
 
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
@@ -280,7 +259,7 @@ unsafe fn run(
         Ok(Err(Stop::Stopped)) => return SWM_STOPPED,
         Ok(Err(Stop::Unsupported(reason))) => (SWM_UNSUPPORTED, reason),
         Ok(Err(Stop::Failed(reason))) => (SWM_ERROR, reason),
-        Err(_) => (SWM_ERROR, format!("the plugin panicked: {}", LAST_PANIC.take())),
+        Err(_) => (SWM_ERROR, panicked()),
     };
     if let Some(fail) = host.fail {
         // SAFETY: the function and its context come from the host's table; `reason` outlives the call.
@@ -291,6 +270,11 @@ unsafe fn run(
 
 thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The panic just caught on this thread, as a reason.
+fn panicked() -> String {
+    format!("the plugin panicked: {}", LAST_PANIC.take())
 }
 
 /// A plugin has its own copy of std, whose default hook would write over the host's screen: keep the message for the row instead.
@@ -370,6 +354,34 @@ mod tests {
         assert_eq!(code, SWM_ERROR);
         assert!(reason.starts_with("the plugin panicked: this is not my day ("), "{reason}");
         assert!(reason.contains("export.rs:"), "{reason}");
+    }
+
+    /// Does not even know its name.
+    struct Lost;
+
+    impl Algorithm for Lost {
+        fn about(&self) -> About {
+            panic!("who am I?")
+        }
+
+        fn plan(&self, _: &Problem<'_>, _: &mut Schedule<'_>) -> Result<(), Stop> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_of_about_is_said_where_the_title_would_be() {
+        static TABLE: OnceLock<Exported> = OnceLock::new();
+        let plugin = entry(&TABLE, "moods", "1.2.3", "MIT", &[&Moody, &Lost]);
+        // SAFETY: the table is the one just made.
+        let (name, lost) = unsafe {
+            assert_eq!((*plugin).algorithm_count, 2);
+            ((**(*plugin).algorithms).name.bytes(), **(*plugin).algorithms.add(1))
+        };
+        // SAFETY: as above.
+        let title = String::from_utf8_lossy(unsafe { lost.title.bytes() });
+        assert_eq!((name, lost.name.len, lost.plan.is_none()), (&b"moody"[..], 0, true));
+        assert!(title.starts_with("the plugin panicked: who am I? ("), "{title}");
     }
 
     #[test]

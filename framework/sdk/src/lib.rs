@@ -36,14 +36,16 @@
 //! I hold, the blocks with origin in O and destination in D go to this node*. O and D are products of coordinate subsets ([`Set`],
 //! [`Axis`]) of the topology's grid, or of a grid of the schedule's own ([`Schedule::layout`]).
 
+mod collective;
 mod export;
 mod problem;
 mod rehearsal;
 mod schedule;
 mod set;
 
-pub use export::{About, Algorithm, Collective, ParamInfo};
-pub use problem::{Problem, Topology};
+pub use collective::Collective;
+pub use export::{About, Algorithm, ParamInfo};
+pub use problem::{ParamValue, Problem, Topology};
 pub use rehearsal::{Rehearsal, RehearsedSend, RehearsedStep};
 pub use schedule::{Amount, Deal, Route, Schedule, Send, Stop};
 pub use set::{Axis, Set};

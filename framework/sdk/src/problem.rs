@@ -1,10 +1,37 @@
 //! What is to be done: topology, collective, parameters.
 
-use crate::export::Collective;
+use crate::collective::Collective;
 use crate::schedule::Stop;
 use std::marker::PhantomData;
 use std::str::FromStr;
 use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
+
+/// What a parameter can be read as ([`Problem::param`]); a plugin can make types of its own such values.
+pub trait ParamValue: FromStr {
+    /// What its text should be, in words: "a whole number".
+    const EXPECTED: &'static str;
+}
+
+macro_rules! param_values {
+    ($($type:ty: $expected:literal;)+) => {
+        $(impl ParamValue for $type {
+            const EXPECTED: &'static str = $expected;
+        })+
+    };
+}
+
+param_values! {
+    u8: "a whole number";
+    u16: "a whole number";
+    u32: "a whole number";
+    u64: "a whole number";
+    usize: "a whole number";
+    i32: "a whole number";
+    i64: "a whole number";
+    f32: "a number";
+    f64: "a number";
+    bool: "true or false";
+}
 
 /// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
 /// cases that differ only in them.
@@ -124,9 +151,9 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     /// [`Stop::Unsupported`] where its text doesn't parse, with a message that names the parameter.
-    pub fn param<T: FromStr>(&self, key: &str, default: T) -> Result<T, Stop> {
+    pub fn param<T: ParamValue>(&self, key: &str, default: T) -> Result<T, Stop> {
         let Some(given) = self.param_text(key) else { return Ok(default) };
-        given.parse().map_err(|_| Stop::unsupported(format!("`{key}={given}`: expected {}", kind_of::<T>())))
+        given.parse().map_err(|_| Stop::unsupported(format!("`{key}={given}`: expected {}", T::EXPECTED)))
     }
 
     fn params(&self) -> impl Iterator<Item = &'a SwmParam> + use<'a> {
@@ -189,16 +216,6 @@ unsafe fn whole<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> {
 fn text<'a>(raw: SwmStr) -> &'a str {
     // SAFETY: the host keeps its texts for the length of the call.
     std::str::from_utf8(unsafe { raw.bytes() }).unwrap_or_default()
-}
-
-/// What a parameter of type `T` should look like, in words.
-fn kind_of<T>() -> &'static str {
-    match std::any::type_name::<T>() {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number",
-        "f32" | "f64" => "a number",
-        "bool" => "true or false",
-        _ => "another value",
-    }
 }
 
 #[cfg(test)]

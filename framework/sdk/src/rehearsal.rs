@@ -1,6 +1,7 @@
 //! Plans without a host, for a plugin's own tests: what a schedule says, with every rule written out. Whether it is right is for `swapmeet check`.
 
-use crate::export::{Algorithm, Collective};
+use crate::collective::Collective;
+use crate::export::Algorithm;
 use crate::problem::Problem;
 use crate::schedule::{Schedule, Stop};
 use std::cell::RefCell;

@@ -8,7 +8,7 @@ use swapmeet_tests::{compile_c, swapmeet};
 use tempfile::tempdir;
 
 /// What is wrong with a table, and what is said of the file (`FILE`).
-const WRONG_TABLES: [(&str, &str, &str); 17] = [
+const WRONG_TABLES: [(&str, &str, &str); 18] = [
     (
         "other_major",
         "plugin.head.abi_major = 7; plugin.head.abi_minor = 3;",
@@ -44,6 +44,12 @@ const WRONG_TABLES: [(&str, &str, &str); 17] = [
         "name",
         "wrong.name = text(\"Wrong Name\");",
         "FILE: not a swapmeet plugin: algorithm 0: its name is `Wrong Name`, expected lower-case letters, digits and hyphens",
+    ),
+    (
+        // as the SDK has it where `about` panics
+        "no_description",
+        "wrong.name.len = 0; wrong.plan = 0; wrong.title = text(\"the plugin panicked: who am I? (lib.rs:3)\");",
+        "FILE: not a swapmeet plugin: algorithm 0: the plugin panicked: who am I? (lib.rs:3)",
     ),
     (
         "twice",

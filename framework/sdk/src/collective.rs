@@ -1,0 +1,43 @@
+//! What is to reach whom.
+
+use swapmeet_abi::{SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION, SWM_SCATTER};
+
+/// What is to reach whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collective {
+    /// Every node has a block for every other.
+    AllToAll,
+    /// The root has one block for everyone.
+    Broadcast,
+    /// The root has a block for each.
+    Scatter,
+    /// Each has a block for the root.
+    Gather,
+    /// Each has a block for everyone.
+    AllGather,
+    /// Each has one block for one other.
+    Permutation,
+}
+
+impl Collective {
+    const TABLE: [(Self, u32); 6] = [
+        (Self::AllToAll, SWM_ALLTOALL),
+        (Self::Broadcast, SWM_BROADCAST),
+        (Self::Scatter, SWM_SCATTER),
+        (Self::Gather, SWM_GATHER),
+        (Self::AllGather, SWM_ALLGATHER),
+        (Self::Permutation, SWM_PERMUTATION),
+    ];
+
+    pub(crate) fn from_code(code: u32) -> Option<Self> {
+        Self::TABLE.iter().find(|(_, c)| *c == code).map(|(collective, _)| *collective)
+    }
+
+    pub(crate) fn code(self) -> u32 {
+        Self::TABLE.iter().find(|(c, _)| *c == self).map_or(0, |(_, code)| *code)
+    }
+
+    pub(crate) fn bit(self) -> u64 {
+        1 << self.code()
+    }
+}
