@@ -3,6 +3,7 @@
 mod command;
 mod compare;
 mod field;
+mod finite;
 mod input;
 mod merge;
 mod output;
@@ -15,10 +16,11 @@ mod units;
 
 pub use command::{command, machine_spec, quoted};
 pub use compare::{CompareError, Comparison, Group, Line, compare};
+pub use finite::NotFinite;
 pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
 pub use merge::{Key, MergeError, Merged, key as merge_key, merge};
 pub use output::CsvSink;
-pub use parts::{NotFinite, Parts};
+pub use parts::Parts;
 pub use record::{Record, Status, Verified, columns};
 pub use render::{as_csv, as_html, as_json, as_markdown, as_table, escaped, in_words};
 pub use sink::{Sink, SinkError, Sinks};

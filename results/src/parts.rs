@@ -1,6 +1,7 @@
 //! The six parts of a completion time, and their sum.
 
 use crate::field::{FINEST, STEPS, rounded};
+use crate::finite::NotFinite;
 use crate::record::Record;
 
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
@@ -18,16 +19,6 @@ pub struct Parts {
     pub barrier: Option<f64>,
     /// What sharing of links, or waiting for ports, adds.
     pub contention: Option<f64>,
-}
-
-/// A time that is no finite number: prices or sizes beyond what a double holds.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("column `{column}` is {value}, expected a finite number")]
-pub struct NotFinite {
-    /// The first column that is not finite.
-    pub column: &'static str,
-    /// What it is.
-    pub value: f64,
 }
 
 impl Parts {

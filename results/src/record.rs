@@ -1,7 +1,7 @@
 //! One row. A single table of columns gives the header, the fields' texts, how they are read, and JSON, so that none of them can drift apart.
 
 use crate::field::{Field, words};
-use crate::parts::NotFinite;
+use crate::finite::NotFinite;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 words! {

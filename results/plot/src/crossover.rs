@@ -1,6 +1,6 @@
 //! Where the best algorithm changes.
 
-use crate::figure::Curve;
+use crate::curve::Curve;
 
 /// A place where the lowest curve changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,7 @@ pub fn crossovers(curves: &[Curve], between: Between) -> Vec<Crossover> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Point;
+    use crate::curve::Point;
 
     fn curve(name: &str, points: &[(f64, f64)]) -> Curve {
         let point = |(x, y): &(f64, f64)| Point { x: *x, y: *y, low: None, high: None };

@@ -1,7 +1,8 @@
 //! Draws a figure: all that is known of the plotting library.
 
 use crate::crossover::Crossover;
-use crate::figure::{Curve, Figure, Panel};
+use crate::curve::Curve;
+use crate::figure::{Figure, Panel};
 use crate::quantity::{X, Y};
 use crate::style::{Style, style};
 use kuva::backend::raster::RasterBackend;

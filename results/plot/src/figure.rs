@@ -2,31 +2,10 @@
 
 use crate::case::split;
 use crate::crossover::{Between, Crossover, crossovers};
+use crate::curve::{Curve, Point};
 use crate::quantity::{Log, X, Y};
 use std::collections::HashMap;
 use swapmeet_results::{CompareError, Group, Line, Record, Status, compare};
-
-/// A point of a curve.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
-    /// Where.
-    pub x: f64,
-    /// How high: the mean over repetitions.
-    pub y: f64,
-    /// The lower end of its 95 % interval, if there is a spread.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-}
-
-/// The points of one algorithm, by x.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
-    /// The algorithm.
-    pub name: String,
-    /// Its points.
-    pub points: Vec<Point>,
-}
 
 /// Cases that differ in nothing but the algorithm and x.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@
 
 mod case;
 mod crossover;
+mod curve;
 mod draw;
 mod figure;
 mod page;
@@ -12,7 +13,8 @@ mod quantity;
 mod style;
 
 pub use crossover::Crossover;
+pub use curve::{Curve, Point};
 pub use draw::DrawError;
-pub use figure::{Curve, Figure, FigureError, Panel, Point, Wanted};
+pub use figure::{Figure, FigureError, Panel, Wanted};
 pub use page::{PageWanted, page};
 pub use quantity::{Log, X, Y};
