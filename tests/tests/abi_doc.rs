@@ -1,6 +1,7 @@
 //! `docs/abi.md` says what the definition says.
 
 use std::collections::BTreeMap;
+use swapmeet_core::limits;
 use swapmeet_tests::project;
 
 #[test]
@@ -32,4 +33,26 @@ fn the_version_is_the_one_of_the_definition() {
     let version = format!("{}.{}", number("SWM_ABI_MAJOR"), number("SWM_ABI_MINOR"));
     let document = std::fs::read_to_string(project("docs/abi.md")).unwrap();
     assert!(document.contains(&format!("The version now is **{version}**.")), "{version}");
+}
+
+/// As a reader likes it: bytes in their units, small numbers in digits, large ones as the powers of two that they are.
+fn limit_in_words(what: &str, most: u64) -> String {
+    assert!(most.is_power_of_two() || what.starts_with("bytes"), "{what}");
+    match most {
+        1..=0x1_0000 if most < 1000 => most.to_string(),
+        1..=0x1_0000 => format!("{},{:03}", most / 1000, most % 1000),
+        _ if !what.starts_with("bytes") => format!("2^{}", most.ilog2()),
+        _ if most < 1 << 30 => format!("{} MiB", most >> 20),
+        _ => format!("{} GiB", most >> 30),
+    }
+}
+
+#[test]
+fn the_limits_are_those_that_are_kept() {
+    let document = std::fs::read_to_string(project("docs/abi.md")).unwrap();
+    let section = document.split_once("## Limits").unwrap().1.split_once("\n## ").unwrap().0;
+    let documented: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    let kept: Vec<String> =
+        limits::ALL.iter().map(|(what, most)| format!("| {what} | {} |", limit_in_words(what, *most))).collect();
+    assert_eq!(documented, kept);
 }

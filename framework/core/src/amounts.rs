@@ -11,6 +11,7 @@
 use crate::boxes::{Layout, NodeSet, Selection};
 use crate::collective::BlockSizes;
 use crate::fault::{Count, Fault, Place};
+use crate::limits;
 use crate::placement::Placement;
 use dealing::Dealt;
 use pattern::Pattern;
@@ -125,9 +126,6 @@ pub struct Amounts<T> {
     hands: u64,
 }
 
-/// More than this many bytes for holdings or hands and a case is refused.
-const MOST_BYTES: u64 = 8 << 30;
-
 impl<T: Cell> Amounts<T> {
     /// Everyone holds what the workload gives them. Block sizes must be multiples of the element.
     pub fn new(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
@@ -135,10 +133,11 @@ impl<T: Cell> Amounts<T> {
         if nodes != placement.machine_nodes() || !placement.is_identity() {
             return Err(Fault::BadGrid("a schedule of amounts runs each node on its own, expected a grid of as many nodes as the machine, none placed".to_owned()));
         }
-        if nodes.saturating_mul(nodes) > MOST_BYTES / size_of::<T>() as u64 {
+        if nodes.saturating_mul(nodes) > limits::HELD_BYTES / size_of::<T>() as u64 {
             return Err(Fault::Refused(format!(
-                "amounts for each of {nodes} destinations at {nodes} nodes would take {} GiB, at most 8 may",
-                nodes.saturating_mul(nodes).saturating_mul(size_of::<T>() as u64) >> 30
+                "amounts for each of {nodes} destinations at {nodes} nodes would take {} GiB, at most {} may",
+                nodes.saturating_mul(nodes).saturating_mul(size_of::<T>() as u64) >> 30,
+                limits::HELD_BYTES >> 30
             )));
         }
         if u128::from(units.block_bytes) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {

@@ -7,6 +7,7 @@ use crate::boxes::{Axis, Layout, NodeSet, Selection, Side};
 use crate::collective::{BlockSizes, Collective};
 use crate::fault::{Block, Count, Fault, Whereabouts};
 use crate::holdings::{self, Holdings, without};
+use crate::limits;
 use crate::placement::Placement;
 use std::sync::Arc;
 
@@ -70,14 +71,13 @@ impl Exchange {
         let tells = |side| collective.tells_apart(side);
         let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), tells(Side::Destinations), parts);
         let nodes = placement.grid().nodes();
-        /// Two boxes a node is what the least fragmented schedules need.
-        const MOST_BYTES: u64 = 8 << 30;
         let least = nodes.saturating_mul(layout.words() as u64 * 16);
-        if least > MOST_BYTES {
+        if least > limits::HELD_BYTES {
             return Err(Fault::Refused(format!(
-                "its sets over {nodes} nodes in axes of {:?} would take {} GiB, at most 8 may: a grid of more, shorter axes takes less",
+                "its sets over {nodes} nodes in axes of {:?} would take {} GiB, at most {} may: a grid of more, shorter axes takes less",
                 placement.grid().radices(),
-                least >> 30
+                least >> 30,
+                limits::HELD_BYTES >> 30
             )));
         }
         let holdings = Holdings::new(&layout, nodes as usize);

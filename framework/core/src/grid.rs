@@ -1,5 +1,7 @@
 //! Mixed-radix numbering: nodes as coordinates, row-major, the last axis fastest.
 
+use crate::limits;
+
 /// A grid of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
@@ -8,12 +10,6 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The most nodes a grid may have: node numbers fit 32 bits with room to spare.
-    pub const MAX_NODES: u64 = 1 << 31;
-
-    /// The most bits all axes together may take in a set: a set is as many bits as its axes have coordinates.
-    pub const MAX_BITS: u64 = 1 << 22;
-
     /// A grid with these radices; `Err` says what is wrong with them.
     pub fn new(radices: &[u64]) -> Result<Self, String> {
         let mut nodes = 1_u64;
@@ -23,13 +19,13 @@ impl Grid {
             }
             nodes = nodes
                 .checked_mul(radix)
-                .filter(|n| *n <= Self::MAX_NODES)
-                .ok_or_else(|| format!("the grid has more than {} nodes", Self::MAX_NODES))?;
+                .filter(|n| *n <= limits::NODES)
+                .ok_or_else(|| format!("the grid has more than {} nodes", limits::NODES))?;
         }
-        if radices.iter().sum::<u64>() > Self::MAX_BITS {
+        if radices.iter().sum::<u64>() > limits::COORDINATES {
             return Err(format!(
                 "the grid's axes have over {} coordinates together; split the longest in two",
-                Self::MAX_BITS
+                limits::COORDINATES
             ));
         }
         Ok(Self { radices: radices.to_vec(), nodes })

@@ -12,6 +12,7 @@ pub mod fault;
 pub mod goods;
 pub mod grid;
 pub mod holdings;
+pub mod limits;
 pub mod links;
 pub mod machine;
 mod messages;

@@ -8,6 +8,7 @@ use crate::exchange::{Exchange, Rule};
 use crate::fault::Fault;
 use crate::goods::Goods;
 use crate::grid::Grid;
+use crate::limits;
 use crate::messages::Messages;
 use crate::meter::Meter;
 use crate::placement::Placement;
@@ -75,13 +76,12 @@ impl<'a> Walk<'a> {
     /// Sets the schedule's own grid (empty for the topology's), the parts blocks are split in, and the sizes that amounts depend on if
     /// amounts are to be moved instead of blocks.
     pub fn layout(&mut self, radices: &[u64], parts: u32, amounts: Option<Units>) -> Result<(), Fault> {
-        /// Parts share a field of the sets with nothing else, but each is a bit of every set.
-        const MOST_PARTS: u32 = 4096;
         let own = self.task.topology.radices();
         let grid = Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
-        if parts > MOST_PARTS {
+        if u64::from(parts) > limits::PARTS {
             return Err(Fault::BadGrid(format!(
-                "blocks are to be split in {parts} parts, expected at most {MOST_PARTS}"
+                "blocks are to be split in {parts} parts, expected at most {}",
+                limits::PARTS
             )));
         }
         if amounts.is_some() && parts > 1 {

@@ -10,6 +10,7 @@ use swapmeet_abi::{
     ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo,
     SwmPlugin, SwmRun, SwmStr, read_sized,
 };
+use swapmeet_core::limits;
 
 /// Why a file could not be loaded as a plugin.
 #[derive(Debug, thiserror::Error)]
@@ -189,7 +190,7 @@ impl Plugin {
         if table.algorithm_count == 0 || table.algorithms.is_null() {
             return Err(bad("it has no algorithms".to_owned()));
         }
-        const MOST_ALGORITHMS: u64 = 1024;
+        const MOST_ALGORITHMS: u64 = limits::ALGORITHMS;
         if table.algorithm_count > MOST_ALGORITHMS {
             return Err(bad(format!(
                 "it claims {} algorithms, expected at most {MOST_ALGORITHMS}",
@@ -261,7 +262,7 @@ impl Algorithm {
         if table.collectives == 0 {
             return Err(format!("`{name}` does no collective"));
         }
-        const MOST_PARAMS: u64 = 64;
+        const MOST_PARAMS: u64 = limits::PARAMS;
         if table.param_count > MOST_PARAMS {
             return Err(format!("`{name}` claims {} parameters, expected at most {MOST_PARAMS}", table.param_count));
         }
@@ -298,9 +299,7 @@ impl Algorithm {
 /// # Safety
 /// As [`SwmStr::bytes`].
 pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
-    /// Longer texts are a sign of a wrong struct.
-    const LONGEST: usize = 1 << 20;
-    if s.len > LONGEST {
+    if s.len as u64 > limits::TEXT_BYTES {
         return Err("is over a mebibyte long");
     }
     // SAFETY: the caller promises what is needed.

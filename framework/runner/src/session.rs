@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 use swapmeet_core::bound::{Across, Demand, lower_bound};
 use swapmeet_core::collective::{Busiest, Collective};
+use swapmeet_core::limits;
 use swapmeet_core::model::{Price, Pricer, Scale, pricer};
 use swapmeet_core::step::{Listener, Proof, Totals};
 use swapmeet_core::topology::Topology;
@@ -105,9 +106,8 @@ fn plan_and_price(
     records
 }
 
-/// Every node takes some hundred bytes however little it does: beyond this a case would take the memory of the machine that runs it.
 fn affordable(nodes: u64) -> Result<(), String> {
-    const MOST: u64 = 1 << 26;
+    const MOST: u64 = limits::CASE_NODES;
     if nodes <= MOST { Ok(()) } else { Err(format!("{nodes} nodes are more than a case may have, {MOST}")) }
 }
 

@@ -1,8 +1,9 @@
 //! Dealing, and finding out later what came to whom.
 
 use super::pattern::{Pattern, Tally};
-use super::{Amounts, Cell, Deal, MOST_BYTES, add};
+use super::{Amounts, Cell, Deal, add};
 use crate::fault::Fault;
+use crate::limits;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -40,10 +41,8 @@ impl<T: Cell> Amounts<T> {
         if deal.node >= nodes {
             return Err(bad(format!("is unknown, the schedule's grid has nodes 0 to {}", nodes - 1)));
         }
-        /// A deal of more hands than there are nodes is seldom meant.
-        const MOST_HANDS: u64 = 1 << 16;
         for (name, value, most) in
-            [("hands", deal.hands, nodes.max(MOST_HANDS)), ("cards a cycle", deal.cycle, 1 << 31)]
+            [("hands", deal.hands, nodes.max(limits::HANDS)), ("cards a cycle", deal.cycle, limits::CYCLE)]
         {
             if value == 0 || value > most {
                 return Err(bad(format!("deals with {value} {name}, expected 1 to {most}")));
@@ -65,8 +64,12 @@ impl<T: Cell> Amounts<T> {
             return Err(bad(format!("deals again, but has not sent hand {hand} of its last deal")));
         }
         self.hands += deal.hands;
-        if self.hands.saturating_mul(size_of::<[u64; 2]>() as u64) > MOST_BYTES {
-            return Err(Fault::Refused(format!("{} hands at once would take over 8 GiB", self.hands)));
+        if self.hands.saturating_mul(size_of::<[u64; 2]>() as u64) > limits::HELD_BYTES {
+            return Err(Fault::Refused(format!(
+                "{} hands at once would take over {} GiB",
+                self.hands,
+                limits::HELD_BYTES >> 30
+            )));
         }
         self.settle(self.step + 1)?;
         let amounts = self.take_all(node)?;

@@ -1,5 +1,7 @@
 //! Numbers in specs: sizes with units, dimensions joined by `x`.
 
+use crate::limits::{DIMENSIONS, NODES};
+
 const UNITS: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
 /// Reads a size: bytes by default, or with `B`, `KiB`, `MiB`, `GiB`. `Err` says what was expected.
@@ -37,8 +39,6 @@ pub fn format_size(bytes: u64) -> String {
 
 /// Reads dimensions such as `16x16`. `Err` is (byte offset, length, what was wrong and expected).
 pub fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
-    const MOST_NODES: u64 = 1 << 31;
-    const MOST_DIMS: usize = 32;
     let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
     for part in text.split('x') {
         let number = dims.len() + 1;
@@ -53,12 +53,17 @@ pub fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
         if dim == 0 {
             return Err(wrong("is 0, expected a whole number from 1 on".to_owned()));
         }
-        product = product.checked_mul(dim).filter(|n| *n <= MOST_NODES).ok_or_else(|| {
-            (0, text.len(), format!("over {MOST_NODES} nodes, which is the most a topology may have"))
-        })?;
+        product = product
+            .checked_mul(dim)
+            .filter(|n| *n <= NODES)
+            .ok_or_else(|| (0, text.len(), format!("over {NODES} nodes, which is the most a topology may have")))?;
         dims.push(dim);
-        if dims.len() > MOST_DIMS {
-            return Err((0, text.len(), format!("over {MOST_DIMS} dimensions, which is the most a topology may have")));
+        if dims.len() as u64 > DIMENSIONS {
+            return Err((
+                0,
+                text.len(),
+                format!("over {DIMENSIONS} dimensions, which is the most a topology may have"),
+            ));
         }
         at += part.len() + 1;
     }

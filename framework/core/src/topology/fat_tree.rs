@@ -9,6 +9,7 @@
 //! boundary by the switch (or node) below and the digit taken.
 
 use super::{Bisection, Plane, RouteError, Run, Topology, Way, asked_for};
+use crate::limits;
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -28,11 +29,12 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         .map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?
         .try_into()
         .map_err(|_| spec.bad_value(arg, EXPECTED))?;
-    let nodes = u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= 1 << 31);
+    let nodes = u32::try_from(levels).ok().and_then(|l| k.checked_pow(l)).filter(|n| *n <= limits::NODES);
     match nodes {
         Some(_) if k >= 2 => Ok(Arc::new(FatTree::new(k, levels as u32))),
         Some(_) => Err(spec.bad_value(arg, "at least 2 links down a switch")),
-        None => Err(spec.bad_value(arg, "at most 2147483648 nodes, which are links down to the power of levels")),
+        None => Err(spec
+            .bad_value(arg, &format!("at most {} nodes, which are links down to the power of levels", limits::NODES))),
     }
 }
 

@@ -8,6 +8,7 @@
 //! cluster of the same type: across, within the cluster of the other type, across again, and within the cluster to the destination. No way is shorter.
 
 use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way, asked_for};
+use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
             spec.error(
                 arg.value_at(),
                 levels.len(),
-                &format!("{k} levels make more than 2147483648 nodes, which is the most a topology may have"),
+                &format!("{k} levels make more than {} nodes, which is the most a topology may have", limits::NODES),
             )
         })?;
     }
@@ -68,7 +69,7 @@ impl Rdn {
     /// The level-th dual-net, whose clusters are `base`; `None` if that is too large.
     fn new(level: u32, base: Arc<dyn Topology>, innermost: &str) -> Option<Self> {
         let n = base.nodes();
-        n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= 1 << 31)?;
+        n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
         let digits = [&[2], base.radices(), base.radices()].concat();
         Some(Self { level, innermost: innermost.to_owned(), n, digits, base })
     }

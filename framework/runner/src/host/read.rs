@@ -3,10 +3,8 @@
 use smallvec::SmallVec;
 use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSend, SwmSet, read_sized};
 use swapmeet_core::boxes::{Axis, NodeSet};
+use swapmeet_core::limits;
 use swapmeet_core::topology::Way;
-
-/// No topology has more axes; a larger count is a sign of a wrong struct.
-pub(super) const MOST_AXES: u32 = 64;
 
 /// # Safety
 /// Pointers in `set` must be null or readable for the counts beside them.
@@ -17,7 +15,7 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
     match set.kind {
         SWM_ALL => Ok(NodeSet::All),
         SWM_NODE => Ok(NodeSet::One(set.node)),
-        SWM_AXES if set.axis_count > MOST_AXES => Err("has over 64 axes"),
+        SWM_AXES if u64::from(set.axis_count) > limits::AXES => Err("has over 64 axes"),
         SWM_AXES if set.axes.is_null() => Err("has null for its axes"),
         SWM_AXES => {
             for i in 0..set.axis_count as usize {
@@ -33,12 +31,10 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
 /// # Safety
 /// As [`node_set`].
 pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
-    /// Twice what the largest grid has.
-    const MOST_WORDS: u32 = 1 << 17;
     match raw.kind {
         SWM_ALL => Ok(Axis::All),
         SWM_RANGE => Ok(Axis::Range { first: raw.first, stride: raw.stride, count: raw.count }),
-        SWM_BITS if raw.count > MOST_WORDS => Err("has an axis with over 131072 words of bits"),
+        SWM_BITS if u64::from(raw.count) > limits::AXIS_WORDS => Err("has an axis with over 131072 words of bits"),
         SWM_BITS if raw.words.is_null() => Err("has an axis with null for its bits"),
         SWM_BITS if !raw.words.is_aligned() => Err("has an axis whose bits are at an address that is no multiple of 8"),
         // SAFETY: the caller promises `count` words, and the address suits them.
@@ -50,16 +46,14 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
 /// # Safety
 /// `route` must point to a route whose pointers are null or readable for the counts beside them.
 pub(super) unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(), &'static str> {
-    /// The longest path a message may name.
-    const LONGEST: u64 = 1 << 24;
     // SAFETY: the caller promises a route.
     let Ok(raw) = (unsafe { read_sized(route) }) else {
         return Err("the plugin's route has a `size` below 40: set it to sizeof(SwmRoute)");
     };
-    if raw.dim_count > MOST_AXES {
+    if u64::from(raw.dim_count) > limits::AXES {
         return Err("the plugin's route has over 64 dimensions");
     }
-    if raw.path_len > LONGEST {
+    if raw.path_len > limits::PATH {
         return Err("the plugin's route has a path of over 16777216 nodes");
     }
     way.signs.clear();
@@ -79,9 +73,7 @@ pub(super) unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(
 /// # Safety
 /// The send's `amounts` must be null or readable for the count beside it.
 pub(super) unsafe fn read_amounts(send: &SwmSend, amounts: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
-    /// More than any machine has nodes.
-    const MOST: u64 = 1 << 27;
-    if send.amount_count > MOST {
+    if send.amount_count > limits::AMOUNTS {
         return Err("has over 134217728 amounts");
     }
     if send.amounts.is_null() && send.amount_count > 0 {

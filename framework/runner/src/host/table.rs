@@ -1,7 +1,7 @@
 //! The table of functions that a plugin is handed.
 
 use super::Host;
-use super::read::{MOST_AXES, values};
+use super::read::values;
 use crate::plugin::text;
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -10,6 +10,7 @@ use swapmeet_abi::{SWM_AMOUNTS, SWM_STOPPED, SwmDeal, SwmHost, SwmLayout, SwmSen
 use swapmeet_core::amounts::{Deal, Units};
 use swapmeet_core::collective::Collective;
 use swapmeet_core::fault::Fault;
+use swapmeet_core::limits;
 
 /// Everything but the context.
 pub(super) const TABLE: SwmHost = SwmHost {
@@ -132,10 +133,11 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                 let Ok(raw) = read_sized(layout) else {
                     return Err(Fault::BadGrid("its `size` is below 24: set it to sizeof(SwmLayout)".to_owned()));
                 };
-                if raw.axis_count > MOST_AXES {
+                if u64::from(raw.axis_count) > limits::AXES {
                     return Err(Fault::BadGrid(format!(
-                        "it has {} axes, expected at most {MOST_AXES}",
-                        raw.axis_count
+                        "it has {} axes, expected at most {}",
+                        raw.axis_count,
+                        limits::AXES
                     )));
                 }
                 if raw.radices.is_null() && raw.axis_count > 0 {
@@ -227,9 +229,7 @@ unsafe extern "C" fn deal(ctx: *mut c_void, deal: *const SwmDeal) -> i32 {
                         "the plugin's deal has a `size` below 64: set it to sizeof(SwmDeal)",
                     ));
                 };
-                /// More than any machine has nodes.
-                const MOST: u64 = 1 << 27;
-                if raw.node_count > MOST {
+                if raw.node_count > limits::AMOUNTS {
                     return Err(Fault::OutOfOrder("the plugin's deal is for over 134217728 destinations"));
                 }
                 if !raw.starts.is_aligned() || !raw.firsts.is_aligned() {
