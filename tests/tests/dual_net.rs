@@ -54,7 +54,9 @@ fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     match outcome {
         Outcome::Verified(Totals { steps, critical_load, .. }) => Ok((steps, critical_load.try_into().unwrap())),
         Outcome::Invalid(fault) => Err(fault.to_string()),
-        Outcome::Unsupported(why) | Outcome::Failed(why) | Outcome::TimedOut(why) => Err(why),
+        Outcome::Unsupported(why) | Outcome::Failed(why) | Outcome::HostPanicked(why) | Outcome::TimedOut(why) => {
+            Err(why)
+        }
     }
 }
 

@@ -69,6 +69,8 @@ pub enum Outcome {
     Invalid(Fault),
     /// The plugin failed.
     Failed(String),
+    /// This program has a mistake, and panicked in a call of the plugin's with this message.
+    HostPanicked(String),
     /// The case took longer than it may.
     TimedOut(String),
 }
@@ -108,6 +110,7 @@ pub fn plan<'a>(
         answers,
         asked: Asked::default(),
         fault: None,
+        panic: None,
         reason: None,
         log: Vec::new(),
         way: KeptWay::default(),
@@ -160,6 +163,8 @@ struct Host<'a> {
     answers: Answers,
     asked: Asked,
     fault: Option<Fault>,
+    /// What the host itself said when it panicked in a call.
+    panic: Option<String>,
     reason: Option<String>,
     log: Vec<String>,
     way: KeptWay,
@@ -226,6 +231,9 @@ impl Host<'_> {
         let table = SwmHost { ctx, ..TABLE };
         // SAFETY: the function and its table come from a checked plugin; problem and table outlive the call.
         let code = unsafe { function(raw, &raw const problem, &raw const table) };
+        if let Some(said) = self.panic.take() {
+            return Some(Outcome::HostPanicked(said));
+        }
         if let Some((_, limit)) = self.limit.filter(|_| self.late) {
             return Some(Outcome::TimedOut(format!("not done after {} s", limit.as_secs_f64())));
         }
@@ -254,7 +262,7 @@ impl Host<'_> {
         if self.calls == 0 && self.limit.is_some_and(|(deadline, _)| Instant::now() >= deadline) {
             self.late = true;
         }
-        if self.late || self.fault.is_some() {
+        if self.late || self.fault.is_some() || self.panic.is_some() {
             return SWM_STOPPED;
         }
         if self.walk.is_none() {

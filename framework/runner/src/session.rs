@@ -140,6 +140,10 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
         Outcome::Invalid(fault) => return refuse(record, Status::Invalid, &fault.to_string()),
         Outcome::TimedOut(reason) => return refuse(record, Status::Timeout, reason),
+        Outcome::HostPanicked(said) => {
+            let reason = format!("swapmeet itself failed, please report it: {said}");
+            return refuse(record, Status::Error, &reason);
+        }
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
     let Price { parts, note } = match pricer.price() {

@@ -34,17 +34,19 @@ pub(super) const TABLE: SwmHost = SwmHost {
     destination: Some(destination),
 };
 
-/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin: it becomes a fault.
+/// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin, and is not its fault.
 ///
 /// # Safety
 /// `ctx` must be what the host put in its table, and the call must come during the plugin's `supports` or `plan`, on its thread.
 unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
     // SAFETY: the caller promises that this is the host, and that nobody else uses it now.
     let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
-    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|_| {
+    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {
         // SAFETY: as above; the first borrow ended with the panic.
         if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
-            host.fault = Some(Fault::OutOfOrder("swapmeet itself failed on this call: please report it"));
+            let said = panic.downcast_ref::<&str>().copied();
+            let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            host.panic.get_or_insert_with(|| said.to_owned());
         }
         or
     })

@@ -1,0 +1,40 @@
+//! A mistake of the program's own ends the case in words, and is not called the plugin's.
+
+use std::sync::Arc;
+use swapmeet_core::machine::Machine;
+use swapmeet_core::step::{Listener, Step};
+use swapmeet_results::Status;
+use swapmeet_runner::case::{Case, Chosen};
+use swapmeet_runner::plugin::Plugin;
+use swapmeet_runner::{session, topology};
+use swapmeet_tests::build;
+use swapmeet_workloads::Workload;
+
+/// A part of the program that can't stand second steps.
+struct Broken;
+
+impl Listener for Broken {
+    fn step(&mut self, step: &Step<'_>) {
+        assert!(step.number < 2, "step {} was too much", step.number);
+    }
+}
+
+#[test]
+fn a_panic_of_the_host_is_an_error_with_its_message() {
+    let plugin = format!("libswapmeet_plugin_classic.{}", std::env::consts::DLL_EXTENSION);
+    let plugin = Plugin::load(&build().join(plugin)).unwrap();
+    let several_steps = plugin.algorithms.iter().find(|a| a.name == "pairwise").unwrap();
+    let case = Case {
+        experiment: "test".into(),
+        topology: topology::parse("ring:8").unwrap(),
+        algorithm: Chosen { algorithm: Arc::clone(several_steps), params: Vec::new() },
+        workload: Workload::parse("alltoall/uniform:8").unwrap(),
+        machine: Machine::parse("free").unwrap(),
+        repetition: 0,
+        seed: 42,
+        timeout: None,
+    };
+    let rows = session::run_group(&[case], &mut [&mut Broken]);
+    let reason = "swapmeet itself failed, please report it: step 2 was too much";
+    assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Error, reason));
+}
