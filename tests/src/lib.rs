@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
 pub mod fuzz;
+pub mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,7 +68,7 @@ pub fn compile_c(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)
     }
     match cc.output() {
         Err(_) => {
-            println!("skipped: no C compiler `cc`");
+            tools::left_out("cc", "no C compiler `cc`");
             None
         }
         Ok(output) if output.status.success() => Some(out),

@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use swapmeet_results::{Record, Status, command, read_file, read_records};
-use swapmeet_tests::swapmeet;
+use swapmeet_tests::{swapmeet, tools};
 use tempfile::{TempDir, tempdir};
 
 /// Rows of three algorithms over block sizes, two machines, one of them the experiment's own.
@@ -203,7 +203,7 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
         .into_iter()
         .find(|name| Command::new(name).arg("--version").output().is_ok())
     else {
-        println!("skipped: no chromium");
+        tools::left_out("chromium", "no chromium");
         return;
     };
     let dir = tempdir().unwrap();

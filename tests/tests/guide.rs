@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use swapmeet_tests::{build, project};
+use swapmeet_tests::{build, project, tools};
 use tempfile::tempdir;
 
 /// A fenced block: the words after the fence, and its lines.
@@ -104,11 +104,10 @@ fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
 #[test]
 fn every_block_of_the_guide_is_run_or_built() {
     if cfg!(not(target_os = "linux")) {
-        println!("skipped: the guide shows file names as they are on Linux");
+        tools::left_out("linux", "the guide shows file names as they are on Linux");
         return;
     }
-    if ["make", "cc"].iter().any(|tool| Command::new(tool).arg("--version").output().is_err()) {
-        println!("skipped: no `make`, or no C compiler `cc`");
+    if !tools::has(&["make", "cc"]) {
         return;
     }
     let guide = std::fs::read_to_string(project("docs/plugin-guide.md")).unwrap();

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use swapmeet_tests::{build, swapmeet};
+use swapmeet_tests::{build, swapmeet, tools};
 use tempfile::tempdir;
 
 fn program() -> String {
@@ -29,11 +29,7 @@ fn succeeds(folder: &Path, command: &str, args: &[&str]) -> String {
 }
 
 fn has_a_c_compiler() -> bool {
-    let there = ["make", "cc"].iter().all(|tool| Command::new(tool).arg("--version").output().is_ok());
-    if !there {
-        println!("skipped: no `make`, or no C compiler `cc`");
-    }
-    there
+    tools::has(&["make", "cc"])
 }
 
 #[test]
