@@ -76,6 +76,13 @@ fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
     }
 }
 
+#[test]
+fn an_algorithm_for_powers_of_two_says_which_take_any_number() {
+    let row = rows(&["--topology", "mesh:4x5", "--algorithm", "pex", "--workload", "uniform:1"]).remove(0);
+    let reason = "20 nodes are no power of two, without which exclusive-or makes no pairs; pex-gen, pex-gen-shift and gen take any number";
+    assert_eq!((row.status, row.reason.as_str()), (Status::Unsupported, reason));
+}
+
 /// h (ts + L tw) a step: Li, Peng & Chu, section III.
 #[test]
 fn store_and_forward_charges_each_hop() {
