@@ -18,7 +18,7 @@ const WRONG_TABLES: [(&str, &str, &str); 18] = [
         // nothing but the head may be believed of another major version
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
-        "FILE: built for plugin ABI 0.1, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
+        "FILE: built for plugin ABI 0.0, this swapmeet speaks 1.0: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
         "magic",
