@@ -2,6 +2,7 @@
 
 mod command;
 mod compare;
+mod family;
 mod field;
 mod finite;
 mod input;
@@ -16,6 +17,7 @@ mod units;
 
 pub use command::{command, machine_spec, quoted};
 pub use compare::{CompareError, Comparison, Group, Line, compare};
+pub use family::family;
 pub use finite::NotFinite;
 pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
 pub use merge::{Key, MergeError, Merged, key as merge_key, merge};

@@ -2,6 +2,7 @@
 
 use crate::quantity::X;
 use swapmeet_core::spec::parse_size;
+use swapmeet_results::family;
 
 /// The value that a case has on the x axis, and the topology and workload without it. `None` if the case has no such value.
 pub fn split(x: X, topology: &str, nodes: u64, workload: &str) -> Option<(f64, String, String)> {
@@ -12,12 +13,6 @@ pub fn split(x: X, topology: &str, nodes: u64, workload: &str) -> Option<(f64, S
         X::Cv => taken_out(workload, &["cv"], |text| text.parse().ok().filter(|cv: &f64| cv.is_finite()))
             .map(|(value, rest)| (value, topology.to_owned(), rest)),
     }
-}
-
-/// The family, with the number of dimensions where it has several: sizes of one family make a curve.
-fn family(topology: &str) -> String {
-    let (name, rest) = topology.split_once(':').unwrap_or((topology, ""));
-    if matches!(name, "torus" | "mesh") { format!("{}D {name}", rest.split('x').count()) } else { name.to_owned() }
 }
 
 /// The argument with one of these keys (the first wins), or for sizes the one without a key, taken out of a spec.
@@ -57,12 +52,5 @@ mod tests {
             Some((0.5, "irregular:dist=pareto,mean=512".to_owned()))
         );
         assert_eq!(cv("uniform:64"), None);
-    }
-
-    #[test]
-    fn sizes_of_one_family_are_one_curve() {
-        let family = |topology| split(X::Nodes, topology, 9, "uniform:8").map(|(_, family, _)| family).unwrap();
-        assert_eq!((family("torus:8x8"), family("torus:8x8x8")), ("2D torus".to_owned(), "3D torus".to_owned()));
-        assert_eq!((family("hypercube:7"), family("fat-tree:4x3")), ("hypercube".to_owned(), "fat-tree".to_owned()));
     }
 }

@@ -9,6 +9,8 @@ pub struct Crossover {
     pub x: f64,
     /// How high both are there.
     pub y: f64,
+    /// The points to its left and right.
+    pub within: (f64, f64),
     /// Which is lowest before.
     pub before: String,
     /// Which is lowest after.
@@ -22,6 +24,8 @@ pub struct Between {
     pub log_x: bool,
     /// Straight in the logarithm of y.
     pub log_y: bool,
+    /// Whether there is anything between two points: there are no networks between two networks.
+    pub dense: bool,
 }
 
 impl Between {
@@ -54,8 +58,9 @@ impl Between {
     }
 }
 
-/// Every change of the lowest of `curves`, in the order of x. Curves are compared where both have neighbouring points at the same two x.
-pub fn crossovers(curves: &[Curve], between: Between) -> Vec<Crossover> {
+/// Every change of the lowest of `curves`, in the order of x. Curves are compared where both have neighbouring points at the same two x,
+/// but not at one that is `crowded`: points there are of different cases.
+pub fn crossovers(curves: &[Curve], crowded: &[f64], between: Between) -> Vec<Crossover> {
     let mut xs: Vec<f64> = curves.iter().flat_map(|c| c.points.iter().map(|p| p.x)).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
@@ -63,6 +68,9 @@ pub fn crossovers(curves: &[Curve], between: Between) -> Vec<Crossover> {
     let mut found: Vec<Crossover> = Vec::new();
     for pair in xs.windows(2) {
         let (left, right) = (pair[0], pair[1]);
+        if crowded.contains(&left) || crowded.contains(&right) {
+            continue;
+        }
         let pieces: Vec<(&Curve, f64, f64)> = curves
             .iter()
             .filter_map(|c| Some((c, height(c, left)?, height(c, right)?)))
@@ -73,16 +81,24 @@ pub fn crossovers(curves: &[Curve], between: Between) -> Vec<Crossover> {
             continue;
         };
         let mut from = left;
+        // Where nothing lies between, who is lowest there for a while is of no interest: the lowest at the right is.
+        let last = pieces.iter().map(|p| p.2).fold(f64::INFINITY, f64::min);
         while let Some((at, next)) = pieces
             .iter()
-            .filter(|other| other.2 < lowest.2)
+            .filter(|other| other.2 < lowest.2 && (between.dense || other.2 == last))
             .filter_map(|other| {
                 let crossing = between.crossing((left, right), (lowest.1, lowest.2), (other.1, other.2))?;
                 (crossing.0 >= from).then_some((crossing, other))
             })
             .min_by(|a, b| a.0.0.total_cmp(&b.0.0).then(a.1.2.total_cmp(&b.1.2)))
         {
-            found.push(Crossover { x: at.0, y: at.1, before: lowest.0.name.clone(), after: next.0.name.clone() });
+            found.push(Crossover {
+                x: at.0,
+                y: at.1,
+                within: (left, right),
+                before: lowest.0.name.clone(),
+                after: next.0.name.clone(),
+            });
             (lowest, from) = (next, at.0);
         }
     }
@@ -99,15 +115,18 @@ mod tests {
         Curve { name: name.to_owned(), points: points.iter().map(point).collect() }
     }
 
-    const LINEAR: Between = Between { log_x: false, log_y: false };
+    const LINEAR: Between = Between { log_x: false, log_y: false, dense: true };
 
     #[test]
     fn two_lines_cross_where_they_do() {
         // 10 + x and 2 + 3x meet at x = 4
         let curves = [curve("start", &[(1.0, 11.0), (9.0, 19.0)]), curve("rate", &[(1.0, 5.0), (9.0, 29.0)])];
-        let found = crossovers(&curves, LINEAR);
-        assert_eq!(found, [Crossover { x: 4.0, y: 14.0, before: "rate".to_owned(), after: "start".to_owned() }]);
-        assert_eq!(crossovers(&curves[..1], LINEAR), []);
+        let found = crossovers(&curves, &[], LINEAR);
+        assert_eq!(
+            found,
+            [Crossover { x: 4.0, y: 14.0, within: (1.0, 9.0), before: "rate".to_owned(), after: "start".to_owned() }]
+        );
+        assert_eq!(crossovers(&curves[..1], &[], LINEAR), []);
     }
 
     #[test]
@@ -118,21 +137,46 @@ mod tests {
             curve("c", &[(0.0, 9.0), (10.0, 9.0)]),
             curve("above", &[(0.0, 50.0), (10.0, 21.0)]),
         ];
-        let found: Vec<_> = crossovers(&curves, LINEAR).into_iter().map(|c| (c.x, c.before, c.after)).collect();
+        let found: Vec<_> = crossovers(&curves, &[], LINEAR).into_iter().map(|c| (c.x, c.before, c.after)).collect();
         assert_eq!(found, [(4.0, "a".to_owned(), "b".to_owned()), (5.0, "b".to_owned(), "c".to_owned())]);
     }
 
     #[test]
     fn on_logarithmic_axes_pieces_are_straight_there() {
-        let log = Between { log_x: true, log_y: true };
+        let log = Between { log_x: true, log_y: true, dense: true };
         let curves = [curve("flat", &[(1.0, 10.0), (100.0, 10.0)]), curve("steep", &[(1.0, 1.0), (100.0, 100.0)])];
-        let found = crossovers(&curves, log);
+        let found = crossovers(&curves, &[], log);
         assert!((found[0].x - 10.0).abs() < 1e-9 && (found[0].y - 10.0).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn a_curve_with_a_gap_is_not_compared_across_it() {
         let curves = [curve("a", &[(0.0, 0.0), (2.0, 9.0)]), curve("b", &[(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)])];
-        assert_eq!(crossovers(&curves, LINEAR), []);
+        assert_eq!(crossovers(&curves, &[], LINEAR), []);
+    }
+
+    #[test]
+    fn points_of_different_cases_at_one_x_are_compared_with_nothing() {
+        // Two networks of 16 nodes: `b` is slower on both, but not slower on the one than `a` on the other.
+        let curves = [
+            curve("a", &[(16.0, 4.0), (16.0, 1.0), (64.0, 5.0)]),
+            curve("b", &[(16.0, 5.0), (16.0, 3.0), (64.0, 6.0)]),
+        ];
+        assert_eq!(crossovers(&curves, &[16.0], LINEAR), []);
+        let apart = [curve("a", &[(16.0, 4.0), (64.0, 5.0)]), curve("b", &[(16.0, 3.0), (64.0, 6.0)])];
+        assert_eq!(crossovers(&apart, &[16.0], LINEAR), []);
+        assert_eq!(crossovers(&apart, &[], LINEAR).len(), 1);
+    }
+
+    #[test]
+    fn where_nothing_lies_between_two_points_the_lowest_changes_once() {
+        let curves = [
+            curve("a", &[(0.0, 0.0), (10.0, 20.0)]),
+            curve("b", &[(0.0, 4.0), (10.0, 14.0)]),
+            curve("c", &[(0.0, 9.0), (10.0, 9.0)]),
+        ];
+        let found = crossovers(&curves, &[], Between { dense: false, ..LINEAR });
+        assert_eq!(found.iter().map(|c| (&*c.before, &*c.after)).collect::<Vec<_>>(), [("a", "c")]);
+        assert_eq!(found[0].within, (0.0, 10.0));
     }
 }

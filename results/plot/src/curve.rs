@@ -21,3 +21,10 @@ pub struct Curve {
     /// Its points.
     pub points: Vec<Point>,
 }
+
+impl Curve {
+    /// Its points, as many together as a line may join: one at a crowded x stands alone.
+    pub(crate) fn pieces(&self, crowded: &[f64]) -> impl Iterator<Item = &[Point]> {
+        self.points.chunk_by(|a, b| !crowded.contains(&a.x) && !crowded.contains(&b.x))
+    }
+}

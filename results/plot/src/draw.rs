@@ -1,7 +1,7 @@
 //! Draws a figure: all that is known of the plotting library.
 
 use crate::crossover::Crossover;
-use crate::curve::Curve;
+use crate::curve::{Curve, Point};
 use crate::figure::{Figure, Panel};
 use crate::quantity::{X, Y};
 use crate::style::{Style, style};
@@ -65,7 +65,7 @@ impl Figure {
         let mut plots = Vec::new();
         for curve in &panel.curves {
             let look = self.look(curve);
-            plots.push(Plot::Line(self.line(curve, look)));
+            plots.extend(curve.pieces(&panel.crowded).map(|points| Plot::Line(self.line(points, look))));
         }
         // Markers and bars above all lines.
         for curve in &panel.curves {
@@ -80,9 +80,12 @@ impl Figure {
     /// A crossover as the legend says it.
     pub fn in_words(&self, panel: &Panel, crossover: &Crossover) -> String {
         let place = if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
-        let unit = if self.x == X::Nodes { " nodes" } else { "" };
-        let at = self.x.tick(if self.x == X::Nodes { crossover.x.round() } else { crossover.x });
-        format!("{place}{} is lowest up to about {at}{unit}, then {}", crossover.before, crossover.after)
+        let (before, after) = (&crossover.before, &crossover.after);
+        if self.x == X::Nodes {
+            let (left, right) = (self.x.tick(crossover.within.0), self.x.tick(crossover.within.1));
+            return format!("{place}{before} is lowest up to {left} nodes, {after} from {right}");
+        }
+        format!("{place}{before} is lowest up to about {}, then {after}", self.x.tick(crossover.x))
     }
 
     fn look(&self, curve: &Curve) -> Style {
@@ -95,13 +98,13 @@ impl Figure {
         if self.log.x { value.log2() } else { value }
     }
 
-    fn line(&self, curve: &Curve, look: Style) -> LinePlot {
+    fn line(&self, curve: &[Point], look: Style) -> LinePlot {
         let between = self.between();
         // A straight line in bytes is bent on logarithmic axes: drawn as it is, so that lines cross where they do.
         let bent = between.log_x != self.log.x || between.log_y != self.log.y;
         let pieces = if bent { 24 } else { 1 };
         let mut points = Vec::new();
-        for pair in curve.points.windows(2) {
+        for pair in curve.windows(2) {
             let (a, b) = ((pair[0].x, pair[0].y), (pair[1].x, pair[1].y));
             for piece in 0..pieces {
                 let share = f64::from(piece) / f64::from(pieces);
@@ -109,7 +112,7 @@ impl Figure {
                 points.push((self.to_x(x), between.at(a, b, x)));
             }
         }
-        points.extend(curve.points.last().map(|p| (self.to_x(p.x), p.y)));
+        points.extend(curve.last().map(|p| (self.to_x(p.x), p.y)));
         let line = LinePlot::new().with_data(points).with_color(look.colour).with_stroke_width(1.5);
         if look.dashes.is_empty() { line } else { line.with_line_style(LineStyle::Custom(look.dashes.to_owned())) }
     }

@@ -14,6 +14,8 @@ pub struct Panel {
     pub title: String,
     /// A curve an algorithm.
     pub curves: Vec<Curve>,
+    /// The values of x that several cases have, such as two shapes of as many nodes: no line goes through their points.
+    pub crowded: Vec<f64>,
     /// Where the lowest changes.
     pub crossovers: Vec<Crossover>,
 }
@@ -100,6 +102,7 @@ impl Figure {
         let (mut without_x, mut without_y, mut not_positive) = (0, 0, 0);
         let mut panels: Vec<(Key, Panel)> = Vec::new();
         let mut names: Vec<String> = Vec::new();
+        let mut cases: HashMap<(Key, u64), (&str, &str)> = HashMap::new();
         for group in &comparison.groups {
             let at = nodes.get(group.topology.as_str()).copied().unwrap_or(0);
             let Some((value, key)) = place(x, group, at) else {
@@ -119,6 +122,12 @@ impl Figure {
                     names.push(line.algorithm.clone());
                 }
                 let panel = panel_of(&mut panels, &key);
+                let case = (group.topology.as_str(), group.workload.as_str());
+                if *cases.entry((key.clone(), point.x.to_bits())).or_insert(case) != case
+                    && !panel.crowded.contains(&point.x)
+                {
+                    panel.crowded.push(point.x);
+                }
                 curve_of(panel, &line.algorithm).points.push(point);
             }
         }
@@ -129,6 +138,16 @@ impl Figure {
             count(not_positive, "point").map(|c| format!("{c} at 0, which a logarithmic axis hasn't")),
         ];
         notes.extend(left_out.into_iter().flatten().map(|what| format!("not shown: {what}")));
+        let mut crowded: Vec<f64> = panels.iter().flat_map(|(_, panel)| panel.crowded.iter().copied()).collect();
+        crowded.sort_by(f64::total_cmp);
+        crowded.dedup();
+        if !crowded.is_empty() {
+            let values = crowded.iter().map(|value| x.tick(*value)).collect::<Vec<_>>().join(", ");
+            notes.push(format!(
+                "several cases have the same {} ({values}): no line goes through their points",
+                x.label()
+            ));
+        }
         if panels.is_empty() {
             return Err(FigureError::Nothing(x.label(), y.label()));
         }
@@ -159,7 +178,7 @@ impl Figure {
                 curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
             }
             panel.curves.sort_by(|a, b| a.name.cmp(&b.name));
-            panel.crossovers = crossovers(&panel.curves, between);
+            panel.crossovers = crossovers(&panel.curves, &panel.crowded, between);
         }
         Ok(figure)
     }
@@ -167,9 +186,9 @@ impl Figure {
     /// How curves go between points: where costs grow in proportion to bytes, straight in bytes whatever the axes; else straight as drawn.
     pub(crate) fn between(&self) -> Between {
         if self.x == X::Block && self.y.is_linear_in_bytes() {
-            Between { log_x: false, log_y: false }
+            Between { log_x: false, log_y: false, dense: true }
         } else {
-            Between { log_x: self.log.x, log_y: self.log.y }
+            Between { log_x: self.log.x, log_y: self.log.y, dense: self.x != X::Nodes }
         }
     }
 }
@@ -200,7 +219,7 @@ fn point(y: Y, x: f64, line: &Line) -> Option<Point> {
 
 fn panel_of<'a>(panels: &'a mut Vec<(Key, Panel)>, key: &Key) -> &'a mut Panel {
     let at = panels.iter().position(|(k, _)| k == key).unwrap_or_else(|| {
-        let panel = Panel { title: String::new(), curves: Vec::new(), crossovers: Vec::new() };
+        let panel = Panel { title: String::new(), curves: Vec::new(), crowded: Vec::new(), crossovers: Vec::new() };
         panels.push((key.clone(), panel));
         panels.len() - 1
     });

@@ -29,7 +29,13 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     // Crossovers in words: curves are worth more.
     let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
     let said = family.crossovers.len().min(words) as u16;
-    let legend = legend(painter, family, area);
+    let mut legend = legend(painter, family, area);
+    if !family.crowded.is_empty() && area.height > 10 {
+        let values = family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
+        let text = format!("several cases at {} {values}: no line goes through their points", family.axis.title());
+        painter.put(area, 1, legend, &text, painter.theme.dim);
+        legend += 1;
+    }
     let plot = Rect {
         x: area.x + LEFT + 1,
         y: area.y + legend,
@@ -41,8 +47,11 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
     let axes = Axes::new(family, app.ui.scale);
     frame(painter, family, &axes, area, plot);
-    let lines: Vec<_> =
-        family.curves.iter().enumerate().map(|(i, c)| (axes.line(c, plot.width), painter.theme.series(i))).collect();
+    let pieces = |(i, curve): (usize, &Curve)| {
+        let style = painter.theme.series(i);
+        curve.pieces(&family.crowded).map(|points| (axes.line(points, plot.width), style)).collect::<Vec<_>>()
+    };
+    let lines: Vec<_> = family.curves.iter().enumerate().flat_map(pieces).collect();
     painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
     for (i, curve) in family.curves.iter().enumerate() {
         for point in &curve.points {
@@ -54,16 +63,10 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let (x, y) = axes.cell(crossover.at, plot);
         painter.dot(plot, x, y, '✕', painter.theme.accent);
     }
-    for (y, crossover) in (area.height - said..area.height).zip(&family.crossovers) {
+    for (y, crossover) in (area.height - said..area.height).zip(family.crossovers.iter().take(words)) {
         let more = family.crossovers.len().saturating_sub(words);
         let more = if y + 1 == area.height && more > 0 { format!(" (and {more} more)") } else { String::new() };
-        let text = format!(
-            "✕ {} is faster below {}, {} above{more}",
-            crossover.before,
-            family.axis.text(crossover.at.0),
-            crossover.after
-        );
-        painter.put(area, 1, y, &text, painter.theme.text);
+        painter.put(area, 1, y, &format!("✕ {}{more}", crossover.in_words(family.axis)), painter.theme.text);
     }
 }
 
@@ -164,10 +167,10 @@ impl Axes {
     }
 
     /// A curve in places. Time grows linearly between sizes, which is no straight line on logarithmic axes.
-    fn line(&self, curve: &Curve, columns: u16) -> Vec<(f64, f64)> {
+    fn line(&self, points: &[(f64, f64)], columns: u16) -> Vec<(f64, f64)> {
         let place = |x: f64, y: f64| (self.along(x), self.up(y));
-        let mut line: Vec<(f64, f64)> = curve.points.first().map(|p| place(p.0, p.1)).into_iter().collect();
-        for (from, to) in curve.points.iter().zip(curve.points.iter().skip(1)) {
+        let mut line: Vec<(f64, f64)> = points.first().map(|p| place(p.0, p.1)).into_iter().collect();
+        for (from, to) in points.iter().zip(points.iter().skip(1)) {
             for i in 1..=columns {
                 let share = f64::from(i) / f64::from(columns);
                 let x =
