@@ -7,6 +7,7 @@ pub mod lattice;
 pub mod offers;
 pub mod picks;
 pub mod queue;
+pub mod short;
 
 /// The words of a filter: a text must have all of them, whatever the case of its letters.
 #[derive(Debug, Clone)]

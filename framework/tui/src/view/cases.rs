@@ -1,9 +1,10 @@
 //! The queue.
 
-use super::paint::{Painter, cut, cut_middle, first_shown, width, wrap};
+use super::paint::{Painter, cut, first_shown, width, wrap};
 use super::{Target, clock};
 use crate::app::App;
 use crate::model::queue::{Common, Row, State};
+use crate::model::short::Short;
 use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -12,8 +13,8 @@ use swapmeet_results::{Status, duration};
 /// Of what else there is to say of a case, less tells nothing.
 const LEAST_MORE: u16 = 14;
 
-/// What tells cases apart: a text of each, and how wide it is.
-type Column = (fn(&Row) -> String, u16);
+/// What tells cases apart: a text of each case in sight, and how wide all are.
+type Column = (Vec<String>, u16);
 
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let tally = app.queue.tally();
@@ -52,13 +53,11 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
     let states: Vec<Told> = shown().map(|(_, (_, row))| state(painter, app, row)).collect();
     let words = states.iter().map(|state| width(&state.word)).max().unwrap_or(0);
-    let more = states.iter().map(|state| width(&state.more)).max().unwrap_or(0).min(LEAST_MORE);
     let bar = u16::from(rows.len() > usize::from(area.height));
     let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
     let in_sight: Vec<&Row> = shown().map(|(_, (_, row))| *row).collect();
-    let more = if more > 0 { more + 2 } else { 0 };
-    let columns = columns(&in_sight, app.queue.common(), text_area.width.saturating_sub(6 + words + more));
-    for ((y, (index, (_, row))), state) in (0..).zip(shown()).zip(&states) {
+    let columns = columns(&in_sight, app.queue.common(), text_area.width.saturating_sub(5 + words));
+    for ((y, (index, (_, row))), state) in (0_u16..).zip(shown()).zip(&states) {
         let here = index == cursor;
         let style = if here { painter.cursor(Panel::Cases) } else { state.style };
         let plain = if here { style } else { painter.theme.text };
@@ -68,9 +67,9 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         painter.put(area, 1, y, mark(&row.state), style);
         painter.put_right(area, 3 + words, y, &state.word, style);
         let mut x = 5 + words;
-        for (text, width) in &columns {
+        for (texts, width) in &columns {
             let cell = Rect { width: (x + width).min(text_area.width), ..area };
-            painter.put(cell, x, y, &cut_middle(&text(row), *width), plain);
+            painter.put(cell, x, y, texts.get(usize::from(y)).map_or("", String::as_str), plain);
             x += width + 2;
         }
         // The beginning of a reason, if that is more than a few letters.
@@ -83,10 +82,11 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     painter.scrollbar(area, first, rows.len());
 }
 
-/// What tells cases apart. Where there is little room that goes which all have in common, then long specs are cut.
+/// What tells cases apart. Where there is little room that goes which all have in common, then long specs are cut as far as they stay
+/// different, then further, then the last goes; whatever room that frees is the others' again.
 fn columns(rows: &[&Row], common: &Common, room: u16) -> Vec<Column> {
     /// Specs narrower than this tell little.
-    const LEAST: u16 = 10;
+    const LEAST: usize = 6;
     let texts: [fn(&Row) -> String; 5] = [
         |row| row.case.algorithm.to_string(),
         |row| row.case.topology.spec(),
@@ -95,25 +95,53 @@ fn columns(rows: &[&Row], common: &Common, room: u16) -> Vec<Column> {
         |row| row.case.machine.to_string(),
     ];
     let [_, topology, workload, machine] = common.each_ref().map(Option::is_some);
-    let mut columns: Vec<(Column, bool)> = Vec::new();
+    let mut wanted: Vec<(Vec<String>, bool)> = Vec::new();
     for (text, is_common) in texts.into_iter().zip([false, topology, workload, false, machine]) {
-        let wide = rows.iter().map(|row| width(&text(row))).max().unwrap_or(0);
-        if wide > 0 {
-            columns.push(((text, wide), is_common));
+        let texts: Vec<String> = rows.iter().map(|row| text(row)).collect();
+        if texts.iter().any(|text| !text.is_empty()) {
+            wanted.push((texts, is_common));
         }
     }
-    let taken = |columns: &[(Column, bool)]| columns.iter().map(|((_, wide), _)| wide + 2).sum::<u16>().max(2) - 2;
-    while taken(&columns) > room {
-        let common = columns.iter().rposition(|(_, is_common)| *is_common);
-        let widest = columns.iter().map(|((_, wide), _)| *wide).max().filter(|wide| *wide > LEAST);
-        match (common, widest) {
-            (Some(at), _) => drop(columns.remove(at)),
-            (None, Some(most)) => columns.iter_mut().filter(|((_, wide), _)| *wide == most).for_each(|c| c.0.1 -= 1),
-            (None, None) if columns.len() > 2 => drop(columns.pop()),
-            (None, None) => break,
-        }
+    let widths = |wanted: &[(Vec<String>, bool)]| -> Vec<u16> {
+        wanted.iter().map(|(texts, _)| texts.iter().map(|text| width(text)).max().unwrap_or(0)).collect()
+    };
+    while taken(&widths(&wanted)) > room {
+        let Some(common) = wanted.iter().rposition(|(_, is_common)| *is_common) else { break };
+        wanted.remove(common);
     }
-    columns.into_iter().map(|(column, _)| column).collect()
+    let least = |texts: &[String]| Short::least(texts.iter().map(String::as_str), LEAST);
+    let widths = loop {
+        let full = widths(&wanted);
+        if taken(&full) <= room {
+            break full;
+        }
+        let different: Vec<u16> = wanted.iter().map(|(texts, _)| least(texts) as u16).collect();
+        let shrunk = shrink(&full, &different, room).or_else(|| shrink(&full, &vec![LEAST as u16; full.len()], room));
+        match shrunk {
+            Some(widths) => break widths,
+            None if wanted.len() > 2 => drop(wanted.pop()),
+            None => break vec![LEAST as u16; full.len()],
+        }
+    };
+    let short = |(texts, _): &(Vec<String>, bool), wide| Short::of(texts.iter().map(String::as_str), usize::from(wide));
+    let shorts: Vec<Short> = wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();
+    let columns = wanted.into_iter().zip(widths).zip(shorts);
+    columns.map(|(((texts, _), wide), short)| (texts.iter().map(|t| short.get(t).to_owned()).collect(), wide)).collect()
+}
+
+/// Columns with two spaces between them.
+fn taken(widths: &[u16]) -> u16 {
+    widths.iter().map(|wide| wide + 2).sum::<u16>().max(2) - 2
+}
+
+/// Takes from the widest what there is no room for; `None` if that makes some narrower than they may be.
+fn shrink(full: &[u16], least: &[u16], room: u16) -> Option<Vec<u16>> {
+    let mut widths = full.to_vec();
+    while taken(&widths) > room {
+        let over = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > **least);
+        *over.max_by_key(|(wide, _)| **wide)?.0 -= 1;
+    }
+    Some(widths)
 }
 
 /// Why the case under the cursor has no time, in full, at the foot; returns the lines it took.
