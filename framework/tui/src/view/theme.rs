@@ -223,17 +223,21 @@ pub fn ascii(symbol: &str) -> Option<&'static str> {
         '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' | '╭' | '╮' | '╰' | '╯' => "+",
         '▸' | '▶' | '→' | '›' => ">",
         '◂' | '◀' | '←' | '‹' => "<",
-        '▴' | '▲' | '↑' | '△' => "^",
+        '▴' | '▲' | '↑' => "^",
         '▾' | '▼' | '↓' => "v",
         '█' => "#",
         '▓' => "%",
         '▒' => "+",
         '░' => ":",
-        '·' | '…' => ".",
-        '●' | '◆' | '✓' => "*",
-        '○' | '◇' => "o",
+        '·' => ".",
+        '…' => "~",
+        '●' | '✓' => "*",
+        '◆' => "&",
+        '△' => "A",
+        '○' => "o",
+        '◇' => "$",
         '■' => "@",
-        '□' => "0",
+        '□' => "O",
         '✕' | '×' => "x",
         'µ' => "u",
         '▁' | '▂' => "_",
@@ -259,7 +263,9 @@ mod tests {
 
     #[test]
     fn every_mark_has_one_in_ascii_and_marks_stay_different() {
-        for marks in [&FILLINGS[..], &SHADES[..]] {
+        // Crossovers and the figures' frame stand among the marks of curves.
+        let on_curves = [&MARKS[..], &['✕', '│', '─', '┤']].concat();
+        for marks in [&FILLINGS[..], &SHADES[..], &on_curves] {
             let mut folded: Vec<String> =
                 marks.iter().map(|c| ascii(&c.to_string()).map_or(c.to_string(), str::to_owned)).collect();
             folded.sort();
