@@ -5,8 +5,8 @@ use crate::keys::{Action, Scope, action};
 use crate::model::comparison::Column;
 use crate::model::picks::{Item, Section};
 use crate::typing::Purpose;
-use crate::ui::{Panel, Scale, Shown};
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crate::ui::{Panel, Question, Scale, Shown};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 impl App {
     /// Where keys are looked up now.
@@ -32,21 +32,20 @@ impl App {
         if self.ui.typing.is_some() {
             return self.type_key(event);
         }
+        if self.ui.asked.is_some() && matches!(event.code, KeyCode::Char('y' | 'Y')) {
+            return self.answer(Action::Accept);
+        }
         if let Some(action) = action(self.scope(), event) {
             self.act(action);
-        } else if self.ui.help.is_some() || self.ui.confirm_quit {
+        } else if self.ui.help.is_some() || self.ui.asked.is_some() {
             self.act(Action::Back);
         }
     }
 
     /// Does what was asked for.
     pub fn act(&mut self, action: Action) {
-        if std::mem::take(&mut self.ui.confirm_quit) {
-            return match action {
-                Action::Quit | Action::QuitNow => self.leave = Some(Leave::Plainly),
-                Action::QuitLeaving => self.leave = Some(Leave::WithRows),
-                _ => {}
-            };
+        if self.ui.asked.is_some() {
+            return self.answer(action);
         }
         if self.ui.help.is_some() && self.act_on_help(action) {
             return;
@@ -55,7 +54,8 @@ impl App {
             self.ui.message = None;
         }
         match action {
-            Action::Quit if self.queue.is_busy() => self.ui.confirm_quit = true,
+            Action::Quit if self.queue.is_busy() => self.ui.asked = Some(Question::Quit),
+            Action::Run if self.run_loses() => self.ui.asked = Some(Question::Run),
             Action::Quit | Action::QuitNow => self.leave = Some(Leave::Plainly),
             Action::QuitLeaving => self.leave = Some(Leave::WithRows),
             Action::Help => self.ui.help = Some(0),
@@ -127,6 +127,25 @@ impl App {
             Action::Record => self.record_from(self.ui.player.step),
             // Typing has its own way with these.
             Action::Accept | Action::Cancel | Action::Complete => {}
+        }
+    }
+
+    /// Whether to run anew loses rows that are nowhere else, or work.
+    fn run_loses(&self) -> bool {
+        let tally = self.queue.tally();
+        let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
+        self.queue.is_busy() || (rows > 0 && self.out.is_none())
+    }
+
+    /// Does what a question was about, if the answer is yes or the same key again.
+    fn answer(&mut self, action: Action) {
+        match (self.ui.asked.take(), action) {
+            (_, Action::QuitNow) | (Some(Question::Quit), Action::Quit | Action::Accept) => {
+                self.leave = Some(Leave::Plainly);
+            }
+            (Some(Question::Quit), Action::QuitLeaving) => self.leave = Some(Leave::WithRows),
+            (Some(Question::Run), Action::Run | Action::Accept) => self.run(),
+            _ => {}
         }
     }
 

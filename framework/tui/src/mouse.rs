@@ -23,7 +23,7 @@ impl App {
     }
 
     fn click(&mut self, target: Target) {
-        if self.ui.confirm_quit || self.ui.help.is_some() {
+        if self.ui.asked.is_some() || self.ui.help.is_some() {
             return self.act(Action::Back);
         }
         if self.ui.typing.is_some() {

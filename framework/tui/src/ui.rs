@@ -98,6 +98,15 @@ pub struct Player {
     pub since: Duration,
 }
 
+/// What is asked before something is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// Whether cases may be left unrun.
+    Quit,
+    /// Whether rows that are in no file may go.
+    Run,
+}
+
 /// What is shown, and where the cursors are.
 pub struct Ui {
     /// The panel that has the keys.
@@ -134,8 +143,8 @@ pub struct Ui {
     pub typing: Option<Typing>,
     /// Whether the keys are shown, scrolled by so many lines.
     pub help: Option<usize>,
-    /// Whether it is asked if cases may be left unrun.
-    pub confirm_quit: bool,
+    /// What is asked before something is lost.
+    pub asked: Option<Question>,
     /// Whether the picture is held still.
     pub frozen: bool,
     /// The last thing to be told, and whether it is bad.
@@ -176,7 +185,7 @@ impl Ui {
             },
             typing: None,
             help: None,
-            confirm_quit: false,
+            asked: None,
             frozen: false,
             message: None,
             theme,

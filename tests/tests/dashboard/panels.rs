@@ -187,10 +187,31 @@ fn quitting_asks_first_while_cases_run() {
     session.settle();
     session.keys("q");
     assert!(session.screen(80, 24).contains("1 case still to run. Leave them?"), "{}", session.screen(80, 24));
-    session.keys("n");
-    assert!(session.app.leave.is_none());
-    session.keys("qq");
+    for no in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x')] {
+        session.key(no);
+        assert!(session.app.leave.is_none() && !session.screen(80, 24).contains("Leave them?"), "{no}");
+        session.keys("q");
+    }
+    session.keys("q");
     assert!(session.app.leave.is_some());
+    session.app.leave = None;
+    session.keys("qy");
+    assert!(session.app.leave.is_some());
+}
+
+#[test]
+fn rows_that_are_in_no_file_are_not_lost_unasked() {
+    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
+    session.keys("R");
+    session.settle();
+    session.keys("2R");
+    assert!(session.screen(80, 24).contains("1 row on screen, in no file. Run without them?"));
+    session.keys("n");
+    session.settle();
+    assert_eq!(session.app.queue.records().len(), 1);
+    session.keys("fRy");
+    session.settle();
+    assert!(session.app.queue.records().is_empty(), "held still, nothing has come yet");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::{LEAST, Target};
 use crate::app::{App, many};
 use crate::keys::{Action, BINDINGS, Scope};
 use crate::typing::{Purpose, Typing};
+use crate::ui::Question;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
@@ -28,12 +29,23 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     if let Some(scrolled) = app.ui.help {
         help(painter, scrolled, area);
     }
-    if app.ui.confirm_quit {
+    if let Some(question) = app.ui.asked {
         let tally = app.queue.tally();
-        let text = format!("{} still to run. Leave them?", many(tally.waiting + tally.running, "case"));
-        let keys = "q leaves, any other key stays";
+        let unrun = many(tally.waiting + tally.running, "case");
+        let rows = many(tally.ok + tally.unsupported + tally.failed, "row");
+        let (title, text, keys) = match question {
+            Question::Quit => ("Quit", format!("{unrun} still to run. Leave them?"), "y or q: leave   n or Esc: stay"),
+            Question::Run if app.queue.is_busy() => {
+                ("Run", format!("{unrun} still to run. Give them up and begin anew?"), "y or R: anew   n or Esc: go on")
+            }
+            Question::Run => (
+                "Run",
+                format!("{rows} on screen, in no file. Run without them?"),
+                "y: run   n or Esc: keep them (a adds, S saves)",
+            ),
+        };
         let wide = width(&text).max(width(keys)) + 6;
-        let within = boxed(painter, area, "Quit", wide, 4);
+        let within = boxed(painter, area, title, wide, 4);
         painter.put(within, 2, 0, &text, painter.theme.warn);
         painter.put(within, 2, 1, keys, painter.theme.dim);
     }
