@@ -42,7 +42,9 @@ impl App {
             Panel::Cases => self.case_rows().len(),
             Panel::Comparison => self.lines().len(),
             Panel::Parts => self.compared.groups.len(),
-            Panel::Curves => self.families.len(),
+            Panel::Curves => {
+                self.families.get(self.ui.family).map_or(0, |f| f.only(self.filter(panel)).crossovers.len())
+            }
             Panel::Network => self.queue.rows().len(),
             Panel::Details => details::entries(self).len(),
             Panel::Log => self.log_lines().len(),
@@ -52,17 +54,17 @@ impl App {
     fn cursor(&mut self) -> Option<&mut usize> {
         Some(match self.ui.panel {
             Panel::Explore => &mut self.ui.items[self.ui.section.min(Section::ALL.len() - 1)],
-            Panel::Cases | Panel::Comparison | Panel::Details | Panel::Log => {
+            Panel::Cases | Panel::Comparison | Panel::Details | Panel::Log | Panel::Curves => {
                 &mut self.ui.cursors[self.ui.panel as usize]
             }
             Panel::Parts => &mut self.ui.group,
-            Panel::Curves => &mut self.ui.family,
             Panel::Network => return None,
         })
     }
 
     /// Cursors stay within what there is.
     pub(crate) fn clamp(&mut self) {
+        self.ui.family = self.ui.family.min(self.families.len().saturating_sub(1));
         let last = self.lines_of(self.ui.panel).saturating_sub(1);
         if let Some(cursor) = self.cursor() {
             *cursor = (*cursor).min(last);
@@ -179,7 +181,10 @@ impl App {
             (false, _) => (at + count - 1) % count,
         };
         match self.ui.panel {
-            Panel::Curves => self.ui.family = step(self.ui.family.min(self.families.len()), self.families.len()),
+            Panel::Curves => {
+                self.ui.family = step(self.ui.family.min(self.families.len()), self.families.len());
+                self.ui.cursors[Panel::Curves as usize] = 0;
+            }
             Panel::Parts => self.ui.group = step(self.ui.group, self.compared.groups.len()),
             _ => {
                 let planes = self.recording.as_ref().map_or(1, |r| match r.topology.radices() {

@@ -55,6 +55,10 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
             screen.terminal.draw(|frame| hits = draw(frame, app))?;
             app.ui.page = hits.page;
             app.ui.across = app.ui.across.min(hits.across);
+            if let Some(farthest) = hits.farthest {
+                let scrolled = &mut app.ui.cursors[app.ui.panel as usize];
+                *scrolled = (*scrolled).min(farthest);
+            }
             (changed, drawn) = (false, Some(Instant::now()));
         }
         for event in input.within(if moving { FRAME } else { IDLE }) {

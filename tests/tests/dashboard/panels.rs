@@ -266,3 +266,13 @@ fn what_is_saved_is_an_experiment() {
     session.key(KeyCode::Enter);
     assert!(session.screen(80, 24).contains("is there already"), "{}", session.screen(80, 24));
 }
+
+#[test]
+fn the_last_page_of_details_is_full_and_a_mean_says_so() {
+    let mut session = compared();
+    session.keys("7G");
+    session.settle();
+    let screen = session.screen(80, 24);
+    assert!(screen.contains("Details of repetition 1 of 3: "), "{screen}");
+    assert!(screen.lines().skip(2).take(20).all(|line| line.trim_matches([' ', '│', '█']).len() > 3), "{screen}");
+}

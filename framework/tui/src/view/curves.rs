@@ -28,7 +28,10 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
     // Crossovers in words: curves are worth more.
     let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
-    let said = family.crossovers.len().min(words) as u16;
+    let said = family.crossovers.len().min(words);
+    let farthest = family.crossovers.len() - said;
+    let first = painter.scrolled(Panel::Curves, app.ui.cursors[Panel::Curves as usize], farthest);
+    let said = said as u16;
     let mut legend = legend(painter, family, area);
     if !family.crowded.is_empty() && area.height > 10 {
         let values = family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
@@ -63,10 +66,13 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let (x, y) = axes.cell(crossover.at, plot);
         painter.dot(plot, x, y, '✕', painter.theme.accent);
     }
-    for (y, crossover) in (area.height - said..area.height).zip(family.crossovers.iter().take(words)) {
-        let more = family.crossovers.len().saturating_sub(words);
-        let more = if y + 1 == area.height && more > 0 { format!(" (and {more} more)") } else { String::new() };
-        painter.put(area, 1, y, &format!("✕ {}{more}", crossover.in_words(family.axis)), painter.theme.text);
+    for (y, crossover) in (area.height - said..area.height).zip(family.crossovers.iter().skip(first)) {
+        painter.put(area, 1, y, &format!("✕ {}", crossover.in_words(family.axis)), painter.theme.text);
+    }
+    if farthest > 0 && said > 0 {
+        let last = first + usize::from(said);
+        let text = format!(" {}..{last} of {} (↑ ↓)", first + 1, family.crossovers.len());
+        painter.put_right(area, area.width - 1, area.height - 1, &text, painter.theme.dim);
     }
 }
 

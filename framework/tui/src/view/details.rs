@@ -3,6 +3,7 @@
 use super::paint::{Painter, width, wrap};
 use crate::app::{App, many};
 use crate::model::Words;
+use crate::model::comparison::Line;
 use crate::model::curves::size_text;
 use crate::model::queue::{Row, State};
 use crate::save::command;
@@ -60,11 +61,11 @@ fn schedule(app: &App, row: &Row) -> Vec<Entry> {
     }
     let mut all = vec![entry("", ""), entry("SCHEDULE", "")];
     for (number, phase) in (1..).zip(recording.phases()) {
-        let name = if phase.name.is_empty() { "(no name)" } else { &phase.name };
+        let name = if phase.name.is_empty() { String::new() } else { format!("{}: ", phase.name) };
         all.push(entry(
             &format!("{number}."),
             format!(
-                "{name}: {}, {}, longest {}, busiest link {}",
+                "{name}{}, {}, longest {}, busiest link {}",
                 many(phase.steps as usize, "step"),
                 many(phase.messages as usize, "message"),
                 size_text(phase.longest as f64),
@@ -78,6 +79,20 @@ fn schedule(app: &App, row: &Row) -> Vec<Entry> {
     all
 }
 
+/// Which repetition it is, where there are several: a line of the comparison is the mean of all.
+fn of_repetitions(app: &App, row: &Row) -> String {
+    let is = |line: &&Line| {
+        let (a, b) = (&line.sample, row.record());
+        b.is_some_and(|b| {
+            (&a.algorithm, &a.topology, &a.workload, &a.machine) == (&b.algorithm, &b.topology, &b.workload, &b.machine)
+        })
+    };
+    match app.compared.lines.iter().find(is).and_then(|line| line.time.as_ref()).map(|time| time.n) {
+        Some(count) if count > 1 => format!(" of repetition {} of {count}", row.case.repetition + 1),
+        _ => String::new(),
+    }
+}
+
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let Some((_, row)) = app.focused() else {
         let area = painter.panel(area, Panel::Details, "Details");
@@ -86,7 +101,8 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let filter = app.filter(Panel::Details);
     let filtered = if filter.is_empty() { String::new() } else { format!(" /{filter}") };
     let title = format!(
-        "Details: {} on {}, {}, {}{filtered}",
+        "Details{}: {} on {}, {}, {}{filtered}",
+        of_repetitions(app, row),
         row.case.algorithm,
         row.case.topology.spec(),
         row.case.workload,
@@ -100,9 +116,18 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
     let names =
         all.iter().filter(|e| !e.value.is_empty()).map(|e| width(&e.name)).max().unwrap_or(0).min(area.width / 3);
-    let first = app.ui.cursors[Panel::Details as usize].min(all.len().saturating_sub(1));
+    let room = area.width.saturating_sub(names + 4);
+    let texts: Vec<Vec<String>> = all.iter().map(|entry| wrap(&entry.value, room)).collect();
+    let mut left = usize::from(area.height);
+    let last_page = texts.iter().rev().take_while(|lines| {
+        let fits = lines.len() <= left;
+        left = left.saturating_sub(lines.len());
+        fits
+    });
+    let farthest = all.len() - last_page.count().clamp(1, all.len());
+    let first = painter.scrolled(Panel::Details, app.ui.cursors[Panel::Details as usize], farthest);
     let mut y = 0;
-    for entry in &all[first..] {
+    for (entry, lines) in all.iter().zip(&texts).skip(first) {
         if y >= area.height {
             break;
         }
@@ -110,8 +135,8 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let style = if heading { theme.accent } else { theme.dim };
         let cell = if heading { area } else { Rect { width: (1 + names).min(area.width), ..area } };
         painter.put(cell, 1, y, &entry.name, style);
-        for line in wrap(&entry.value, area.width.saturating_sub(names + 4)) {
-            painter.put(area, names + 3, y, &line, theme.text);
+        for line in lines {
+            painter.put(area, names + 3, y, line, theme.text);
             y += 1;
         }
     }

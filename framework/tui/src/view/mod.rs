@@ -53,6 +53,8 @@ pub struct Hits {
     pub page: usize,
     /// How many columns of the comparison can be skipped before the last is in sight.
     pub across: usize,
+    /// How far the panel that has the keys can be scrolled, if it is one that scrolls: then its last page is full.
+    pub farthest: Option<usize>,
 }
 
 impl Hits {

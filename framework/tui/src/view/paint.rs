@@ -195,6 +195,14 @@ impl<'f, 'h> Painter<'f, 'h> {
         inner
     }
 
+    /// From which line on to show a panel that is scrolled, so that its last page is full.
+    pub fn scrolled(&mut self, panel: Panel, wanted: usize, farthest: usize) -> usize {
+        if self.has_keys(panel) {
+            self.hits.farthest = Some(farthest);
+        }
+        wanted.min(farthest)
+    }
+
     /// Whether a panel has the keys.
     pub fn has_keys(&self, panel: Panel) -> bool {
         panel == self.focus
