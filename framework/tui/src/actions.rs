@@ -121,6 +121,7 @@ impl App {
             Action::View => self.next_view(),
             Action::PreviousGroup => self.next_group(false),
             Action::NextGroup => self.next_group(true),
+            Action::Turn => self.turn(),
             Action::Play => self.toggle_play(),
             Action::Faster => self.ui.player.speed = (self.ui.player.speed * 2.0).min(64.0),
             Action::Slower => self.ui.player.speed = (self.ui.player.speed / 2.0).max(0.25),

@@ -73,6 +73,8 @@ pub enum Action {
     Type,
     /// Take out of the list.
     Remove,
+    /// Turn the planes of three dimensions.
+    Turn,
     /// The next way of looking at it.
     View,
     /// The group before.
@@ -279,6 +281,7 @@ pub static BINDINGS: &[Binding] = {
             Down, [key(K::Down), ch('j')], "", "the next case";
             PreviousGroup, [ch('[')], "", "the plane before, in three dimensions";
             NextGroup, [ch(']')], "", "the next plane";
+            Turn, [ch('p')], "turn", "turn the planes of three dimensions to another pair of them";
             Record, [key(K::Enter)], "", "walk a long schedule that isn't walked unasked";
         }
         Typing {

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::model::comparison::Column;
 use crate::model::frames::Recording;
+use crate::model::lattice::Lattice;
 use crate::model::picks::Section;
 use crate::model::queue::Row;
 use crate::ui::Panel;
@@ -173,6 +174,23 @@ impl App {
         }
     }
 
+    /// How many planes the network has, as they are turned.
+    pub(crate) fn planes(&self) -> usize {
+        let player = self.ui.player;
+        let lattice =
+            self.recording.as_ref().and_then(|r| Lattice::of(r.topology.as_ref(), player.plane, player.turned));
+        lattice.map_or(1, |lattice| lattice.planes as usize)
+    }
+
+    /// Turns the planes of three dimensions to the next pair of them.
+    pub(crate) fn turn(&mut self) {
+        let dimensions = self.recording.as_ref().map_or(0, |r| r.topology.radices().len());
+        if dimensions != 3 || self.planes() == 0 {
+            return self.tell("only the planes of three dimensions can be turned", false);
+        }
+        (self.ui.player.plane, self.ui.player.turned) = (0, (self.ui.player.turned + 1) % 3);
+    }
+
     /// The next group of bars, family of curves or plane of nodes, or the one before; round and round.
     pub(crate) fn next_group(&mut self, forward: bool) {
         let step = |at: usize, count: usize| match (forward, count) {
@@ -187,10 +205,7 @@ impl App {
             }
             Panel::Parts => self.ui.group = step(self.ui.group, self.compared.groups.len()),
             _ => {
-                let planes = self.recording.as_ref().map_or(1, |r| match r.topology.radices() {
-                    [planes, _, _] => *planes as usize,
-                    _ => 1,
-                });
+                let planes = self.planes();
                 self.ui.player.plane = step(self.ui.player.plane.min(planes - 1), planes);
             }
         }

@@ -72,6 +72,7 @@ impl App {
         let quick = row.record().and_then(|r| r.plan_ms).is_some_and(|ms| ms < UNASKED.as_secs_f64() * 1e3);
         self.recording = None;
         (self.ui.player.step, self.ui.player.plays, self.ui.player.plane) = (0, false, 0);
+        self.ui.player.turned = 0;
         if quick {
             self.record_from(0);
         }

@@ -94,6 +94,8 @@ pub struct Player {
     pub shown: Shown,
     /// Which plane of three dimensions.
     pub plane: usize,
+    /// How often planes were turned: along which of three dimensions they are counted.
+    pub turned: usize,
     /// When the step was shown first.
     pub since: Duration,
 }
@@ -181,6 +183,7 @@ impl Ui {
                 speed: 2.0,
                 shown: Shown::Messages,
                 plane: 0,
+                turned: 0,
                 since: Duration::ZERO,
             },
             typing: None,

@@ -52,6 +52,7 @@ fn the_network_in_its_ways() {
         ("vv", "what nodes hold"),
         ("vj", "a plane of three dimensions"),
         ("]", "the next plane"),
+        ("p", "planes along the second dimension"),
         ("j", "a line, broken"),
         ("jl", "no grid: how many links carry how much"),
     ] {

@@ -69,6 +69,7 @@ pub struct Phase {
 }
 
 enum Told {
+    Links(u64),
     Parts(u64),
     Phase(String),
     Step(Note, Option<Frame>),
@@ -84,6 +85,8 @@ pub struct Recording {
     pub key: Arc<str>,
     /// Where.
     pub topology: Arc<dyn Topology>,
+    /// Its links.
+    pub links: u64,
     /// Bytes of a unit of load, times its parts.
     unit: u64,
     parts: u64,
@@ -110,6 +113,9 @@ impl Recording {
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
         // Without a thread there are no events, and the panel says that the schedule is being walked: nothing worse.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
+            let network = case.topology.as_ref();
+            let links = (0..network.link_slots()).filter(|link| network.link_ends(*link).is_some()).count();
+            drop(sender.send(Told::Links(links as u64)));
             let mut recorder = Recorder::new(&case, from, &sender, &flag);
             let records = run_group(std::slice::from_ref(&case), &mut [&mut recorder]);
             for record in records {
@@ -121,6 +127,7 @@ impl Recording {
             cancelled,
             key,
             topology,
+            links: 0,
             unit,
             parts: 1,
             phases: Vec::new(),
@@ -139,6 +146,7 @@ impl Recording {
         for taken in 0..AT_ONCE {
             let Ok(told) = self.events.try_recv() else { return taken > 0 };
             match told {
+                Told::Links(links) => self.links = links,
                 Told::Parts(parts) => self.parts = parts.max(1),
                 Told::Phase(name) => self.phases.push(name),
                 Told::Step(note, frame) => {

@@ -10,11 +10,22 @@ pub struct Lattice {
     pub planes: u64,
     /// Which one it is.
     pub plane: u64,
-    /// Its first node.
-    pub first: u64,
+    /// The dimension that planes are counted along, where there are three.
+    pub across: usize,
     /// Rows; `None` for a line, which may be broken anywhere.
     rows: Option<u64>,
     columns: u64,
+    /// How far apart in number neighbours are: from plane to plane, from row to row, from column to column.
+    strides: [u64; 3],
+}
+
+/// What goes from the nodes of a plane to other planes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Across {
+    /// What all links there carry.
+    pub sum: u64,
+    /// What the busiest of them carries.
+    pub most: u64,
 }
 
 /// What the links out of a node carry, in the directions of a plane.
@@ -45,20 +56,35 @@ impl Loads {
 }
 
 impl Lattice {
-    /// The plane of a torus, a mesh or a ring; `None` for what is none of them or has more dimensions.
-    pub fn of(topology: &dyn Topology, plane: usize) -> Option<Self> {
+    /// The plane of a torus, a mesh or a ring; `None` for what is none of them or has more dimensions. Of three, planes are counted along the
+    /// first, or, `turned` once or twice, along the second or third.
+    pub fn of(topology: &dyn Topology, plane: usize, turned: usize) -> Option<Self> {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
         }
-        let (planes, rows, columns) = match *topology.radices() {
-            [columns] => (1, None, columns),
-            [rows, columns] => (1, Some(rows), columns),
-            [planes, rows, columns] => (planes, Some(rows), columns),
+        let (planes, rows, columns, strides) = match *topology.radices() {
+            [columns] => (1, None, columns, [columns, columns, 1]),
+            [rows, columns] => (1, Some(rows), columns, [rows * columns, columns, 1]),
+            [a, b, c] => match turned % 3 {
+                0 => (a, Some(b), c, [b * c, c, 1]),
+                1 => (b, Some(a), c, [c, b * c, 1]),
+                _ => (c, Some(a), b, [1, b * c, c]),
+            },
             _ => return None,
         };
-        let plane = (plane as u64).min(planes - 1);
-        let first = plane * rows.unwrap_or(1) * columns;
-        Some(Self { planes, plane, first, rows, columns })
+        Some(Self { planes, plane: (plane as u64).min(planes - 1), across: turned % 3, rows, columns, strides })
+    }
+
+    /// The node at a place of the plane, counted row by row.
+    pub fn node(&self, index: u64) -> u64 {
+        let [across, down, ahead] = self.strides;
+        self.plane * across + index / self.columns * down + index % self.columns * ahead
+    }
+
+    /// A node's plane, row and column.
+    fn place(&self, node: u64) -> [u64; 3] {
+        let sides = [self.planes, self.rows.unwrap_or(1), self.columns];
+        [0, 1, 2].map(|i| node / self.strides[i] % sides[i])
     }
 
     /// Nodes of the plane.
@@ -89,39 +115,41 @@ impl Lattice {
         (rows > 1).then(|| (index + self.columns) % (rows * self.columns))
     }
 
-    /// What the links out of each node of the plane carry: bytes, or messages.
-    pub fn loads(&self, topology: &dyn Topology, frame: &Frame, bytes: bool) -> Vec<Loads> {
+    /// What the links out of each node of the plane carry, and those to other planes together: bytes, or messages.
+    pub fn loads(&self, topology: &dyn Topology, frame: &Frame, bytes: bool) -> (Vec<Loads>, Across) {
         let mut all = vec![Loads::default(); self.nodes() as usize];
+        let mut across = Across::default();
         for load in &frame.links {
             let Some((from, to)) = topology.link_ends(load.link) else { continue };
-            let Some(own) = from.checked_sub(self.first).and_then(|index| all.get_mut(index as usize)) else {
+            let (a, b) = (self.place(from), self.place(to));
+            if a[0] != self.plane {
                 continue;
-            };
+            }
+            let Some(own) = all.get_mut((a[1] * self.columns + a[2]) as usize) else { continue };
             let value = if bytes { load.load } else { load.messages };
-            let direction = self.direction(own, from, to);
+            if a[0] != b[0] {
+                across = Across { sum: across.sum.saturating_add(value), most: across.most.max(value) };
+            }
+            let direction = direction(own, a, b);
             // In a dimension of 2, two links join the same nodes: the busier one is seen.
             *direction = value.max(*direction);
         }
-        all
+        (all, across)
     }
+}
 
-    fn direction<'l>(&self, loads: &'l mut Loads, from: u64, to: u64) -> &'l mut u64 {
-        let place = |node: u64| {
-            let index = node % self.nodes();
-            (node / self.nodes(), index / self.columns, index % self.columns)
-        };
-        let (a, b) = (place(from), place(to));
-        // One further, or from the last around to the first; of two, the first is ahead of nothing but the second.
-        let ahead = |a: u64, b: u64| b == a + 1 || (a > b + 1 && b == 0);
-        if a.0 != b.0 {
-            &mut loads.across
-        } else if a.1 != b.1 {
-            if ahead(a.1, b.1) { &mut loads.down } else { &mut loads.up }
-        } else if ahead(a.2, b.2) {
-            &mut loads.ahead
-        } else {
-            &mut loads.back
-        }
+/// Where a link from one place to another is counted.
+fn direction(loads: &mut Loads, a: [u64; 3], b: [u64; 3]) -> &mut u64 {
+    // One further, or from the last around to the first; of two, the first is ahead of nothing but the second.
+    let ahead = |a: u64, b: u64| b == a + 1 || (a > b + 1 && b == 0);
+    if a[0] != b[0] {
+        &mut loads.across
+    } else if a[1] != b[1] {
+        if ahead(a[1], b[1]) { &mut loads.down } else { &mut loads.up }
+    } else if ahead(a[2], b[2]) {
+        &mut loads.ahead
+    } else {
+        &mut loads.back
     }
 }
 
@@ -134,13 +162,19 @@ mod tests {
 
     /// What is drawn when one message goes from a node to another.
     fn message(topology: &str, from: u64, to: u64, plane: usize) -> Vec<(u64, Loads)> {
+        turned(topology, from, to, plane, 0)
+    }
+
+    fn turned(topology: &str, from: u64, to: u64, plane: usize, turned: usize) -> Vec<(u64, Loads)> {
         let topology = parse(topology).unwrap();
         let mut links = LinkLoad::new(topology.as_ref());
         links.begin();
         topology.route(from, to, None, &mut |run| links.add(run, 1)).unwrap();
         let mut frame = Frame::default();
         links.for_each_loaded(&mut |link, messages| frame.links.push(Load { link, messages, load: messages * 64 }));
-        let loads = Lattice::of(topology.as_ref(), plane).unwrap().loads(topology.as_ref(), &frame, false);
+        let lattice = Lattice::of(topology.as_ref(), plane, turned).unwrap();
+        let (loads, across) = lattice.loads(topology.as_ref(), &frame, false);
+        assert_eq!(across.sum, loads.iter().map(|l| l.across).sum::<u64>(), "a message alone");
         (0..).zip(loads).filter(|(_, l)| l.sends()).collect()
     }
 
@@ -169,7 +203,28 @@ mod tests {
     #[test]
     fn what_is_no_grid_has_no_lattice() {
         for spec in ["hypercube:3", "fully-connected:4", "torus:2x2x2x2"] {
-            assert_eq!(Lattice::of(parse(spec).unwrap().as_ref(), 0), None);
+            assert_eq!(Lattice::of(parse(spec).unwrap().as_ref(), 0, 0), None);
+        }
+    }
+
+    #[test]
+    fn planes_turn_to_every_pair_of_dimensions() {
+        let (across, down) = (Loads { across: 1, ..Loads::default() }, Loads { down: 1, ..Loads::default() });
+        let ahead = Loads { ahead: 1, ..Loads::default() };
+        // From 0 to 12 is one further in the first dimension, to 4 in the second, to 1 in the third.
+        for (to, seen) in [(12, [across, down, down]), (4, [down, across, ahead]), (1, [ahead, ahead, across])] {
+            for (times, expected) in seen.into_iter().enumerate() {
+                assert_eq!(turned("mesh:2x3x4", 0, to, 0, times), [(0, expected)], "to {to}, turned {times}");
+            }
+        }
+        let topology = parse("mesh:2x3x4").unwrap();
+        for times in 0..3 {
+            let planes =
+                (0..4).filter_map(|plane| Lattice::of(topology.as_ref(), plane, times)).filter(|l| l.plane < l.planes);
+            let mut nodes: Vec<u64> = planes.flat_map(|l| (0..l.nodes()).map(move |index| l.node(index))).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            assert_eq!(nodes, (0..24).collect::<Vec<u64>>());
         }
     }
 }

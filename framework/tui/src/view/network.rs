@@ -6,7 +6,7 @@ use super::theme::{LEVELS, SHADES, level};
 use crate::app::{App, many};
 use crate::model::curves::size_text;
 use crate::model::frames::{Frame, Recording};
-use crate::model::lattice::Lattice;
+use crate::model::lattice::{Across, Lattice};
 use crate::ui::{Panel, Shown};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -44,14 +44,14 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let Some(frame) = recording.frame(app.ui.player.step) else {
         return painter.nothing(body, "This step is being walked ..");
     };
-    let note = match Lattice::of(recording.topology.as_ref(), app.ui.player.plane) {
+    let drawn = match Lattice::of(recording.topology.as_ref(), app.ui.player.plane, app.ui.player.turned) {
         Some(lattice) => grid(painter, app, recording, frame, &lattice, body),
         None => {
             histogram(painter, app, recording, frame, body);
-            String::new()
+            Drawn { note: String::new(), figures: false }
         }
     };
-    legend(painter, app, recording, &note, legend_at);
+    legend(painter, app, recording, &drawn, legend_at);
 }
 
 /// Which step it is and what no machine changes about it.
@@ -61,7 +61,8 @@ fn header(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, area:
     let more = if recording.is_walking() { "+" } else { "" };
     let text = format!("step {} of {}{more}", player.step + 1, recording.steps());
     let x = painter.put(area, 1, 0, &text, theme.accent);
-    let state = if player.plays { format!("▸ {} a second", player.speed) } else { "paused".to_owned() };
+    let state = if player.plays { "▸" } else { "paused," };
+    let state = format!("{state} {} a second", player.speed);
     painter.put_right(area, area.width.saturating_sub(1), 0, &state, if player.plays { theme.good } else { theme.dim });
     let room = area.width.saturating_sub(width(&state) + 3);
     painter.put(Rect { width: room, ..area }, x + 2, 0, recording.phase_of(player.step), theme.text);
@@ -108,7 +109,7 @@ fn timeline(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, are
 }
 
 /// What the colours mean.
-fn legend(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, note: &str, area: Rect) {
+fn legend(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, drawn: &Drawn, area: Rect) {
     let theme = painter.theme;
     let shown = app.ui.player.shown;
     let most = recording.most[shown as usize];
@@ -122,6 +123,16 @@ fn legend(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, note:
         Shown::Held => "bytes held by a node",
     };
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
+    if drawn.figures {
+        let figures = if shown == Shown::Messages {
+            "their number, + for more than 9".to_owned()
+        } else {
+            format!("from 1 to {} for {}", LEVELS - 1, value(most))
+        };
+        let x = painter.put(area, 1, 0, &format!("{what}: {figures}; ■ sends, □ doesn't"), theme.text) + 2;
+        painter.put(area, x, 0, &drawn.note, theme.dim);
+        return;
+    }
     let mut x = painter.put(area, 1, 0, &format!("{what}: {}", value(0)), theme.text) + 1;
     if most < LEVELS as u64 {
         // Few enough for each to have its own.
@@ -139,10 +150,18 @@ fn legend(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, note:
         }
         x = painter.put(area, x + 1, 0, &value(most), theme.text) + 2;
     }
-    painter.put(area, x, 0, note, theme.dim);
+    painter.put(area, x, 0, &drawn.note, theme.dim);
 }
 
-/// A heat map of a grid, or of a plane of one; returns what has to be said about it.
+/// How a network was drawn.
+struct Drawn {
+    /// What has to be said about it.
+    note: String,
+    /// Whether links are figures, as they are without colours, rather than in the colours of the legend.
+    figures: bool,
+}
+
+/// A heat map of a grid, or of a plane of one.
 fn grid(
     painter: &mut Painter<'_, '_>,
     app: &App,
@@ -150,13 +169,16 @@ fn grid(
     frame: &Frame,
     lattice: &Lattice,
     area: Rect,
-) -> String {
+) -> Drawn {
     let shown = app.ui.player.shown;
     let most = recording.most[shown as usize];
-    let loads = lattice.loads(recording.topology.as_ref(), frame, shown == Shown::Bytes);
-    let plane = match lattice.planes {
-        1 => String::new(),
-        planes => format!("plane {} of {planes}", lattice.plane + 1),
+    let (loads, across) = lattice.loads(recording.topology.as_ref(), frame, shown == Shown::Bytes);
+    let area = if recording.topology.radices().len() == 3 && area.height > 3 {
+        let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
+        painter.put(foot, 1, 0, &plane_in_words(recording, shown, lattice, across), painter.theme.text);
+        Rect { height: area.height - 1, ..area }
+    } else {
+        area
     };
     let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 4);
     if columns * 4 <= u64::from(area.width.saturating_sub(1)) && rows * 2 <= u64::from(area.height) {
@@ -164,7 +186,7 @@ fn grid(
         let place = Rect { x: area.x + left as u16, width: area.width - left as u16, ..area };
         for index in 0..lattice.nodes() {
             let (x, y) = ((index % columns * 4) as u16, (index / columns * 2) as u16);
-            let held = frame.held.get((lattice.first + index) as usize).copied().unwrap_or(0);
+            let held = frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0);
             let own = loads[index as usize];
             node(painter, shown, (held, own.sends()), most, place, (x, y));
             if shown == Shown::Held {
@@ -173,13 +195,17 @@ fn grid(
             let (right, below) = (lattice.beside(index), lattice.below(index));
             let back = right.map_or(0, |n| loads[n as usize].back);
             let up = below.map_or(0, |n| loads[n as usize].up);
-            for (dx, dy, arrow, load) in
-                [(2, 0, '▸', own.ahead), (3, 0, '◂', back), (0, 1, '▾', own.down), (1, 1, '▴', up)]
-            {
+            for (dx, dy, arrow, load) in [
+                (2, 0, '▸', own.ahead),
+                (3, 0, '◂', back),
+                (0, 1, '▾', own.down),
+                (1, 1, '▴', up),
+                (3, 1, '◆', own.across),
+            ] {
                 link(painter, shown, (arrow, load), most, place, (x + dx, y + dy));
             }
         }
-        return plane;
+        return Drawn { note: String::new(), figures: shown != Shown::Held && !painter.theme.coloured };
     }
     // Too many for that: a mark a node, or a square of them, by the most of what it stands for.
     let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 2);
@@ -191,7 +217,7 @@ fn grid(
     let mut cells = vec![0; (high * wide) as usize];
     for index in 0..lattice.nodes() {
         let value = match shown {
-            Shown::Held => frame.held.get((lattice.first + index) as usize).copied().unwrap_or(0),
+            Shown::Held => frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0),
             _ => loads[index as usize].most(),
         };
         let cell = &mut cells[(index / columns / side * wide + index % columns / side) as usize];
@@ -209,7 +235,22 @@ fn grid(
     }
     let of = if shown == Shown::Held { "" } else { "a node's busiest link" };
     let square = if side > 1 { format!("the most of {side}x{side} nodes") } else { String::new() };
-    [plane.as_str(), of, &square].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ")
+    let note = [of, &square].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ");
+    Drawn { note, figures: false }
+}
+
+/// Which plane of three dimensions is seen, and what goes to others.
+fn plane_in_words(recording: &Recording, shown: Shown, lattice: &Lattice, across: Across) -> String {
+    let Lattice { plane, planes, across: dimension, .. } = lattice;
+    let place = format!("plane {} of {planes} along dimension {}", plane + 1, dimension + 1);
+    let size = |load| size_text(recording.bytes(load) as f64);
+    match shown {
+        Shown::Messages => {
+            format!("{place}; ◆ {} to other planes, busiest link {}", many(across.sum as usize, "message"), across.most)
+        }
+        Shown::Bytes => format!("{place}; ◆ {} to other planes, busiest link {}", size(across.sum), size(across.most)),
+        Shown::Held => place,
+    }
 }
 
 /// A node of the lattice: what it holds, or whether it sends.
@@ -267,6 +308,14 @@ fn histogram(painter: &mut Painter<'_, '_>, app: &App, recording: &Recording, fr
         Shown::Held => frame.held.clone(),
     };
     values.sort_unstable();
+    let area = if shown != Shown::Held && area.height > 2 {
+        let idle = recording.links.saturating_sub(values.len() as u64);
+        let text = format!("{} of {} links carry something, {idle} idle", values.len(), recording.links);
+        painter.put(area, 1, 0, &text, theme.dim);
+        Rect { y: area.y + 1, height: area.height - 1, ..area }
+    } else {
+        area
+    };
     let bins = bins(&values, usize::from(area.height).max(1));
     let text = |v: u64| match shown {
         Shown::Messages => v.to_string(),
