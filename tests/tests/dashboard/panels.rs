@@ -161,7 +161,7 @@ fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
         session.keys("/");
         session.keys(words);
         let screen = session.screen(80, 24);
-        let lines = || screen.lines().skip(2).take(16);
+        let lines = || screen.lines().skip(2).take(20);
         assert!(lines().any(|l| l.contains(there)) && !lines().any(|l| l.contains(gone)), "{panel}:\n{screen}");
         session.key(KeyCode::Esc);
         let screen = session.screen(80, 24);
