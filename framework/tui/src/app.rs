@@ -223,7 +223,12 @@ impl App {
             Event::Finished(_, record) => {
                 self.failed |= !matches!(record.status, Status::Ok | Status::Unsupported);
                 for remark in [&record.reason, &record.note].into_iter().filter(|remark| !remark.is_empty()) {
-                    let text = format!("{} on {}: {remark}", record.algorithm, record.topology);
+                    // What can't be done can't for most workloads and machines, and is said once.
+                    let case = match record.status {
+                        Status::Unsupported => format!("{} on {}", record.algorithm, record.topology),
+                        _ => self.queue.in_words(record),
+                    };
+                    let text = format!("{case}: {remark}");
                     if self.said.insert(text.clone()) {
                         self.tell_log(&text, record.status != Status::Ok);
                     }

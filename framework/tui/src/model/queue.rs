@@ -160,6 +160,17 @@ impl Queue {
         &self.common
     }
 
+    /// A row's case in words: what all cases have in common of workload and machine needn't be said.
+    pub fn in_words(&self, record: &Record) -> String {
+        let mut text = format!("{} on {}", record.algorithm, record.topology);
+        for (common, part) in self.common[2..].iter().zip([&record.workload, &record.machine]) {
+            if common.is_none() {
+                text += &format!(", {part}");
+            }
+        }
+        text
+    }
+
     /// How many are how far.
     pub fn tally(&self) -> Tally {
         self.tally

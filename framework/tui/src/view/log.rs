@@ -1,7 +1,7 @@
 //! What plugins and the program had to say.
 
 use super::Target;
-use super::paint::{Painter, first_shown, wrap};
+use super::paint::{Painter, wrap};
 use crate::app::App;
 use crate::ui::Panel;
 use ratatui::layout::Rect;
@@ -17,11 +17,32 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
     let theme = painter.theme;
     let cursor = app.ui.cursors[Panel::Log as usize].min(lines.len() - 1);
-    // The line under the cursor is shown in full, others as far as there is room.
+    let height = usize::from(area.height);
     let room = area.width.saturating_sub(10);
-    let whole = wrap(&lines[cursor].text, room);
-    let extra = (whole.len() - 1).min(usize::from(area.height) / 2);
-    let first = first_shown(cursor, lines.len(), usize::from(area.height).saturating_sub(extra));
+    // Lines are shown in full, but none takes more than half of the panel.
+    let most = (height / 2).max(1);
+    let whole = |index: usize| {
+        let mut texts = wrap(&lines[index].text, room);
+        texts.truncate(most);
+        texts
+    };
+    let mut after = 0;
+    let mut below = cursor + 1;
+    while below < lines.len() && after < height / 2 {
+        after += whole(below).len();
+        below += 1;
+    }
+    // The one under the cursor in the middle, where it can be.
+    let mut left = height.saturating_sub(whole(cursor).len() + after.min(height / 2));
+    let mut first = cursor;
+    while first > 0 {
+        let above = whole(first - 1).len();
+        if above > left {
+            break;
+        }
+        left -= above;
+        first -= 1;
+    }
     let mut y = 0;
     for (index, line) in lines.iter().enumerate().skip(first) {
         if y >= area.height {
@@ -35,8 +56,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         };
         let seconds = line.at.as_secs();
         let from = y;
-        let texts = if here { whole.clone() } else { vec![line.text.clone()] };
-        for text in texts.iter().take(extra + 1) {
+        for text in &whole(index) {
             if here {
                 painter.shade(area, y, style);
             }
