@@ -75,7 +75,9 @@ impl App {
     /// Takes text that came at once.
     pub fn paste(&mut self, text: &str) {
         let Some(typing) = &mut self.ui.typing else { return };
-        for c in text.trim().chars().filter(|c| !c.is_control()) {
+        // Lines were apart: in a line of text, a space keeps them so.
+        let text = text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        for c in text.trim().chars() {
             typing.input.handle(InputRequest::InsertChar(c));
         }
         self.typed();
