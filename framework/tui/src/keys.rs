@@ -214,7 +214,7 @@ pub static BINDINGS: &[Binding] = {
         Anywhere {
             Help, [ch('?'), key(K::F(1))], "help", "show these keys; any key closes them";
             Quit, [ch('q')], "quit", "leave; asks first while cases run: y or q again leaves";
-            Run, [ch('R'), key(K::F(5))], "run", "run what is picked, from the start; asks first if that loses rows";
+            Run, [ch('R'), key(K::F(5))], "run", "run what is picked anew; asks first if that loses rows";
             Add, [ch('a')], "add", "run what is picked and has no row yet";
             Stop, [ch('x')], "stop", "give up what runs, which gets no row; begin nothing more";
             Baseline, [ch('b')], "", "compare with this algorithm; again: with the fastest";

@@ -19,21 +19,22 @@ impl Short {
         let fits = |text: &String| text.width() <= columns;
         let best = forms.iter().map(|f| f.iter().find(|form| fits(form)).unwrap_or(&f[2]).clone());
         let best: Vec<String> = best.collect();
-        // What none of its forms makes short enough is cut somewhere: where most stay different, in the middle if that does no harm.
+        // What none of its forms makes short enough is cut somewhere: before its arguments, or where most stay different, in the middle if
+        // that does no harm.
         let tails = 0..columns.max(1);
         let middle = columns.saturating_sub(1) / 2;
         let mut tails: Vec<usize> = tails.collect();
         tails.sort_by_key(|tail| tail.abs_diff(middle));
-        let mut found: Vec<String> = Vec::new();
-        let mut most = 0;
+        let mut found: Vec<String> = best.iter().map(|text| cut_but(text, columns, end(text, columns))).collect();
+        let mut most = found.iter().collect::<BTreeSet<_>>().len();
         for tail in tails {
+            if most == texts.len() {
+                break;
+            }
             let cut: Vec<String> = best.iter().map(|text| cut_but(text, columns, tail)).collect();
             let different = cut.iter().collect::<BTreeSet<_>>().len();
             if different > most {
                 (found, most) = (cut, different);
-            }
-            if most == texts.len() || best.iter().all(fits) {
-                break;
             }
         }
         Self(texts.iter().map(|text| (*text).to_owned()).zip(found).collect())
@@ -65,7 +66,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
         .filter_map(|other| other.split_once(':').filter(|(other, _)| *other == name))
         .map(|(_, args)| args.split(',').collect())
         .collect();
-    let is_common = |arg: &str| others.iter().all(|args| args.contains(&arg));
+    // A size alone is what a spec is about.
+    let is_common = |arg: &str| arg.contains('=') && others.iter().all(|args| args.contains(&arg));
     let value = |arg: &str| arg.split_once('=').map_or(arg, |(_, value)| value).to_owned();
     let [mut short, mut bare] = [format!("{name}:"), format!("{name}:")];
     let mut gap = false;
@@ -85,10 +87,22 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
         gap = false;
     }
     if gap {
-        short.push('…');
-        bare.push('…');
+        for form in [&mut short, &mut bare] {
+            // Of a name alone, the colon goes too.
+            form.truncate(form.trim_end_matches(':').len());
+            form.push('…');
+        }
     }
     [text.to_owned(), short, bare]
+}
+
+/// How much of a text's end is worth more than its beginning.
+fn end(text: &str, columns: usize) -> usize {
+    match text.split_once(':') {
+        None if text.ends_with('…') => 0,
+        Some((_, args)) if args.width() + 3 <= columns => args.width() + 1,
+        _ => columns.saturating_sub(1) / 2,
+    }
 }
 
 /// A text of at most so many columns, with an ellipsis before its last `tail` columns where something is missing.
@@ -132,9 +146,11 @@ mod tests {
         assert_eq!(short(&texts, 40), texts);
         assert_eq!(short(&texts, 25), ["irregular:dist=lognormal…", "irregular:dist=uniform…", "uniform:64"]);
         assert_eq!(short(&texts, 20), ["irregular:lognormal…", "irregular:uniform…", "uniform:64"]);
-        assert_eq!(short(&texts, 12), ["irregu…rmal…", "irregu…form…", "uniform:64"]);
+        assert_eq!(short(&texts, 12), ["irregu…rmal…", "ir…:uniform…", "uniform:64"]);
         let cv = ["irregular:dist=pareto,mean=512,cv=0.5", "irregular:dist=pareto,mean=512,cv=2"];
         assert_eq!(short(&cv, 18), ["irregular:…cv=0.5", "irregular:…cv=2"]);
+        let sizes = ["uniform:64", "uniform:16KiB", "irregular:dist=pareto,mean=512,cv=2", "torus:4x4"];
+        assert_eq!(short(&sizes, 9), ["unifo…:64", "un…:16KiB", "irregula…", "torus:4x4"]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let bar = u16::from(rows.len() > usize::from(area.height));
     let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
     let in_sight: Vec<&Row> = shown().map(|(_, (_, row))| *row).collect();
-    let columns = columns(&in_sight, app.queue.common(), text_area.width.saturating_sub(5 + words));
+    let (columns, gap) = columns(&in_sight, app.queue.common(), text_area.width.saturating_sub(5 + words));
     for ((y, (index, (_, row))), state) in (0_u16..).zip(shown()).zip(&states) {
         let here = index == cursor;
         let style = if here { painter.cursor(Panel::Cases) } else { state.style };
@@ -70,8 +70,9 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         for (texts, width) in &columns {
             let cell = Rect { width: (x + width).min(text_area.width), ..area };
             painter.put(cell, x, y, texts.get(usize::from(y)).map_or("", String::as_str), plain);
-            x += width + 2;
+            x += width + gap;
         }
+        x = x + 2 - gap;
         // The beginning of a reason, if that is more than a few letters.
         let room = text_area.width.saturating_sub(x + 1);
         if room >= LEAST_MORE || width(&state.more) <= room {
@@ -83,8 +84,10 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
 }
 
 /// What tells cases apart. Where there is little room that goes which all have in common, then long specs are cut as far as they stay
-/// different, then further, then the last goes; whatever room that frees is the others' again.
-fn columns(rows: &[&Row], common: &Common, room: u16) -> Vec<Column> {
+/// different, then further, then the last goes; whatever room that frees is the others' again. Returns what is between columns, too.
+fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>, u16) {
+    /// Specs narrower than this are hard to read.
+    const NARROW: usize = 10;
     /// Specs narrower than this tell little.
     const LEAST: usize = 6;
     let texts: [fn(&Row) -> String; 5] = [
@@ -105,39 +108,43 @@ fn columns(rows: &[&Row], common: &Common, room: u16) -> Vec<Column> {
     let widths = |wanted: &[(Vec<String>, bool)]| -> Vec<u16> {
         wanted.iter().map(|(texts, _)| texts.iter().map(|text| width(text)).max().unwrap_or(0)).collect()
     };
-    while taken(&widths(&wanted)) > room {
+    while taken(&widths(&wanted), 2) > room {
         let Some(common) = wanted.iter().rposition(|(_, is_common)| *is_common) else { break };
         wanted.remove(common);
     }
-    let least = |texts: &[String]| Short::least(texts.iter().map(String::as_str), LEAST);
-    let widths = loop {
+    let least = |texts: &[String]| Short::least(texts.iter().map(String::as_str), NARROW);
+    let (widths, gap) = loop {
         let full = widths(&wanted);
-        if taken(&full) <= room {
-            break full;
+        if taken(&full, 2) <= room {
+            break (full, 2);
         }
         let different: Vec<u16> = wanted.iter().map(|(texts, _)| least(texts) as u16).collect();
-        let shrunk = shrink(&full, &different, room).or_else(|| shrink(&full, &vec![LEAST as u16; full.len()], room));
+        let narrow = vec![LEAST as u16; full.len()];
+        let ways = [(&different, 2), (&different, 1), (&narrow, 1)];
+        let shrunk = ways.into_iter().find_map(|(least, gap)| Some((shrink(&full, least, gap, room)?, gap)));
         match shrunk {
-            Some(widths) => break widths,
+            Some(found) => break found,
             None if wanted.len() > 2 => drop(wanted.pop()),
-            None => break vec![LEAST as u16; full.len()],
+            None => break (narrow, 1),
         }
     };
     let short = |(texts, _): &(Vec<String>, bool), wide| Short::of(texts.iter().map(String::as_str), usize::from(wide));
     let shorts: Vec<Short> = wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();
     let columns = wanted.into_iter().zip(widths).zip(shorts);
-    columns.map(|(((texts, _), wide), short)| (texts.iter().map(|t| short.get(t).to_owned()).collect(), wide)).collect()
+    let columns =
+        columns.map(|(((texts, _), wide), short)| (texts.iter().map(|t| short.get(t).to_owned()).collect(), wide));
+    (columns.collect(), gap)
 }
 
-/// Columns with two spaces between them.
-fn taken(widths: &[u16]) -> u16 {
-    widths.iter().map(|wide| wide + 2).sum::<u16>().max(2) - 2
+/// Columns with spaces between them.
+fn taken(widths: &[u16], gap: u16) -> u16 {
+    widths.iter().map(|wide| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
 /// Takes from the widest what there is no room for; `None` if that makes some narrower than they may be.
-fn shrink(full: &[u16], least: &[u16], room: u16) -> Option<Vec<u16>> {
+fn shrink(full: &[u16], least: &[u16], gap: u16, room: u16) -> Option<Vec<u16>> {
     let mut widths = full.to_vec();
-    while taken(&widths) > room {
+    while taken(&widths, gap) > room {
         let over = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > **least);
         *over.max_by_key(|(wide, _)| **wide)?.0 -= 1;
     }

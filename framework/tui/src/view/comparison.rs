@@ -1,9 +1,10 @@
 //! Who is faster, by how much, and how sure that is.
 
 use super::Target;
-use super::paint::{Painter, cut, cut_middle, first_shown, width};
+use super::paint::{Painter, cut, first_shown, width};
 use crate::app::App;
 use crate::model::comparison::{Column, Group, Line};
+use crate::model::short::Short;
 use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -33,11 +34,20 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let shown = &lines[first..(first + height).min(lines.len())];
     let bar = u16::from(lines.len() > height);
     let room = area.width.saturating_sub(1 + bar);
-    let (columns, gap, more) = columns(app, shown, room, &mut painter.hits.across);
+    let (columns, gap, more) = columns(app, shown, room.saturating_sub(1), &mut painter.hits.across);
     head(painter, app, &columns, gap, area);
     if more {
         painter.put_right(area, area.width, 0, "›", painter.theme.accent);
     }
+    // What is cut off may be just what tells two lines apart.
+    let short = |(column, wide): &(Column, u16)| match column {
+        column if is_figure(*column) || *column == Column::Verified => Short::default(),
+        column => {
+            let texts: Vec<String> = shown.iter().map(|line| text(app, *column, line)).collect();
+            Short::of(texts.iter().map(String::as_str), usize::from(*wide))
+        }
+    };
+    let shorts: Vec<Short> = columns.iter().map(short).collect();
     for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
         let here = index == cursor;
         let cursor = painter.cursor(Panel::Comparison);
@@ -47,7 +57,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         // A line between groups would cost a row each: a group's name is bright only where it begins.
         let begins = index == first || lines[index - 1].group != line.group;
         let mut x = 1;
-        for (column, wide) in &columns {
+        for ((column, wide), short) in columns.iter().zip(&shorts) {
             let style = if here { cursor } else { style(painter, *column, line, begins) };
             let text = text(app, *column, line);
             let text = if *column == Column::Verified { cut(&text, *wide) } else { text };
@@ -55,7 +65,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
             if is_figure(*column) {
                 painter.put_right(cell, x + wide, y, &text, style);
             } else {
-                painter.put(cell, x, y, &cut_middle(&text, *wide), style);
+                painter.put(cell, x, y, short.get(&text), style);
             }
             x += wide + gap;
         }
@@ -107,9 +117,12 @@ fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Col
     };
     /// Specs narrower than this tell little.
     const LEAST: u16 = 13;
+    // The word for how it ended in full.
+    let verdict = |line: &&Line| if line.time.is_some() { 9 } else { width(line.status.word()) + 1 };
+    let verified = shown.iter().map(verdict).max().unwrap_or(9);
     let fits = |columns: &[(Column, u16)]| {
         let mut narrow = columns.to_vec();
-        shrink(&mut narrow, room, LEAST);
+        shrink(&mut narrow, room, LEAST, verified);
         taken(&narrow, 1) <= room
     };
     let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
@@ -132,7 +145,7 @@ fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Col
         }
         more = columns.len() < before;
     }
-    shrink(&mut columns, room, LEAST);
+    shrink(&mut columns, room, LEAST, verified);
     let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
     (columns, gap, more)
 }
@@ -142,10 +155,10 @@ fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
 }
 
 /// Takes from the widest columns of words what there is no room for, but leaves them so wide.
-fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16) {
+fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16, verified: u16) {
     while taken(columns, 1) > room {
         // A mark and `amounts`, or the beginning of what went wrong, of which details have all.
-        let least = |column| if column == Column::Verified { 9 } else { least };
+        let least = |column| if column == Column::Verified { verified } else { least };
         let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least(*column));
         let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
         *wide -= 1;

@@ -242,13 +242,13 @@ fn grid(
 /// Which plane of three dimensions is seen, and what goes to others.
 fn plane_in_words(recording: &Recording, shown: Shown, lattice: &Lattice, across: Across) -> String {
     let Lattice { plane, planes, across: dimension, .. } = lattice;
-    let place = format!("plane {} of {planes} along dimension {}", plane + 1, dimension + 1);
+    let place = format!("plane {} of {planes} (dimension {})", plane + 1, dimension + 1);
     let size = |load| size_text(recording.bytes(load) as f64);
     match shown {
         Shown::Messages => {
-            format!("{place}; ◆ {} to other planes, busiest link {}", many(across.sum as usize, "message"), across.most)
+            format!("{place}; ◆ {} to other planes, busiest {}", many(across.sum as usize, "message"), across.most)
         }
-        Shown::Bytes => format!("{place}; ◆ {} to other planes, busiest link {}", size(across.sum), size(across.most)),
+        Shown::Bytes => format!("{place}; ◆ {} to other planes, busiest {}", size(across.sum), size(across.most)),
         Shown::Held => place,
     }
 }

@@ -4,7 +4,8 @@ use super::paint::{Painter, width};
 use super::theme::FILLINGS;
 use crate::app::App;
 use crate::model::Words;
-use crate::model::comparison::{Line, PARTS};
+use crate::model::comparison::{Group, Line, PARTS};
+use crate::model::short::Short;
 use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -20,7 +21,9 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let which = if groups.len() > 1 { format!(" ({} of {})", number + 1, groups.len()) } else { String::new() };
     let filter = app.filter(Panel::Parts);
     let filtered = if filter.is_empty() { String::new() } else { format!(" /{filter}") };
-    let title = format!("Where time goes{which}: {}, {}, {}{filtered}", group.topology, group.workload, group.machine);
+    let head = format!("Where time goes{which}: ");
+    let room = area.width.saturating_sub(8 + width(&head) + width(&filtered));
+    let title = format!("{head}{}{filtered}", told_apart(groups, group, room));
     let area = painter.panel(area, Panel::Parts, &title);
     let words = Words::of(filter);
     let timed = app.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty());
@@ -57,6 +60,31 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
             painter.put(area, names + 2, y + 1, &in_words(line), painter.theme.dim);
         }
     }
+}
+
+/// A group by what tells it from others. Where there is no room for all of it that goes which groups have in common, and what is left is
+/// cut where it agrees.
+fn told_apart(groups: &[Group], group: &Group, room: u16) -> String {
+    let parts: [fn(&Group) -> &str; 4] = [|g| &g.topology, |g| &g.workload, |g| &g.machine, |g| &g.model];
+    let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
+    // The model is the machine's, unless groups differ in it.
+    let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
+    let join = |texts: &[String]| texts.join(", ");
+    let all: Vec<_> = parts.into_iter().enumerate().filter(shown).map(|(_, part)| part).collect();
+    let full = join(&all.iter().map(|part| part(group).to_owned()).collect::<Vec<_>>());
+    if width(&full) <= room || !all.iter().any(varies) {
+        return full;
+    }
+    let apart: Vec<_> = all.into_iter().filter(varies).collect();
+    let mut wide: Vec<usize> = apart.iter().map(|part| usize::from(width(part(group)))).collect();
+    while wide.iter().map(|wide| wide + 2).sum::<usize>() > usize::from(room) + 2 {
+        let Some(widest) = wide.iter_mut().max().filter(|wide| **wide > 6) else { break };
+        *widest -= 1;
+    }
+    let short = |(part, wide): (&fn(&Group) -> &str, &usize)| {
+        Short::of(groups.iter().map(part), *wide).get(part(group)).to_owned()
+    };
+    join(&apart.iter().zip(&wide).map(short).collect::<Vec<_>>())
 }
 
 fn total(line: &Line) -> f64 {
