@@ -18,7 +18,8 @@ impl App {
             Panel::Explore => Scope::Explore,
             Panel::Cases => Scope::Cases,
             Panel::Comparison => Scope::Comparison,
-            Panel::Curves | Panel::Parts => Scope::Charts,
+            Panel::Curves => Scope::Curves,
+            Panel::Parts => Scope::Parts,
             Panel::Network => Scope::Network,
             Panel::Details | Panel::Log => Scope::Anywhere,
         }

@@ -108,8 +108,10 @@ pub enum Scope {
     Cases,
     /// In the comparison.
     Comparison,
-    /// In the curves and the bars.
-    Charts,
+    /// In the curves.
+    Curves,
+    /// In the bars.
+    Parts,
     /// In the network.
     Network,
     /// While typing; every other key is text.
@@ -118,8 +120,16 @@ pub enum Scope {
 
 impl Scope {
     /// All, in the order in which help has them.
-    pub const ALL: [Self; 7] =
-        [Self::Anywhere, Self::Explore, Self::Cases, Self::Comparison, Self::Charts, Self::Network, Self::Typing];
+    pub const ALL: [Self; 8] = [
+        Self::Anywhere,
+        Self::Explore,
+        Self::Cases,
+        Self::Comparison,
+        Self::Curves,
+        Self::Parts,
+        Self::Network,
+        Self::Typing,
+    ];
 
     /// What help calls it.
     pub fn title(self) -> &'static str {
@@ -128,7 +138,8 @@ impl Scope {
             Self::Explore => "Explore",
             Self::Cases => "Cases",
             Self::Comparison => "Comparison",
-            Self::Charts => "Curves and parts",
+            Self::Curves => "Curves",
+            Self::Parts => "Parts",
             Self::Network => "Network",
             Self::Typing => "While typing",
         }
@@ -220,11 +231,11 @@ pub static BINDINGS: &[Binding] = {
             Baseline, [ch('b')], "", "compare with this algorithm; again: with the fastest";
             Save, [ch('S'), ctrl('s')], "save", "save what is picked as an experiment, rows as CSV beside it";
             Filter, [ch('/')], "filter", "show only lines with these words; Esc shows all";
-            Expand, [ch('e')], "", "give the panel the whole screen, or share it again";
+            Expand, [ch('e')], "expand", "give the panel the whole screen, or share it again";
             Freeze, [ch(' '), ch('f')], "", "hold the picture still; runs go on, rows are kept";
-            NextPanel, [key(K::Tab)], "", "to the next panel";
+            NextPanel, [key(K::Tab)], "next panel", "to the next panel";
             PreviousPanel, [key(K::BackTab)], "", "to the panel before";
-            Show(1), [ch('1')], "", "Explore";
+            Show(1), [ch('1')], "panels", "Explore";
             Show(2), [ch('2')], "", "Cases";
             Show(3), [ch('3')], "", "Comparison";
             Show(4), [ch('4')], "", "Time against block size or nodes";
@@ -252,6 +263,8 @@ pub static BINDINGS: &[Binding] = {
             Edit, [key(K::Enter)], "edit", "change the spec under the cursor, or type one of its kind";
             Type, [ch('i')], "type", "type a spec";
             Remove, [ch('d'), key(K::Delete)], "", "take a spec out of the list";
+            Left, [key(K::Left), ch('h')], "", "open the list before";
+            Right, [key(K::Right), ch('l')], "lists", "open the next list";
         }
         Cases {
             Open, [key(K::Enter)], "details", "details of the case";
@@ -261,26 +274,33 @@ pub static BINDINGS: &[Binding] = {
             Sort, [ch('s')], "sort", "sort by the next column";
             Reverse, [ch('r')], "reverse", "turn the order round";
             Left, [key(K::Left), ch('h')], "", "columns to the left";
-            Right, [key(K::Right), ch('l')], "", "columns that had no room";
+            Right, [key(K::Right), ch('l')], "columns", "columns that had no room";
         }
-        Charts {
-            View, [ch('v')], "scale", "curves: log-log, log, linear; bars: times or shares";
-            PreviousGroup, [ch('[')], "", "the cases of the group before";
-            NextGroup, [ch(']')], "group", "the cases of the next group";
+        Curves {
+            View, [ch('v')], "scale", "both axes logarithmic, only that of sizes or nodes, or neither";
+            PreviousGroup, [ch('['), key(K::Left), ch('h')], "", "the curves before";
+            NextGroup, [ch(']'), key(K::Right), ch('l')], "curves", "the next curves";
+            Up, [key(K::Up), ch('k')], "", "crossovers that had no room, upwards";
+            Down, [key(K::Down), ch('j')], "crossovers", "crossovers that had no room";
+        }
+        Parts {
+            View, [ch('v')], "times/shares", "times, or shares of each algorithm's time";
+            PreviousGroup, [ch('['), key(K::Left), ch('h')], "", "the cases of the group before";
+            NextGroup, [ch(']'), key(K::Right), ch('l')], "group", "the cases of the next group";
         }
         Network {
             Play, [ch(' ')], "play", "play the schedule, or pause";
-            Faster, [ch('+'), ch('=')], "faster", "play faster";
-            Slower, [ch('-')], "slower", "play slower";
-            View, [ch('v')], "what", "messages on links, bytes on links, bytes held by nodes";
             Left, [key(K::Left), ch('h')], "", "a step back";
-            Right, [key(K::Right), ch('l')], "", "a step on";
+            Right, [key(K::Right), ch('l')], "step", "a step on";
+            Up, [key(K::Up), ch('k')], "", "the case before";
+            Down, [key(K::Down), ch('j')], "case", "the next case";
+            View, [ch('v')], "what", "messages on links, bytes on links, bytes held by nodes";
+            Faster, [ch('+'), ch('=')], "", "play faster";
+            Slower, [ch('-')], "speed", "play slower";
             First, [ch('g'), key(K::Home)], "", "to the first step";
             Last, [ch('G'), key(K::End)], "", "to the last step";
-            Up, [key(K::Up), ch('k')], "", "the case before";
-            Down, [key(K::Down), ch('j')], "", "the next case";
             PreviousGroup, [ch('[')], "", "the plane before, in three dimensions";
-            NextGroup, [ch(']')], "", "the next plane";
+            NextGroup, [ch(']')], "plane", "the next plane";
             Turn, [ch('p')], "turn", "turn the planes of three dimensions to another pair of them";
             Record, [key(K::Enter)], "", "walk a long schedule that isn't walked unasked";
         }
@@ -300,15 +320,36 @@ pub fn action(scope: Scope, event: &KeyEvent) -> Option<Action> {
     found.map(|b| b.action)
 }
 
-/// The line at the bottom: keys and words of a place, its own first.
-pub fn hints(scope: Scope) -> impl Iterator<Item = (String, &'static str)> {
+/// The line at the bottom: the keys of a place, its own first, a word for each pair that belongs together, and what it does.
+pub fn hints(scope: Scope) -> impl Iterator<Item = (String, &'static Binding)> {
     let of = move |wanted: Scope| BINDINGS.iter().filter(move |b| b.scope == wanted && !b.hint.is_empty());
-    let anywhere = (scope != Scope::Typing && scope != Scope::Anywhere).then_some(Scope::Anywhere);
+    let own = of(scope).filter(move |_| scope != Scope::Anywhere);
+    let anywhere = (scope != Scope::Typing).then_some(Scope::Anywhere);
     // A network has no lines to show only some of.
     let anywhere = anywhere.into_iter().flat_map(of);
-    let anywhere = anywhere.filter(move |b| scope != Scope::Network || b.action != Action::Filter);
-    let both = of(scope).chain(anywhere);
-    both.map(|b| (b.keys.first().map(|k| k.name()).unwrap_or_default(), b.hint))
+    let mut anywhere: Vec<&Binding> =
+        anywhere.filter(|b| scope != Scope::Network || b.action != Action::Filter).collect();
+    // One who knows where to find the keys, the way out, and how to run and to get elsewhere, finds the rest.
+    let first = |b: &&Binding| match b.action {
+        Action::Help | Action::Quit => 0,
+        Action::Run | Action::Add => 1,
+        Action::Show(_) => 2,
+        _ => 3,
+    };
+    anywhere.sort_by_key(first);
+    own.chain(anywhere).map(|b| (hint_keys(b), b))
+}
+
+/// The keys of a word at the bottom: of two that go opposite ways, both.
+fn hint_keys(binding: &Binding) -> String {
+    match binding.action {
+        Action::Right => "←→".to_owned(),
+        Action::Down => "↑↓".to_owned(),
+        Action::NextGroup => "[ ]".to_owned(),
+        Action::Slower => "+-".to_owned(),
+        Action::Show(_) => "1-8".to_owned(),
+        _ => binding.keys.first().map(|k| k.name()).unwrap_or_default(),
+    }
 }
 
 /// The table as documentation has it.

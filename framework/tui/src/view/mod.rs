@@ -182,7 +182,20 @@ fn bottom(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         return;
     }
     let mut x = 1;
-    for (key, word) in hints(app.scope()) {
+    for (key, binding) in hints(app.scope()) {
+        let word = binding.hint;
+        // What there is only one of, nobody needs a key for.
+        let idle = match (app.ui.panel, binding.action) {
+            (Panel::Network, Action::NextGroup | Action::Turn) => app.planes() < 2,
+            (Panel::Curves, Action::NextGroup) => app.families.len() < 2,
+            (Panel::Curves, Action::Down) => painter.hits.farthest.is_none_or(|farthest| farthest == 0),
+            (Panel::Comparison, Action::Right) => painter.hits.across == 0,
+            (Panel::Parts, Action::NextGroup) => app.compared.groups.len() < 2,
+            _ => false,
+        };
+        if idle {
+            continue;
+        }
         let wanted = paint::width(&key) + paint::width(word) + 1;
         if x + wanted > area.width {
             break;
@@ -190,9 +203,7 @@ fn bottom(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let from = x;
         x = painter.put(area, x, 0, &key, theme.accent);
         x = painter.put(area, x + 1, 0, word, theme.dim);
-        if let Some(binding) = crate::keys::BINDINGS.iter().find(|b| b.hint == word) {
-            painter.hit(area, from, 0, x - from, Target::Hint(binding.action));
-        }
+        painter.hit(area, from, 0, x - from, Target::Hint(binding.action));
         x += 2;
     }
 }
