@@ -13,10 +13,24 @@ struct Port {
     step: u64,
     sends: u32,
     receives: u32,
-    to: u32,
-    from: u32,
+    /// The node it exchanges with, if `several` is false.
+    partner: u32,
+    /// Whether it exchanges with more than one node.
+    several: bool,
     sent: u64,
     received: u64,
+}
+
+impl Port {
+    fn meets(&mut self, node: u32) {
+        self.several |= self.sends + self.receives > 0 && self.partner != node;
+        self.partner = node;
+    }
+
+    /// Whether it sends to one node and receives from another.
+    fn unpaired(&self) -> bool {
+        self.several && self.sends > 0 && self.receives > 0
+    }
 }
 
 /// What one node's buffers hold in the current phase; stale unless `phase` is the current one.
@@ -144,21 +158,20 @@ impl Meter {
         if sender.step != step {
             *sender = fresh;
         }
-        facts.unpaired |= (sender.sends > 0 && sender.to != t.to) || (sender.receives > 0 && sender.from != t.to);
+        sender.meets(t.to);
         sender.sends += 1;
-        sender.to = t.to;
         sender.sent += t.load;
+        facts.unpaired |= sender.unpaired();
         facts.max_sends = facts.max_sends.max(u64::from(sender.sends));
         facts.max_node_load = facts.max_node_load.max(sender.sent);
         let receiver = &mut self.ports[t.to as usize];
         if receiver.step != step {
             *receiver = fresh;
         }
-        facts.unpaired |=
-            (receiver.receives > 0 && receiver.from != t.from) || (receiver.sends > 0 && receiver.to != t.from);
+        receiver.meets(t.from);
         receiver.receives += 1;
-        receiver.from = t.from;
         receiver.received += t.load;
+        facts.unpaired |= receiver.unpaired();
         facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
         facts.max_node_load = facts.max_node_load.max(receiver.received);
     }
@@ -244,3 +257,6 @@ fn too_much(step: u64) -> Fault {
 fn bad_route(step: u64, t: &Transfer, source: crate::topology::RouteError) -> Fault {
     Fault::BadRoute { step, from: u64::from(t.from), to: u64::from(t.to), source }
 }
+
+#[cfg(test)]
+mod tests;
