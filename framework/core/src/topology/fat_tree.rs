@@ -78,6 +78,10 @@ impl Topology for FatTree {
         self.nodes
     }
 
+    fn switches(&self) -> u64 {
+        self.digits.len() as u64 * (self.nodes / self.k)
+    }
+
     fn radices(&self) -> &[u64] {
         &self.digits
     }

@@ -126,6 +126,10 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn kind(&self) -> &'static str;
     /// Nodes, numbered from 0; at most 2^31.
     fn nodes(&self) -> u64;
+    /// Vertices that aren't nodes, numbered after them.
+    fn switches(&self) -> u64 {
+        0
+    }
     /// Radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64];
     /// Links are numbered below this; not every number need be a link.
@@ -161,7 +165,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// May panic when a node doesn't exist: callers check.
     fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError>;
 
-    /// The ends of a link, from and to; `None` if there is no such link. Switches, where there are any, are numbered after the nodes.
+    /// The ends of a link, from and to; `None` if there is no such link. Ends from [`Topology::nodes`] on are [`Topology::switches`].
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
 }
 

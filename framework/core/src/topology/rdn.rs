@@ -122,6 +122,11 @@ impl Topology for Rdn {
         2 * self.n * self.n
     }
 
+    /// Each cluster has its own.
+    fn switches(&self) -> u64 {
+        2 * self.n * self.base.switches()
+    }
+
     fn radices(&self) -> &[u64] {
         &self.digits
     }
@@ -201,8 +206,12 @@ impl Topology for Rdn {
         let slots = self.base.link_slots();
         let inside = 2 * self.n * slots;
         if link < inside {
-            let cluster = link / slots * self.n;
-            return self.base.link_ends(link % slots).map(|(a, b)| (cluster + a, cluster + b));
+            let cluster = link / slots;
+            let vertex = |v: u64| match v.checked_sub(self.n) {
+                None => cluster * self.n + v,
+                Some(switch) => self.nodes() + cluster * self.base.switches() + switch,
+            };
+            return self.base.link_ends(link % slots).map(|(a, b)| (vertex(a), vertex(b)));
         }
         let node = link - inside;
         let (t, c, x) = self.split(node);

@@ -117,7 +117,7 @@ impl Network {
             return None;
         }
         let links = || (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
-        let vertices = links().map(|(a, b)| a.max(b) + 1).max().unwrap_or(0).max(topology.nodes()) as usize;
+        let vertices = (topology.nodes() + topology.switches()) as usize;
         let mut first = vec![0; vertices + 1];
         links().for_each(|(from, _)| first[from as usize + 1] += 1);
         for v in 0..vertices {
@@ -215,6 +215,10 @@ mod tests {
             "rdn:1(hypercube:2)",
             "rdn:1(torus:3x3)",
             "fat-tree:2x3",
+            "rdn:1(fat-tree:3x1)",
+            "rdn:1(fat-tree:2x2)",
+            "rdn:1(rdn:1(fat-tree:2x1))",
+            "rdn:2(fat-tree:2x1)",
             "torus:3x4x5",
             "mesh:3x3x3",
             "ring:1",
