@@ -149,3 +149,17 @@ fn only_a_topology_can_be_described() {
         assert!(error.contains(message), "{error}");
     }
 }
+
+#[test]
+fn what_is_wrong_with_a_described_topology_is_pointed_at_as_in_run() {
+    for spec in ["mesh:4x0", "rdn:1(torus:5x)", "tours:5x5"] {
+        let said = |args: &[&str]| {
+            let refused = swapmeet(args).assert().code(2);
+            String::from_utf8_lossy(&refused.get_output().stderr).into_owned()
+        };
+        let described = said(&["list", "topologies", "--describe", spec]);
+        assert!(described.contains("here") && described.contains(spec), "{described}");
+        let run = said(&["run", "--algorithm", "pex", "--topology", spec]);
+        assert_eq!(described.replace("--describe", "--topology"), run);
+    }
+}

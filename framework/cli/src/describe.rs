@@ -7,6 +7,8 @@ use serde_json::json;
 use swapmeet_core::topology::Topology;
 use swapmeet_core::topology::survey::Survey;
 use swapmeet_reproduce::Published;
+use swapmeet_runner::case::spec_error;
+use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
 /// A figure in a row: its name, ours, how it was found, the paper's.
@@ -14,7 +16,7 @@ type Row = [String; 4];
 
 /// Describes a topology in the format asked for.
 pub fn describe(spec: &str, format: Format) -> Result<String, Failure> {
-    let topology = topology::parse(spec).map_err(|e| Failure::Usage(format!("--describe: {e}")))?;
+    let topology = topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
     let rows = rows(topology.as_ref());
     let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
     match format {
