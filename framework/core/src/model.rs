@@ -4,11 +4,16 @@
 
 use crate::machine::{Machine, ModelKind};
 use crate::step::Listener;
+use crate::topology::Topology;
+use std::sync::Arc;
 
 mod circuit;
 pub mod flat;
 mod store_and_forward;
 mod synchronous;
+#[cfg(test)]
+mod test_steps;
+mod turns;
 mod wormhole;
 
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
@@ -45,15 +50,15 @@ pub trait Pricer: Listener + Send {
 
 /// What a pricer has to know of the case.
 #[derive(Debug, Clone, Copy)]
-pub struct Scale {
-    /// Nodes of the machine.
-    pub nodes: u64,
+pub struct Scale<'a> {
+    /// What connects the nodes.
+    pub topology: &'a Arc<dyn Topology>,
     /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.
     pub unit_bytes: f64,
 }
 
 /// A pricer for `machine`.
-pub fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
+pub fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
     match machine.model {
         ModelKind::Wormhole => wormhole::pricer(machine, scale),
         ModelKind::Circuit => circuit::pricer(machine, scale),

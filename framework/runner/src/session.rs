@@ -70,8 +70,9 @@ fn plan_and_price(
     let uniform = demand.sizes.is_none();
     let task = Task { topology: first.topology.clone(), collective: demand.collective, sizes: demand.sizes };
     let unit = |case: &Case| if uniform { case.workload.block_bytes() } else { 1 };
+    let scale = |case: &Case| Scale { topology: &task.topology, unit_bytes: unit(case) as f64 };
     let mut pricers: Vec<Box<dyn Pricer>> =
-        open.iter().map(|i| pricer(&group[*i].machine, Scale { nodes, unit_bytes: unit(&group[*i]) as f64 })).collect();
+        open.iter().map(|i| pricer(&group[*i].machine, scale(&group[*i]))).collect();
     let answers = |case: &Case| Answers {
         block_bytes: if uniform { case.workload.block_bytes() } else { demand.block_bytes },
         ports: case.machine.ports.count(),

@@ -119,7 +119,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
         collective: Collective::Scatter { root: 0 },
         sizes: Some(Arc::new(TwoBlocks)),
     };
-    let mut pricer = pricer(&machine, Scale { nodes: 12, unit_bytes: 1.0 });
+    let mut pricer = pricer(&machine, Scale { topology: &topology, unit_bytes: 1.0 });
     let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
     // (from, to, first and last destination of what is sent)
     let steps: [&[(u64, u64, u32, u32)]; 5] = [

@@ -5,14 +5,14 @@
 //! message's own L tau is `contention_us`.
 //!
 //! A link carries `virtual_channels` (q) circuits at most, and so does a port: with one port a node may inform q others in a round, which share it as they would a link
-//! (section 3.1). A round that asks for more is run in turns: a start-up, the switching and a barrier a turn. The propagation of all turns together is at least that of the most multiplexed circuit, and of the busiest node's bytes through its ports.
+//! (section 3.1). A round that asks for more is run in turns ([`super::turns`]): a start-up, the switching and a barrier a turn. The propagation of all turns together is at least that of the most multiplexed circuit, and of the busiest node's bytes through its ports.
 
 use super::synchronous::{Model, StepCost, Synchronous};
 use super::{Pricer, Scale};
 use crate::machine::Machine;
 use crate::step::Step;
 
-pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
+pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
     let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
     Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: true }))
 }

@@ -18,7 +18,8 @@ pub mod stage;
 
 struct Flat {
     machine: Machine,
-    scale: Scale,
+    nodes: u64,
+    unit_bytes: f64,
     /// The stage under way, by the number of its phase.
     phase: Option<u32>,
     stage: Stage,
@@ -29,14 +30,15 @@ struct Flat {
     too_many: bool,
 }
 
-pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
-    let nodes = scale.nodes as usize;
+pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
+    let nodes = scale.topology.nodes();
     Box::new(Flat {
         machine: machine.clone(),
-        scale,
+        nodes,
+        unit_bytes: scale.unit_bytes,
         phase: None,
-        stage: Stage::new(nodes),
-        ready: vec![0.0; nodes],
+        stage: Stage::new(nodes as usize),
+        ready: vec![0.0; nodes as usize],
         stages: 0,
         clock: Clock::default(),
         too_many: false,
@@ -45,7 +47,7 @@ pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
 
 impl Flat {
     fn bytes(&self, load: u64, parts: u64) -> f64 {
-        load as f64 * self.scale.unit_bytes / parts as f64
+        load as f64 * self.unit_bytes / parts as f64
     }
 
     /// What is said next is of phase number `phase`: runs the stage before it, if that is another.
@@ -107,7 +109,7 @@ impl Pricer for Flat {
             transmission: Some(clock.transmission),
             propagation: None,
             rearrangement: Some(clock.rearrangement),
-            barrier: Some(barriers as f64 * self.machine.barrier_us(self.scale.nodes)),
+            barrier: Some(barriers as f64 * self.machine.barrier_us(self.nodes)),
             contention: Some(clock.contention),
         };
         Ok(Price { parts, note: None })

@@ -1,9 +1,12 @@
 //! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, turns where a step asks
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
+use super::turns::{MOST_CROSSINGS, Room, first_fit};
 use super::{Parts, Price, Pricer, Scale};
-use crate::machine::Machine;
+use crate::machine::{Machine, Ports};
 use crate::step::{Listener, Step};
+use crate::topology::Topology;
+use std::sync::Arc;
 
 /// What a step costs, in us. A part that the model has no meaning for is `None`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +30,8 @@ pub(super) struct Model {
 
 pub(super) struct Synchronous {
     machine: Machine,
-    scale: Scale,
+    topology: Arc<dyn Topology>,
+    unit_bytes: f64,
     model: Model,
     /// Turns of all steps: a turn is a step of its own to the machine, with a barrier before the next.
     turns: u64,
@@ -35,19 +39,23 @@ pub(super) struct Synchronous {
     rearrangement: f64,
     most_at_once: u64,
     most_circuits: u64,
+    /// Whether some round had too many circuits to arrange, so that turns are only the least conceivable.
+    at_least: bool,
 }
 
 impl Synchronous {
-    pub(super) fn new(machine: &Machine, scale: Scale, model: Model) -> Self {
+    pub(super) fn new(machine: &Machine, scale: Scale<'_>, model: Model) -> Self {
         Self {
             machine: machine.clone(),
-            scale,
+            topology: Arc::clone(scale.topology),
+            unit_bytes: scale.unit_bytes,
             model,
             turns: 0,
             total: model.none,
             rearrangement: 0.0,
             most_at_once: 0,
             most_circuits: 0,
+            at_least: false,
         }
     }
 
@@ -56,17 +64,33 @@ impl Synchronous {
         let a_port = if self.model.circuits { self.machine.virtual_channels } else { 1 };
         self.machine.ports.turns(at_once.div_ceil(a_port))
     }
+
+    /// Turns for the circuits of a step where some link can't carry all of its own at once; at least 1.
+    fn turns_on_links(&mut self, step: &Step<'_>) -> u64 {
+        let (channels, circuits) = (self.machine.virtual_channels, step.facts.max_link_messages);
+        if circuits <= channels {
+            return 1;
+        }
+        let node = match self.machine.ports {
+            Ports::Count(ports) => Some(ports.saturating_mul(channels)),
+            Ports::All => None,
+        };
+        first_fit(self.topology.as_ref(), step, Room { link: channels, node }).unwrap_or_else(|| {
+            self.at_least = true;
+            circuits.div_ceil(channels)
+        })
+    }
 }
 
 impl Listener for Synchronous {
     fn step(&mut self, step: &Step<'_>) {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
-        let unit_bytes = self.scale.unit_bytes / step.parts as f64;
+        let unit_bytes = self.unit_bytes / step.parts as f64;
         let mut turns = self.turns_at_ports(at_once);
         if self.model.circuits {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
-            turns = turns.max(step.facts.max_link_messages.div_ceil(self.machine.virtual_channels));
+            turns = turns.max(self.turns_on_links(step));
         }
         let cost = (self.model.price_of_step)(&self.machine, step, unit_bytes, turns);
         self.turns += turns;
@@ -81,7 +105,7 @@ impl Listener for Synchronous {
     }
 
     fn rearranged(&mut self, most: u64, parts: u64) {
-        self.rearrangement += most as f64 * self.scale.unit_bytes / parts as f64 * self.machine.rearrange_byte_us;
+        self.rearrangement += most as f64 * self.unit_bytes / parts as f64 * self.machine.rearrange_byte_us;
     }
 }
 
@@ -93,7 +117,7 @@ impl Pricer for Synchronous {
             transmission: Some(self.total.transmission),
             propagation: self.total.propagation,
             rearrangement: Some(self.rearrangement),
-            barrier: Some(barriers * self.machine.barrier_us(self.scale.nodes)),
+            barrier: Some(barriers * self.machine.barrier_us(self.topology.nodes())),
             contention: Some(self.total.contention),
         };
         let (ports, at_once) = (self.machine.ports, self.most_at_once);
@@ -105,7 +129,12 @@ impl Pricer for Synchronous {
         if circuits > channels {
             reasons.push(format!("up to {circuits} circuits at once on a link with virtual_channels={channels}"));
         }
-        let note = (!reasons.is_empty()).then(|| format!("priced in turns: {}", reasons.join(", ")));
+        let (mut least, mut why) = (String::new(), String::new());
+        if self.at_least {
+            least = format!(", at least {} in all", self.turns);
+            why = format!("; a round of more than {MOST_CROSSINGS} circuits times links is not arranged");
+        }
+        let note = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
         Ok(Price { parts, note })
     }
 }

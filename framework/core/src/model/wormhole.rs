@@ -14,7 +14,7 @@ use super::{Pricer, Scale};
 use crate::machine::Machine;
 use crate::step::Step;
 
-pub(super) fn pricer(machine: &Machine, scale: Scale) -> Box<dyn Pricer> {
+pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
     let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
     Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
 }

@@ -103,8 +103,9 @@ fn a_clock_is_the_sum_of_its_parts() {
 
 /// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
 fn two_phases(machine: &str) -> Parts {
-    let mut pricer = pricer(&self::machine(machine), Scale { nodes: 4, unit_bytes: 100.0 });
-    let task = Task { topology: parse("ring:4").unwrap(), collective: Collective::AllToAll, sizes: None };
+    let topology = parse("ring:4").unwrap();
+    let mut pricer = pricer(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let task = Task { topology, collective: Collective::AllToAll, sizes: None };
     let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
     walk.layout(&[], 2, None).unwrap();
     for part in 0..2 {
