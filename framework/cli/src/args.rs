@@ -115,7 +115,13 @@ NO_COLOR is obeyed; where the locale is not UTF-8, only ASCII is drawn.";
 const TRACE_EXAMPLES: &str = "\
 Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
-  swapmeet trace --topology mesh:2x4 --algorithm pex --summary";
+  swapmeet trace --topology mesh:2x4 --algorithm pex --summary
+  swapmeet trace --topology ring:16 --algorithm torus-broadcast --workload broadcast/uniform:1 \
+      --machine free:model=circuit,ports=all,virtual_channels=2
+  swapmeet trace --topology mesh:4x4 --algorithm flow --workload poisson:mean=100 --seed 43
+
+The schedule is that of one row of `swapmeet run`: some algorithms plan for the machine's ports and virtual channels,
+and repetition r of an irregular workload has the seed + r.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -278,6 +284,12 @@ pub struct TraceArgs {
     /// The workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
+    /// The machine that the algorithm plans for: some ask for its ports and virtual channels.
+    #[arg(long, value_name = "SPEC", default_value = "paragon")]
+    pub machine: String,
+    /// The seed of a workload that is drawn.
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
     /// Only a line a step, without its messages.
     #[arg(long)]
     pub summary: bool,

@@ -220,8 +220,8 @@ fn override_lists(experiment: &mut Experiment, lists: &Lists<'_>) {
 }
 
 /// The cases of flags alone.
-pub fn cases_of(lists: Lists<'_>, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
-    let mut experiment = Experiment::default();
+pub fn cases_of(lists: Lists<'_>, seed: u64, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
+    let mut experiment = Experiment { seed, ..Experiment::default() };
     override_lists(&mut experiment, &lists);
     complete(experiment, plugins)
 }

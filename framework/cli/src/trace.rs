@@ -21,9 +21,9 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         topologies: std::slice::from_ref(&args.topology),
         algorithms: std::slice::from_ref(&args.algorithm),
         workloads: std::slice::from_ref(&args.workload),
-        machines: &[],
+        machines: std::slice::from_ref(&args.machine),
     };
-    let cases = run::cases_of(lists, &args.plugins)?;
+    let cases = run::cases_of(lists, args.seed, &args.plugins)?;
     let unwritten = |e: io::Error| Failure::writing("standard output", &e);
     output::keep().map_err(unwritten)?;
     let mut tracer = Tracer {
@@ -32,12 +32,14 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         bytes: cases.iter().any(|case| !case.workload.is_uniform()),
         phase: 0,
         rearrangements: 0,
+        guests: false,
         lines: Vec::new(),
         written: Ok(()),
     };
     let records = session::run_group(&cases, &mut [&mut tracer]);
     tracer.put_what_stays(u64::MAX);
     tracer.put_rearrangements();
+    tracer.put_legend();
     let written = std::mem::replace(&mut tracer.written, Ok(())).and_then(|()| tracer.out.flush());
     written.map_err(unwritten)?;
     drop(tracer);
@@ -74,6 +76,8 @@ struct Tracer<W: Write> {
     phase: u32,
     /// Rearrangements before the next step: they are printed under its phase.
     rearrangements: u32,
+    /// Whether some node of the schedule's own grid is the guest of a node of the machine.
+    guests: bool,
     /// Messages of the step under way, and the schedule's number of the step: they are printed under the step's own line.
     lines: Vec<(u64, String)>,
     written: io::Result<()>,
@@ -107,6 +111,12 @@ impl<W: Write> Tracer<W> {
         }
     }
 
+    fn put_legend(&mut self) {
+        if self.guests {
+            self.put("\n* a virtual node: one of the schedule's own grid that has no node of the machine to itself; named by the node that runs it");
+        }
+    }
+
     fn noun(&self, proof: Proof) -> &'static str {
         if self.bytes || proof == Proof::Amounts { "byte" } else { "block" }
     }
@@ -119,6 +129,7 @@ impl<W: Write> Listener for Tracer<W> {
 
     fn sent(&mut self, sent: &Sent<'_>) {
         let names = Names::new(sent);
+        self.guests |= names.is_guest(sent.from) || names.is_guest(sent.to);
         let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
         line += &format!(" {:>7} ", amount(sent.load, self.noun(sent.proof)));
         if sent.from.real == sent.to.real {
@@ -203,7 +214,12 @@ impl<'a> Names<'a> {
     fn node(&self, place: Place) -> String {
         let c: Vec<String> = self.coordinates(place.real).iter().map(u64::to_string).collect();
         let name = if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) };
-        if self.sent.placement.owner(place.real) == place.logical { name } else { format!("{name}*") }
+        if self.is_guest(place) { format!("{name}*") } else { name }
+    }
+
+    /// Whether it runs on a node of the machine that owns another node of the grid.
+    fn is_guest(&self, place: Place) -> bool {
+        self.sent.placement.owner(place.real) != place.logical
     }
 
     /// A box in words: `from (0,0) for (*,4-7)`.
