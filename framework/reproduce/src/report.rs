@@ -13,6 +13,8 @@ pub enum Verdict {
     Differs,
     /// The paper gives no figure to compare with.
     NotGiven,
+    /// There is no schedule to compare the paper's figure with; the cell says why.
+    NotRebuilt,
 }
 
 impl Verdict {
@@ -38,6 +40,7 @@ impl Verdict {
             Self::Within(percent) => format!("{percent:+.1} %"),
             Self::Differs => "differs".to_owned(),
             Self::NotGiven => "no figure".to_owned(),
+            Self::NotRebuilt => "not rebuilt".to_owned(),
         }
     }
 }
@@ -108,12 +111,14 @@ impl Table {
         let off = count(|v| matches!(v, Verdict::Within(p) if !near(p)));
         let differ = count(|v| v == Verdict::Differs);
         let none = count(|v| v == Verdict::NotGiven);
+        let not_rebuilt = count(|v| v == Verdict::NotRebuilt);
         for (n, what) in [
             (agree, "agree"),
             (within, "within 10 %"),
             (off, "further off"),
             (differ, "differ"),
             (none, "without a figure in the paper"),
+            (not_rebuilt, "not rebuilt"),
         ] {
             if n > 0 {
                 parts.push(format!("{n} {what}"));

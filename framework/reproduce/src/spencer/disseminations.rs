@@ -264,7 +264,7 @@ pub(super) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
             for torus in TORI {
                 let ours = operation.run(bench, torus)?;
                 let row = format!("{}, {}, {}", operation.name, operation.model, torus.name());
-                let bound = Some(bounds::sound(operation, torus));
+                let bound = Some(bounds::sound(operation, torus).into());
                 compare(&mut table, &row, &|round| (operation.formula)(torus, round), ours, bound, operation.why);
             }
             continue;
@@ -272,7 +272,7 @@ pub(super) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
         for torus in MULTI_SCATTERS {
             let row = format!("{}, {}, {}", operation.name, operation.model, torus.name());
             let formula = |round: Round| (operation.formula)(torus, round);
-            let bound = Some(bounds::sound(operation, torus));
+            let bound = Some(bounds::sound(operation, torus).into());
             compare(&mut table, &row, &formula, operation.run(bench, torus)?, bound, operation.why);
             let (k, channels) =
                 if operation.model == "all-ports" { (torus.q, torus.q) } else { (2 * torus.q, torus.q + 1) };

@@ -1,8 +1,8 @@
 //! Chapter 4: Table 4.4, the formulas of which it is made, and those of other ways that the thesis compares.
 
-use super::{Costs, Round, Torus, Why, compare, log};
+use super::{Bound, Costs, Round, Torus, Why, as_printed, compare, figure, log};
 use crate::bench::{Bench, ReproduceError};
-use crate::report::Table;
+use crate::report::{Table, Verdict};
 
 /// A formula for a permutation, with where it is run.
 struct Formula {
@@ -326,6 +326,46 @@ const OTHERS: &[Formula] = &[
     },
 ];
 
+/// A formula whose schedule isn't run.
+struct NotRebuilt {
+    name: &'static str,
+    costs: fn([f64; 4]) -> Costs,
+    why: &'static str,
+}
+
+/// Rotations by translation along cycles, which the thesis itself gives up for others.
+const NOT_REBUILT: &[NotRebuilt] = &[
+    NotRebuilt {
+        name: "(4.18) 2D 180 degrees by translation",
+        costs: |f| Costs {
+            rounds: rounds(f, 1.0, as_printed),
+            switching: f[1] + f[1] / (2.0 * f[2]) - 2.0,
+            propagation: f[1] / 4.0 + s(f),
+        },
+        why: "the mirror form, (4.17), is cheaper, and the one of Table 4.4",
+    },
+    NotRebuilt {
+        name: "(4.20) 2D 90 degrees by translation, forward",
+        costs: |f| quarter_turn(f, 0.5, 1.0),
+        why: "the even division of nodes over the cycles is only a step towards (4.22), which divides them by the cycles' lengths and halves the propagation",
+    },
+    NotRebuilt {
+        name: "(4.21) 2D 90 degrees by translation, both ways",
+        costs: |f| quarter_turn(f, 0.375, 3.0),
+        why: "the even division of nodes over the cycles is only a step towards (4.22), which divides them by the cycles' lengths and takes a third off the propagation",
+    },
+];
+
+/// (4.20), (4.21): sections of `share` n/q; the farthest goes `quarters` of the longest cycle.
+fn quarter_turn([_, n, q, _]: [f64; 4], share: f64, quarters: f64) -> Costs {
+    let section = (share * n / q).max(1.0);
+    Costs {
+        rounds: 2.0 * log(2.0 * q + 1.0, section) + 1.0,
+        switching: quarters * (n - 1.0) + section - 1.0,
+        propagation: share * n + section - 1.0,
+    }
+}
+
 const COMBINED: Why = &[
     (
         "switching",
@@ -379,9 +419,14 @@ fn both_ways([d, n, q, _]: [f64; 4], round: Round, a: f64) -> Costs {
     }
 }
 
-/// One circuit of a permutation crosses half of the torus (section 4.6).
-fn bound([d, n, ..]: [f64; 4]) -> Costs {
-    Costs { rounds: 1.0, switching: d * n / 2.0, propagation: n / 4.0 }
+/// One circuit of a permutation crosses half of the torus (section 4.6): `farthest` links, in truth.
+fn bound([d, n, ..]: [f64; 4], farthest: f64) -> Bound {
+    let printed = Costs { rounds: 1.0, switching: d * n / 2.0, propagation: n / 4.0 };
+    Bound {
+        printed,
+        sound: Costs { switching: farthest.min(printed.switching), ..printed },
+        why: "a node and its mirror image, -x being -1 - x, are an odd number of links apart along an axis",
+    }
 }
 
 fn add(table: &mut Table, formula: &Formula, bounded: bool, bench: &Bench<'_>) -> Result<(), ReproduceError> {
@@ -397,7 +442,10 @@ fn add(table: &mut Table, formula: &Formula, bounded: bool, bench: &Bench<'_>) -
         };
         let ours = torus.run(bench, (formula.algorithm, &workload), "all", q)?;
         let row = format!("{}, {}", formula.name, torus.name());
-        let bound = bounded.then(|| bound(torus.figures()));
+        let bound = match bounded {
+            true => Some(bound(torus.figures(), torus.farthest(bench, (formula.algorithm, &workload))?)),
+            false => None,
+        };
         compare(table, &row, &|round| (formula.costs)(torus.figures(), round), ours, bound, formula.why);
     }
     Ok(())
@@ -420,6 +468,15 @@ pub(super) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     );
     for formula in OTHERS {
         add(&mut others, formula, false, bench)?;
+    }
+    for formula in NOT_REBUILT {
+        for &(n, q) in SIDES {
+            let torus = Torus::new(2, n, q);
+            let row = format!("{}, {}", formula.name, torus.name());
+            for (term, paper) in (formula.costs)(torus.figures()).terms() {
+                others.add((&row, term), figure(paper), "", Verdict::NotRebuilt, formula.why);
+            }
+        }
     }
     Ok(vec![table, others])
 }
