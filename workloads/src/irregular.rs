@@ -18,7 +18,7 @@ pub enum Shape {
     Exponential,
     /// The logarithm is normal.
     Lognormal,
-    /// A power law from a smallest size on.
+    /// A power law from a smallest size on. From a cv of about 1 on, the variance rests on sizes so rare that most samples have none of them, and less spread.
     Pareto,
     /// One in ten is large, the others are small; cv up to 3.
     Bimodal,
@@ -156,6 +156,21 @@ mod tests {
             let found = (squares / n).sqrt() / mean;
             assert!((mean / 100_000.0 - 1.0).abs() < 0.02, "{shape}: mean {mean}");
             assert!((found / cv - 1.0).abs() < 0.1, "{shape}: cv {found}");
+        }
+    }
+
+    /// What a sample can't show: asked for a cv of 2, four thousand sizes mostly have one of about 1.1. So it is read off the quantiles.
+    #[test]
+    fn a_power_law_has_the_mean_and_variation_asked_for() {
+        for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {
+            let pareto = Distribution::new(Shape::Pareto, 1000.0, cv).unwrap();
+            let least = pareto.quantile(0.0);
+            // P(size > x) = (least / x)^a
+            let a = 0.5_f64.ln() / (least / pareto.quantile(0.5)).ln();
+            assert!((least / pareto.quantile(0.999)).powf(a) / 0.001 - 1.0 < 1e-9);
+            assert!((a * least / (a - 1.0) / 1000.0 - 1.0).abs() < 1e-9, "mean with cv {cv}");
+            let variance = least * least * a / ((a - 1.0).powi(2) * (a - 2.0));
+            assert!((variance.sqrt() / (1000.0 * cv) - 1.0).abs() < 1e-6, "cv {cv}: {variance}");
         }
     }
 

@@ -81,7 +81,7 @@ pub fn generators() -> &'static [Generator] {
         Generator {
             name: "irregular",
             syntax: "irregular:dist=NAME,mean=SIZE,cv=X",
-            help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean",
+            help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean; pareto with 1 or more mostly draws less, its tail being seldom drawn",
         },
         Generator {
             name: "matrix",

@@ -57,7 +57,8 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     };
     args.nothing_left(name)?;
     if !matches!(sizes, Sizes::Uniform { .. }) && matches!(collective, "broadcast" | "allgather") {
-        let what = format!("a {collective}'s blocks have no destination for sizes to depend on: use `uniform`");
+        let article = if collective == "allgather" { "an" } else { "a" };
+        let what = format!("{article} {collective}'s blocks have no destination for sizes to depend on: use `uniform`");
         return Err(spec.error(at, name.len(), &what));
     }
     Ok(Workload { collective, permutation: None, sizes, element })
@@ -276,7 +277,7 @@ mod tests {
         assert!(after("irregular:dist=pareto,mean=8,cv=x").contains("found `x`"));
         assert_eq!(
             after("allgather/one-spike:max=8,rest=1"),
-            "a allgather's blocks have no destination for sizes to depend on: use `uniform`"
+            "an allgather's blocks have no destination for sizes to depend on: use `uniform`"
         );
         assert!(after("matrix:no-such-file.csv").starts_with("can't be read: "));
         assert_eq!(after("matrix:/dev/zero"), "is a folder or a device, expected a file of sizes");
