@@ -363,6 +363,39 @@ fn a_trace_prints_the_schedule_as_the_papers_do() {
 }
 
 #[test]
+fn a_trace_is_of_the_plan_for_its_machine_and_of_the_workload_of_its_seed() {
+    let trace = |args: &[&str]| {
+        let output = swapmeet(&["trace"]).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let steps = |text: &str| text.lines().filter(|line| line.starts_with("  step ")).count();
+    let broadcast = ["--topology", "ring:15", "--algorithm", "torus-broadcast", "--workload", "broadcast/uniform:1"];
+    let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
+    // ceil(log_(2q + 1) 15)
+    assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
+    assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
+    let drawn =
+        ["--topology", "ring:4", "--algorithm", "linear", "--workload", "irregular:dist=uniform,mean=100,cv=0.5"];
+    let with = |seed: &str| trace(&[&drawn[..], &["--seed", seed]].concat());
+    assert_eq!(with("42"), trace(&drawn));
+    assert_ne!(with("42"), with("43"));
+}
+
+#[test]
+fn a_trace_explains_its_virtual_nodes_where_it_has_some() {
+    let last = |topology: &str| {
+        let output = swapmeet(&["trace", "--topology", topology, "--algorithm", "suh-shin"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (text.contains(")*"), text.lines().last().unwrap_or_default().to_owned())
+    };
+    let (marked, legend) = last("torus:3x3");
+    assert!(marked && legend.starts_with("* a virtual node"), "{legend}");
+    let (marked, legend) = last("torus:4x4");
+    assert!(!marked && !legend.starts_with('*'), "{legend}");
+}
+
+#[test]
 fn lists_say_what_there_is() {
     let list = |args: &[&str]| String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
     let algorithms = list(&["list", "algorithms", "--format", "csv"]);

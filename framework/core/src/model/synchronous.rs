@@ -1,7 +1,7 @@
 //! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, turns where a step asks
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
-use super::turns::{MOST_CROSSINGS, Room, first_fit};
+use super::turns::{Arranger, MOST_CROSSINGS, Room};
 use super::{Parts, Price, Pricer, Scale};
 use crate::machine::{Machine, Ports};
 use crate::step::{Listener, Step};
@@ -39,6 +39,8 @@ pub(super) struct Synchronous {
     rearrangement: f64,
     most_at_once: u64,
     most_circuits: u64,
+    /// Made when a round first needs it.
+    arranger: Option<Arranger>,
     /// Whether some round had too many circuits to arrange, so that turns are only the least conceivable.
     at_least: bool,
 }
@@ -55,6 +57,7 @@ impl Synchronous {
             rearrangement: 0.0,
             most_at_once: 0,
             most_circuits: 0,
+            arranger: None,
             at_least: false,
         }
     }
@@ -75,7 +78,8 @@ impl Synchronous {
             Ports::Count(ports) => Some(ports.saturating_mul(channels)),
             Ports::All => None,
         };
-        first_fit(self.topology.as_ref(), step, Room { link: channels, node }).unwrap_or_else(|| {
+        let arranger = self.arranger.get_or_insert_with(|| Arranger::new(&self.topology));
+        arranger.first_fit(step, Room { link: channels, node }).unwrap_or_else(|| {
             self.at_least = true;
             circuits.div_ceil(channels)
         })

@@ -9,8 +9,9 @@ use crate::step::{Step, Transfer};
 use crate::topology::Topology;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
-/// Rounds of so many circuits times links are not arranged: [`first_fit`] says `None`.
+/// Rounds of so many circuits times links are not arranged: [`Arranger::first_fit`] says `None`.
 pub(super) const MOST_CROSSINGS: u64 = 1 << 22;
 
 /// Room for circuits in one turn.
@@ -25,6 +26,8 @@ pub(super) struct Room {
 /// What fills up: a link, or a node in one of its two roles.
 #[derive(Debug, Default)]
 struct Resource {
+    /// Circuits it has room for in a turn.
+    room: u64,
     /// Circuits in each turn.
     taken: Vec<u64>,
     /// A bit a turn: whether it is full.
@@ -32,68 +35,124 @@ struct Resource {
 }
 
 impl Resource {
-    fn take(&mut self, turn: usize, room: u64) {
+    fn clear(&mut self, room: u64) {
+        self.room = room;
+        self.taken.clear();
+        self.full.clear();
+    }
+
+    fn take(&mut self, turn: usize) {
         if self.taken.len() <= turn {
             self.taken.resize(turn + 1, 0);
             self.full.resize(turn / 64 + 1, 0);
         }
         self.taken[turn] += 1;
-        if self.taken[turn] >= room {
+        if self.taken[turn] >= self.room {
             self.full[turn / 64] |= 1 << (turn % 64);
         }
     }
 }
 
-/// The turns that first fit takes for a step; `None` where there is too much to arrange.
-pub(super) fn first_fit(topology: &dyn Topology, step: &Step<'_>, room: Room) -> Option<u64> {
-    let crossings = step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
-    if crossings > MOST_CROSSINGS {
-        return None;
+/// Arranges rounds, one after another: its memory is used again.
+#[derive(Debug)]
+pub(super) struct Arranger {
+    topology: Arc<dyn Topology>,
+    /// The number of each link, and after them of each sender and each receiver, among the resources of the round, from 1; 0 for none yet.
+    numbers: Numbers,
+    resources: Vec<Resource>,
+    /// Resources in use in this round.
+    used: Vec<u64>,
+}
+
+/// Numbers by key: in an array unless that would be large.
+#[derive(Debug)]
+enum Numbers {
+    Array(Vec<u32>),
+    Map(HashMap<u64, u32>),
+}
+
+impl Numbers {
+    fn of(&mut self, key: u64) -> &mut u32 {
+        match self {
+            Self::Array(numbers) => &mut numbers[key as usize],
+            Self::Map(numbers) => numbers.entry(key).or_default(),
+        }
     }
-    let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
-    circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
-    let mut links: HashMap<u64, usize> = HashMap::new();
-    let mut resources: Vec<(Resource, u64)> = Vec::new();
-    let mut ends: HashMap<(bool, u32), usize> = HashMap::new();
-    let mut needed = Vec::new();
-    let mut full = Vec::new();
-    let mut turns = 0;
-    for t in circuits {
-        needed.clear();
+}
+
+impl Arranger {
+    pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
+        /// 64 MiB of numbers.
+        const MOST_IN_ARRAY: u64 = 1 << 24;
+        let keys = topology.link_slots().saturating_add(2 * topology.nodes());
+        let numbers = match keys {
+            0..=MOST_IN_ARRAY => Numbers::Array(vec![0; keys as usize]),
+            _ => Numbers::Map(HashMap::new()),
+        };
+        Self { topology: Arc::clone(topology), numbers, resources: Vec::new(), used: Vec::new() }
+    }
+
+    /// The turns that first fit takes for a step; `None` where there is too much to arrange.
+    pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<u64> {
+        let crossings = step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
+        if crossings > MOST_CROSSINGS {
+            return None;
+        }
+        for key in self.used.drain(..) {
+            *self.numbers.of(key) = 0;
+        }
+        let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
+        circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
+        let (mut needed, mut full) = (Vec::new(), Vec::new());
+        let mut turns = 0;
+        for t in circuits {
+            needed.clear();
+            self.needed_by(t, step, room, &mut needed);
+            full.clear();
+            for resource in &needed {
+                let other = &self.resources[*resource].full;
+                if full.len() < other.len() {
+                    full.resize(other.len(), 0);
+                }
+                full.iter_mut().zip(other).for_each(|(set, bits): (&mut u64, _)| *set |= bits);
+            }
+            let word = full.iter().position(|bits| *bits != u64::MAX).unwrap_or(full.len());
+            let turn = word * 64 + full.get(word).map_or(0, |bits| bits.trailing_ones() as usize);
+            for resource in &needed {
+                self.resources[*resource].take(turn);
+            }
+            turns = turns.max(turn as u64 + 1);
+        }
+        Some(turns)
+    }
+
+    /// The resources that a circuit needs: its links, and the ports at either end where they are counted.
+    fn needed_by(&mut self, t: &Transfer, step: &Step<'_>, room: Room, needed: &mut Vec<usize>) {
+        let topology = Arc::clone(&self.topology);
         let way = t.way.checked_sub(1).map(|i| &step.ways[i as usize]);
         // It was a route when the step was measured.
         let _ = topology.route(t.from.into(), t.to.into(), way, &mut |run| {
-            for link in (0..run.len).map(|i| run.first + i * run.stride) {
-                needed.push(*links.entry(link).or_insert_with(|| add(&mut resources, room.link)));
-            }
+            needed.extend((0..run.len).map(|i| self.resource(run.first + i * run.stride, room.link)));
         });
         if let Some(node) = room.node {
-            for end in [(true, t.from), (false, t.to)] {
-                needed.push(*ends.entry(end).or_insert_with(|| add(&mut resources, node)));
-            }
+            let sender = topology.link_slots() + u64::from(t.from);
+            let receiver = topology.link_slots() + topology.nodes() + u64::from(t.to);
+            needed.extend([sender, receiver].map(|key| self.resource(key, node)));
         }
-        full.clear();
-        for resource in &needed {
-            let other = &resources[*resource].0.full;
-            if full.len() < other.len() {
-                full.resize(other.len(), 0);
-            }
-            full.iter_mut().zip(other).for_each(|(set, bits): (&mut u64, _)| *set |= bits);
-        }
-        let word = full.iter().position(|bits| *bits != u64::MAX).unwrap_or(full.len());
-        let turn = word * 64 + full.get(word).map_or(0, |bits| bits.trailing_ones() as usize);
-        for resource in &needed {
-            let (resource, room) = &mut resources[*resource];
-            resource.take(turn, *room);
-        }
-        turns = turns.max(turn as u64 + 1);
     }
-    Some(turns)
-}
 
-fn add(resources: &mut Vec<(Resource, u64)>, room: u64) -> usize {
-    resources.push((Resource::default(), room));
-    resources.len() - 1
+    fn resource(&mut self, key: u64, room: u64) -> usize {
+        let number = self.numbers.of(key);
+        if *number == 0 {
+            self.used.push(key);
+            *number = self.used.len() as u32;
+            if self.resources.len() < self.used.len() {
+                self.resources.push(Resource::default());
+            }
+            self.resources[self.used.len() - 1].clear(room);
+        }
+        *number as usize - 1
+    }
 }
 
 #[cfg(test)]
