@@ -142,8 +142,9 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
 
 /// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
-    let mut pricer = pricer(&self::machine(machine), Scale { nodes: 8, unit_bytes: 100.0 });
-    let task = Task { topology: parse("fully-connected:8").unwrap(), collective: Collective::AllToAll, sizes: None };
+    let topology = parse("fully-connected:8").unwrap();
+    let mut pricer = pricer(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let task = Task { topology: topology.clone(), collective: Collective::AllToAll, sizes: None };
     let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
     walk.layout(&[], 2, None).unwrap();
     for step in steps {
