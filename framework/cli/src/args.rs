@@ -207,6 +207,9 @@ pub struct RunArgs {
     /// Watch in the dashboard: the same as `swapmeet tui` with the other flags.
     #[arg(long)]
     pub tui: bool,
+    /// How that looks.
+    #[command(flatten)]
+    pub looks: Looks,
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
@@ -218,6 +221,11 @@ pub struct TuiArgs {
     /// What is picked and run at first.
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// How the dashboard looks.
+#[derive(Debug, Args)]
+pub struct Looks {
     /// Colours [default: the terminal's sixteen, none with NO_COLOR].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
     pub theme: Option<String>,

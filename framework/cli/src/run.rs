@@ -38,6 +38,9 @@ pub struct Lists<'a> {
 
 /// Runs an experiment.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+    if args.looks.theme.is_some() || args.looks.ascii {
+        return Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()));
+    }
     let cases = part(complete(experiment(args)?, &args.plugins)?, args.shard)?;
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));

@@ -17,16 +17,13 @@ const INTERRUPTED: u8 = 130;
 
 /// Shows the dashboard.
 pub fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
-    let theme = args.theme.as_deref().and_then(Theme::named).unwrap_or_else(Theme::of_environment);
-    show(&args.run, theme, args.ascii || is_ascii_terminal())
+    watch(&args.run)
 }
 
 /// Shows the dashboard for `run --tui`.
 pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
-    show(args, Theme::of_environment(), is_ascii_terminal())
-}
-
-fn show(args: &RunArgs, theme: Theme, ascii: bool) -> Result<ExitCode, Failure> {
+    let theme = args.looks.theme.as_deref().and_then(Theme::named).unwrap_or_else(Theme::of_environment);
+    let ascii = args.looks.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::Usage(
             "the dashboard needs a terminal for input and output: `swapmeet run` does the same work without".to_owned(),
@@ -37,8 +34,8 @@ fn show(args: &RunArgs, theme: Theme, ascii: bool) -> Result<ExitCode, Failure> 
             "`--out -` would write rows across the dashboard: name a file, or use `swapmeet run`".to_owned(),
         ));
     }
-    if args.resume {
-        return Err(Failure::Usage("the dashboard takes up no earlier run: use `swapmeet run --resume`".to_owned()));
+    if args.resume && args.out.is_none() {
+        return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
     let mut experiment = run::experiment(args)?;
     let complete = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
@@ -49,15 +46,20 @@ fn show(args: &RunArgs, theme: Theme, ascii: bool) -> Result<ExitCode, Failure> 
     let registry = run::registry(&args.plugins)?;
     // What is wrong with flags or file is told before the screen is taken, even if there is something missing too.
     let cases = run::part(case::cases(&experiment, &registry)?, args.shard)?;
-    let rows = match &args.out {
-        None => None,
-        Some(path) => Some(Arc::new(Mutex::new(CsvSink::new(run::rows::create(path)?))) as swapmeet_tui::engine::Rows),
-    };
+    let cases = if complete { cases } else { Vec::new() };
+    let (mut rows, mut found) = (None, Vec::new());
+    if let Some(path) = &args.out {
+        let (file, headed, earlier) = run::rows::take_up(path, args.resume, &cases)?;
+        let csv = if headed { CsvSink::appending(file) } else { CsvSink::new(file) };
+        rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::engine::Rows);
+        found = earlier.rows;
+    }
     let setup = Setup {
         registry,
         plugin_dirs: args.plugins.plugin_dirs.clone(),
         experiment,
-        cases: if complete { cases } else { Vec::new() },
+        cases,
+        found,
         place: run::place(args),
         rows,
         out: args.out.clone(),

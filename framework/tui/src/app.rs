@@ -31,6 +31,8 @@ pub struct Setup {
     pub experiment: Experiment,
     /// Its cases, if they are to run at once.
     pub cases: Vec<Case>,
+    /// For each of these, the row that it has from an earlier run, if any; none of them may have.
+    pub found: Vec<Option<Record>>,
     /// Where cases run.
     pub place: Place,
     /// Where rows go as they come.
@@ -179,7 +181,13 @@ impl App {
         }
         if !setup.cases.is_empty() {
             app.ui.panel = Panel::Cases;
-            app.begin(Prepared::new(setup.cases, Vec::new()));
+            let failed = |r: &Record| !matches!(r.status, Status::Ok | Status::Unsupported);
+            app.failed = setup.found.iter().flatten().any(failed);
+            let found = setup.found.iter().flatten().count();
+            app.begin(Prepared::new(setup.cases, Vec::new()).with_found(setup.found));
+            if found > 0 {
+                app.tell_log(&format!("{} of an earlier run taken up", many(found, "row")), false);
+            }
         }
         app
     }

@@ -41,6 +41,7 @@ impl Session {
             plugin_dirs: Vec::new(),
             experiment,
             cases: Vec::new(),
+            found: Vec::new(),
             place: swapmeet_runner::batch::Place::Here,
             rows: None,
             out: None,

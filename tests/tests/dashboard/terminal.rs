@@ -233,3 +233,28 @@ fn what_is_wrong_is_told_before_the_screen_is_taken() {
     let shown = terminal.end(2);
     assert!(shown.contains("dimension 2 is 0"), "{shown}");
 }
+
+#[test]
+fn an_earlier_run_is_taken_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = "--algorithm gen --topology torus:4x4 --out rows.csv";
+    let command = format!(
+        "sh -c 'swapmeet run --quiet {cases} && exec swapmeet run --tui --ascii --theme mono --resume {cases} --topology torus:8x8'"
+    );
+    let mut terminal = Terminal::start(folder.path(), &command, 100, 30);
+    terminal.wait_for("done: 2 cases verified");
+    terminal.keys("8");
+    terminal.wait_for("1 row of an earlier run taken up");
+    terminal.keys("q");
+    terminal.end(0);
+    let rows = rows(&folder.path().join("rows.csv"));
+    assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4", "torus:8x8"]);
+}
+
+#[test]
+fn looks_are_for_the_dashboard() {
+    let output =
+        swapmeet(&["run", "--theme", "rich", "--topology", "torus:4x4", "--algorithm", "pex"]).assert().code(2);
+    let message = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert_eq!(message, "error: --theme and --ascii are for the dashboard: add --tui\n");
+}

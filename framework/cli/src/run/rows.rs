@@ -50,22 +50,7 @@ impl Rows {
             return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-        let mut file = open(path, resume)?;
-        let is_file = is_regular(&file);
-        let (mut found, mut headed) = (nothing, false);
-        if resume {
-            let whole = read_found(path, &mut file)?;
-            if let Some((intact, records)) = whole {
-                found = matched(path, records, cases)?;
-                headed = true;
-                file.set_len(intact).map_err(|e| refused(&e))?;
-            } else if is_file {
-                file.set_len(0).map_err(|e| refused(&e))?;
-            }
-            file.seek(SeekFrom::End(0)).map_err(|e| refused(&e))?;
-        } else if is_file {
-            file.set_len(0).map_err(|e| refused(&e))?;
-        }
+        let (file, headed, found) = take_up(path, resume, cases)?;
         let out: Box<dyn Write> = Box::new(file.try_clone().map_err(|e| refused(&e))?);
         let csv = if headed { CsvSink::appending(out) } else { CsvSink::new(out) };
         Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(file) }, found))
@@ -125,13 +110,27 @@ impl Rows {
     }
 }
 
-/// A file for rows, empty, that no other run writes to for as long as it is open.
-pub fn create(path: &Path) -> Result<File, Failure> {
-    let file = open(path, false)?;
-    if is_regular(&file) {
-        file.set_len(0).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
+/// A file for rows of these cases, that no other run writes to for as long as it is open; whether it has a header, and what else it holds
+/// already: nothing, unless what is there is to be kept.
+pub fn take_up(path: &Path, resume: bool, cases: &[Case]) -> Result<(File, bool, Found), Failure> {
+    let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
+    let mut file = open(path, resume)?;
+    let is_file = is_regular(&file);
+    let (mut found, mut headed) = (Found::nothing(cases.len()), false);
+    if resume {
+        let whole = read_found(path, &mut file)?;
+        if let Some((intact, records)) = whole {
+            found = matched(path, records, cases)?;
+            headed = true;
+            file.set_len(intact).map_err(|e| refused(&e))?;
+        } else if is_file {
+            file.set_len(0).map_err(|e| refused(&e))?;
+        }
+        file.seek(SeekFrom::End(0)).map_err(|e| refused(&e))?;
+    } else if is_file {
+        file.set_len(0).map_err(|e| refused(&e))?;
     }
-    Ok(file)
+    Ok((file, headed, found))
 }
 
 /// Opens a file and locks it.

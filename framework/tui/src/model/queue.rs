@@ -112,6 +112,24 @@ impl Prepared {
     }
 }
 
+impl Prepared {
+    /// The same with the rows that some have already, in the order of cases: these needn't run.
+    #[must_use]
+    pub fn with_found(mut self, found: Vec<Option<Record>>) -> Self {
+        if found.len() != self.rows.len() {
+            return self;
+        }
+        for (row, record) in self.rows.iter_mut().zip(found) {
+            if let Some(record) = record {
+                row.state = State::Done(Arc::new(record));
+            }
+        }
+        self.cases = self.rows.iter().filter(|row| row.record().is_none()).map(|row| row.case.clone()).collect();
+        self.forecast = Forecast::new(&self.cases);
+        self
+    }
+}
+
 /// How many cases are how far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -198,7 +216,7 @@ impl Queue {
             self.common = join(std::mem::take(&mut self.common), &prepared.common);
         }
         self.rows.extend(prepared.rows);
-        self.batch = (first..self.rows.len()).collect();
+        self.batch = (first..self.rows.len()).filter(|at| self.rows[*at].record().is_none()).collect();
         (self.began, self.forecast) = (now, prepared.forecast);
         self.count();
         prepared.cases
