@@ -118,10 +118,11 @@ Examples:
   swapmeet trace --topology mesh:2x4 --algorithm pex --summary
   swapmeet trace --topology ring:16 --algorithm torus-broadcast --workload broadcast/uniform:1 \
       --machine free:model=circuit,ports=all,virtual_channels=2
-  swapmeet trace --topology mesh:2x2 --algorithm linear --workload one-spike:max=1KiB,rest=1 --seed 43
+  swapmeet trace --topology mesh:2x2 --algorithm linear --workload one-spike:max=64,rest=1 --seed 7
 
-The schedule is that of one row of `swapmeet run`: some algorithms plan for the machine's ports and virtual channels,
-and repetition r of an irregular workload has the seed + r.";
+The schedule is that of one row of `swapmeet run`: some algorithms plan for the
+machine's ports and virtual channels, and repetition r of an irregular workload
+has the seed + r.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
