@@ -67,7 +67,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
         .map(|(_, args)| args.split(',').collect())
         .collect();
     // A size alone is what a spec is about.
-    let is_common = |arg: &str| arg.contains('=') && others.iter().all(|args| args.contains(&arg));
+    let has_bare = texts.contains(name);
+    let is_common = |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
     let value = |arg: &str| arg.split_once('=').map_or(arg, |(_, value)| value).to_owned();
     let [mut short, mut bare] = [format!("{name}:"), format!("{name}:")];
     let mut gap = false;
@@ -149,6 +150,8 @@ mod tests {
         assert_eq!(short(&texts, 12), ["irregu…rmal…", "ir…:uniform…", "uniform:64"]);
         let cv = ["irregular:dist=pareto,mean=512,cv=0.5", "irregular:dist=pareto,mean=512,cv=2"];
         assert_eq!(short(&cv, 18), ["irregular:…cv=0.5", "irregular:…cv=2"]);
+        let machines = ["paragon", "paragon:startup_us=220"];
+        assert_eq!(short(&machines, 15), ["paragon", "paragon:220"]);
         let sizes = ["uniform:64", "uniform:16KiB", "irregular:dist=pareto,mean=512,cv=2", "torus:4x4"];
         assert_eq!(short(&sizes, 9), ["unifo…:64", "un…:16KiB", "irregula…", "torus:4x4"]);
     }

@@ -129,7 +129,17 @@ fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>, u16) {
         }
     };
     let short = |(texts, _): &(Vec<String>, bool), wide| Short::of(texts.iter().map(String::as_str), usize::from(wide));
-    let shorts: Vec<Short> = wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();
+    let mut shorts: Vec<Short> = wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();
+    // Texts that are cut where they agree may not need all that they have: the next that is cut gets it.
+    let needed = |(texts, _): &(Vec<String>, bool), short: &Short| -> u16 {
+        texts.iter().map(|text| width(short.get(text))).max().unwrap_or(0)
+    };
+    let mut widths: Vec<u16> = wanted.iter().zip(&shorts).map(|(column, short)| needed(column, short)).collect();
+    for at in 0..widths.len() {
+        let free = room.saturating_sub(taken(&widths, gap));
+        shorts[at] = short(&wanted[at], widths[at] + free);
+        widths[at] = needed(&wanted[at], &shorts[at]);
+    }
     let columns = wanted.into_iter().zip(widths).zip(shorts);
     let columns =
         columns.map(|(((texts, _), wide), short)| (texts.iter().map(|t| short.get(t).to_owned()).collect(), wide));

@@ -3,7 +3,7 @@
 use super::paint::{Painter, width};
 use super::theme::MARKS;
 use crate::app::App;
-use crate::model::curves::{Curve, Family};
+use crate::model::curves::{Axis, Curve, Family};
 use crate::ui::{Panel, Scale};
 use ratatui::layout::Rect;
 use swapmeet_results::duration;
@@ -35,7 +35,10 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let mut legend = legend(painter, family, area);
     if !family.crowded.is_empty() && area.height > 10 {
         let values = family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
-        let text = format!("several cases at {} {values}: no line goes through their points", family.axis.title());
+        let text = match family.axis {
+            Axis::Nodes => format!("several topologies have {values} nodes: no line goes there"),
+            Axis::BlockSize => format!("several workloads have blocks of {values}: no line goes there"),
+        };
         painter.put(area, 1, legend, &text, painter.theme.dim);
         legend += 1;
     }

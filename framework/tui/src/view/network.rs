@@ -245,6 +245,7 @@ fn plane_in_words(recording: &Recording, shown: Shown, lattice: &Lattice, across
     let place = format!("plane {} of {planes} (dimension {})", plane + 1, dimension + 1);
     let size = |load| size_text(recording.bytes(load) as f64);
     match shown {
+        Shown::Messages | Shown::Bytes if across.sum == 0 => format!("{place}; nothing goes to other planes"),
         Shown::Messages => {
             format!("{place}; ◆ {} to other planes, busiest {}", many(across.sum as usize, "message"), across.most)
         }
