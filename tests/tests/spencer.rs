@@ -156,7 +156,9 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
         assert_eq!(of("torus:36x36", name, 1), (5.0, 36.0, 13.0), "{name}");
     }
     for name in ["rotate-90", "rotate-270"] {
-        assert_eq!(of("torus:12x12", name, 1), (4.0, 17.0, 7.0), "{name}");
+        let standard = "torus-permutation:form=standard";
+        let cost = costs("torus:12x12", standard, &format!("permutation/{name}:1"), "all", 1);
+        assert_eq!(cost, (4.0, 17.0, 7.0), "{name}");
     }
     for name in ["rotate-3d-120", "rotate-3d-240"] {
         assert_eq!(of("torus:12x12x12", name, 1), (4.0, 26.0, 6.667), "{name}");
@@ -166,6 +168,45 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
     assert_eq!(of("torus:12x12x12", "rotate-3d-180", 1), (3.0, 19.0, 3.667));
     assert_eq!(of("torus:12x12x12", "transpose-3d-1", 1), (4.0, 31.0, 6.667));
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
+}
+
+#[test]
+fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22() {
+    // 2 log_(2q+1)(n/4q) + 1 rounds, n/4 + n/4q - 1 blocks; the longest circuit of the middle round has 3(n-1) links.
+    for (n, q, rounds, blocks) in [
+        (4, 1, 1.0, 1.0),
+        (12, 1, 3.0, 5.0),
+        (36, 1, 5.0, 17.0),
+        (8, 2, 1.0, 2.0),
+        (40, 2, 3.0, 14.0),
+        (12, 3, 1.0, 3.0),
+        (84, 3, 3.0, 27.0),
+    ] {
+        for name in ["rotate-90", "rotate-270"] {
+            for form in ["", ":form=balanced"] {
+                let algorithm = format!("torus-permutation{form}");
+                let (r, links, b) =
+                    costs(&format!("torus:{n}x{n}"), &algorithm, &format!("permutation/{name}:1"), "all", q);
+                assert_eq!((r, b), (rounds, blocks), "{name} on {n}x{n}, q = {q}");
+                assert!(links >= 3.0 * (f64::from(n) - 1.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
+    let machines: Vec<String> = [1, 2, 3, 4].iter().flat_map(|q| [machine("1", *q), machine("all", *q)]).collect();
+    let sides: Vec<String> = (1..=9).map(|half| format!("torus:{0}x{0}", 2 * half)).collect();
+    let tori: Vec<&str> = sides.iter().map(String::as_str).collect();
+    let forms = ["torus-permutation:form=balanced"];
+    let mut rows = run(&tori, &forms, &["permutation/rotate-90:8", "permutation/rotate-270:8"], &machines);
+    let planes = ["permutation/axes:8,to=y.-x.z", "permutation/axes:8,to=-z.y.x", "permutation/axes:8,to=x.z.-y"];
+    rows.extend(run(&["torus:6x6x6"], &forms, &planes, &machines));
+    for row in &rows {
+        proved(row);
+        assert_eq!(row.note, "", "{} on {} with {}", row.workload, row.topology, row.machine);
+    }
 }
 
 #[test]
@@ -315,6 +356,12 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
             "`form=combined` is for a single 1- or 2-dimensional transposition",
         ),
         (
+            "torus:8x8",
+            "torus-permutation:form=balanced",
+            "permutation/rotate-180:8",
+            "`form=balanced` is for a rotation by 90 degrees of two axes of an even number of nodes",
+        ),
+        (
             "ring:8",
             "torus-permutation:form=combined,variant=one-port",
             "permutation/transpose-1d:8",
@@ -324,7 +371,7 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
             "ring:8",
             "torus-permutation:form=both",
             "permutation/transpose-1d:8",
-            "`form=both`: expected one of standard, combined",
+            "`form=both`: expected one of standard, balanced, combined",
         ),
         (
             "ring:8",

@@ -43,8 +43,8 @@ const CYCLES: ParamInfo = ParamInfo {
 };
 const FORM: ParamInfo = ParamInfo {
     key: "form",
-    default: "standard",
-    help: "standard, or combined: Appendix A's, of a single 1- or 2-dimensional transposition",
+    default: "",
+    help: "standard; balanced: of a rotation by 90 degrees, on cycles about the centre and the corner; combined: Appendix A's, of a single 1- or 2-dimensional transposition; when not given, standard or balanced, the one of fewer rounds",
 };
 const DIRECTIONS: ParamInfo = ParamInfo {
     key: "directions",

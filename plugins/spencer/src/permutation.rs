@@ -1,35 +1,54 @@
 //! Permutations (chapter 4): collection, the permutation, distribution.
 //!
 //! Any permutation of the axes with signs, translation or shear: which, is read off the destinations. Axes of different sizes are permuted one size after another,
-//! as diagonals are of one size.
+//! as diagonals are of one size. A rotation by 90 degrees has a form of its own.
 
 use crate::torus::Torus;
 use affine::Affine;
 use shift::Directions;
 use stage::Stage;
 use swapmeet_sdk::{Problem, Schedule, Stop};
+use turn::Turn;
 
 mod affine;
+mod balanced;
 mod combined;
 mod mirrors;
+mod rings;
 mod sections;
+mod share;
 mod shift;
 mod stage;
+mod turn;
+
+/// Which way of doing it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Of those below that collect first, the one of fewer rounds.
+    Best,
+    /// Diagonals are collected; rotations by 90 degrees are two transpositions.
+    Standard,
+    /// A rotation by 90 degrees on balanced cycles.
+    Balanced,
+    /// Appendix A's, in which collection and transposition are combined.
+    Combined,
+}
 
 /// What the user chose.
 struct Choice {
-    /// Appendix A's form, in which collection and transposition are combined.
-    combined: bool,
+    form: Form,
     directions: Directions,
 }
 
 impl Choice {
     fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
-        let combined = match problem.param_text("form") {
-            None | Some("standard") => false,
-            Some("combined") => true,
+        let form = match problem.param_text("form") {
+            None => Form::Best,
+            Some("standard") => Form::Standard,
+            Some("balanced") => Form::Balanced,
+            Some("combined") => Form::Combined,
             Some(word) => {
-                return Err(Stop::unsupported(format!("`form={word}`: expected one of standard, combined")));
+                return Err(Stop::unsupported(format!("`form={word}`: expected one of standard, balanced, combined")));
             }
         };
         let directions = match problem.param_text("directions") {
@@ -40,7 +59,7 @@ impl Choice {
                 return Err(Stop::unsupported(format!("`directions={word}`: expected one of forward, both")));
             }
         };
-        Ok(Self { combined, directions })
+        Ok(Self { form, directions })
     }
 }
 
@@ -53,14 +72,26 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let choice = Choice::of(problem)?;
     let affine = Affine::of(problem, torus)?;
-    if choice.combined {
-        return combined::plan(torus, &affine, problem.topology().nodes(), schedule);
+    let nodes = problem.topology().nodes();
+    let turn = match choice.form {
+        Form::Combined => return combined::plan(torus, &affine, nodes, schedule),
+        Form::Standard => None,
+        Form::Best | Form::Balanced => Turn::of(torus, &affine),
+    };
+    if choice.form == Form::Balanced {
+        let turn = turn.ok_or_else(|| {
+            Stop::unsupported("`form=balanced` is for a rotation by 90 degrees of two axes of an even number of nodes")
+        })?;
+        return turn.plan(torus, nodes, schedule);
     }
     let stages = stages(torus, &affine, &choice)?;
+    if let Some(turn) = turn.filter(|turn| turn.rounds() < stages.iter().map(Stage::least_rounds).sum()) {
+        return turn.plan(torus, nodes, schedule);
+    }
     let parts = stages.iter().map(|stage| stage.lanes as u32).fold(1, lcm);
     schedule.layout(&torus.dims, parts)?;
     for (i, stage) in stages.iter().enumerate() {
-        stage.plan(torus, parts, &stages[..i], problem.topology().nodes(), schedule)?;
+        stage.plan(torus, parts, &stages[..i], nodes, schedule)?;
     }
     Ok(())
 }

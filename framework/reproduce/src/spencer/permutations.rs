@@ -36,6 +36,8 @@ const UNEVEN: (&str, &str) = (
 );
 const UNEVEN_LINKS: (&str, &str) =
     ("switching", "sections are of the sizes that n allows, and the longest circuit of each round counts");
+const UNEVEN_BLOCKS: (&str, &str) =
+    ("propagation", "n/4q isn't a power of 2q + 1, and the largest section of each round counts");
 const ALIGNED: (&str, &str) = (
     "switching",
     "sections begin at the mirrors, so that the farthest collector is nearer to its image than the thesis allows for",
@@ -78,11 +80,10 @@ const TABLE_4_4: &[Formula] = &[
         },
         why: &[
             (
-                "rounds",
-                "by two transpositions, as (4.19): which nodes take which cycle in the balanced form, Fig. 4.12 b alone says",
+                "switching",
+                "which nodes take which cycle, Fig. 4.12 b alone says: by our rule those of a section aren't all neighbours, and collection takes more links",
             ),
-            ("switching", "by two transpositions: fewer links"),
-            ("propagation", "by two transpositions: a second time n/4, and half the collection"),
+            UNEVEN_BLOCKS,
         ],
     },
     Formula {
@@ -291,7 +292,7 @@ const OTHERS: &[Formula] = &[
     Formula {
         name: "(4.19) 2D 90 degrees by transpositions",
         workload: "permutation/rotate-90:1",
-        algorithm: "torus-permutation",
+        algorithm: "torus-permutation:form=standard",
         d: 2,
         sides: SIDES,
         costs: |f, round| Costs { propagation: f[1] / 2.0 + s(f) / 2.0, ..two_middles(f, round, 1.5 * f[1]) },

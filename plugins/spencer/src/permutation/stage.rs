@@ -107,7 +107,7 @@ impl Stage {
     }
 
     /// Rounds if no round of circuits has to be run in turns.
-    fn least_rounds(&self) -> u64 {
+    pub fn least_rounds(&self) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds() as u64
     }
 

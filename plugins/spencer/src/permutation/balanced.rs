@@ -1,0 +1,293 @@
+//! Which nodes take which cycle in a rotation by 90 degrees, and which are collected together: the partition that Fig. 4.12 b shows one example of, and the text has no rule for.
+//! The rule is ours.
+//!
+//! | symbol | here | meaning |
+//! | --- | --- | --- |
+//! | n, N | `n`, `4 * side` | nodes of a row, of a cycle |
+//! | q | `q` | circuits that a directed link carries |
+//! | M / q | `size` | nodes of a section, n/4q |
+//!
+//! A collector's circuit leads a quarter of the cycle forwards or three quarters backwards. So the links of a cycle, whatever its length, have room for q forwards circuits
+//! from every quarter, if they begin at the same places in each; for floor(q/3) backwards ones from every quarter likewise; and for q mod 3 more that begin anywhere.
+//!
+//! Cycles of fewer than n/4 nodes a quarter leave an eighth of all nodes to the longer ones, which send them backwards.
+//!
+//! With three channels or more every quarter of a cycle is divided alike, and the nodes that the rotation exchanges take the same cycle. With fewer, the q mod 3
+//! circuits matter: forwards collectors are put at fixed places, and what lies between two of them goes to either or, where a section that goes backwards lies between, to that.
+
+use super::rings::Ring;
+use super::share::share;
+use crate::torus::Variant;
+
+/// Nodes of one cycle, one after another but for those that take the other cycle they are on, collected by one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Section {
+    pub ring: usize,
+    pub forward: bool,
+    /// Their places on the cycle, ascending, counted round and round.
+    pub places: Vec<i64>,
+    /// Which of them collects.
+    pub at: usize,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ask {
+    pub n: u64,
+    pub q: u64,
+    pub variant: Variant,
+}
+
+/// The most nodes of a section before and after the collector.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    before: usize,
+    after: usize,
+}
+
+impl Reach {
+    fn of(size: usize, variant: Variant) -> Self {
+        let before = if variant == Variant::OnePort { 0 } else { size / 2 };
+        Self { before, after: size - 1 - before }
+    }
+
+    fn size(self) -> usize {
+        self.before + self.after + 1
+    }
+
+    /// The collector among so many nodes.
+    fn at(self, count: usize) -> usize {
+        self.before.min(count / 2)
+    }
+}
+
+/// Where the forwards collectors are, and between which of them a section may go backwards.
+#[derive(Debug, Clone, Copy)]
+struct Anchors {
+    /// How far along each side, in parts of [`PARTS`].
+    along: [usize; 2],
+    /// The gaps of cycle k about the centre: `step` times k, and for the second half a cycle on.
+    step: usize,
+    /// About the corner `shift` more.
+    shift: usize,
+}
+
+const PARTS: usize = 24;
+
+impl Anchors {
+    /// The places on one side.
+    fn of_side(&self, side: usize) -> Vec<i64> {
+        let [a, b] = self.along.map(|along| (along * side / PARTS) as i64);
+        match self.along {
+            [along, same] if along == same || side == 1 => vec![a],
+            _ if a < b => vec![a, b],
+            _ if a == 0 => vec![0, 1],
+            _ => vec![a - 1, a],
+        }
+    }
+}
+
+/// With two channels: no rule is known by which collectors fit every torus. These fit most, and the larger it is the more of all that might be tried.
+const USUAL: [Anchors; 4] = [
+    Anchors { along: [4, 16], step: 2, shift: 0 },
+    Anchors { along: [4, 14], step: 1, shift: 2 },
+    Anchors { along: [10, 22], step: 2, shift: 0 },
+    Anchors { along: [2, 15], step: 2, shift: 0 },
+];
+
+/// The most nodes of a row for which all others are tried, which takes the longer the more there are.
+const SEARCHED: u64 = 40;
+
+/// Sections as small as can be found.
+pub(super) fn sections(rings: &[Ring], ask: Ask) -> Vec<Section> {
+    let least = ask.n.div_ceil(4 * ask.q).max(1) as usize;
+    (least..).find_map(|size| of_size(rings, ask, Reach::of(size, ask.variant))).unwrap_or_default()
+}
+
+fn of_size(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
+    let anchored = |anchors: Anchors| around(rings, ask, reach, anchors);
+    match ask.q {
+        // The middle of each side. Of opposite sides, cycles about the centre have room in the right or left one by turns, those about the corner in the top or bottom one.
+        1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
+        2 => USUAL.into_iter().chain(pairs().filter(|_| ask.n <= SEARCHED)).find_map(anchored),
+        _ => alike(rings, ask, reach),
+    }
+}
+
+/// Any two collectors a side.
+fn pairs() -> impl Iterator<Item = Anchors> {
+    let along = (0..PARTS).flat_map(|a| (a + 1..PARTS).map(move |b| [a, b]));
+    along.flat_map(|along| {
+        [1, 2].into_iter().flat_map(move |step| (0..8).map(move |shift| Anchors { along, step, shift }))
+    })
+}
+
+/// Every quarter alike: sections forwards, and from the (q+1)st on backwards.
+fn alike(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
+    let (n, size) = (ask.n as usize, reach.size());
+    // A node and its three images are one item, by the one of them in the quarter of the plane above the centre and right of it.
+    let half = n / 2;
+    let item = |(x, y): (u64, u64)| {
+        (x as usize >= half && y as usize >= half).then(|| (x as usize - half) * half + y as usize - half)
+    };
+    let mut items = vec![[0; 2]; half * half];
+    for (i, ring) in rings.iter().enumerate() {
+        ring.cells.iter().filter_map(|cell| item(*cell)).for_each(|item| items[item][ring.about] = i);
+    }
+    let room = ((ask.q + ask.q / 3) as usize).saturating_mul(size);
+    let chosen = share(&items, &vec![room; rings.len()])?;
+    let mut sections = Vec::new();
+    for (i, ring) in rings.iter().enumerate() {
+        let side = ring.side as i64;
+        let taken = |cell| item(cell).is_some_and(|item| chosen[item] == ring.about);
+        let quarter: Vec<i64> =
+            (0..side).filter(|place| (0..4).any(|turn| taken(ring.cell(place + turn * side)))).collect();
+        let count = quarter.len().div_ceil(size).max((ask.q as usize).min(quarter.len()));
+        for turn in 0..4 {
+            for (k, (first, end)) in even(quarter.len(), count).enumerate() {
+                let places: Vec<i64> = quarter[first..end].iter().map(|place| place + turn * side).collect();
+                let at = reach.at(places.len());
+                sections.push(Section { ring: i, forward: k < ask.q as usize, places, at });
+            }
+        }
+    }
+    Some(sections)
+}
+
+/// Around collectors at the same places of every quarter.
+fn around(rings: &[Ring], ask: Ask, reach: Reach, anchors: Anchors) -> Option<Vec<Section>> {
+    const NONE: usize = usize::MAX;
+    let n = ask.n;
+    let index = |(x, y): (u64, u64)| (x * n + y) as usize;
+    // A node that is such a place on both its cycles collects on the first.
+    let mut collects = vec![NONE; (n * n) as usize];
+    let mut places: Vec<Vec<i64>> = Vec::with_capacity(rings.len());
+    for (i, ring) in rings.iter().enumerate() {
+        let of_side = anchors.of_side(ring.side);
+        let mut own: Vec<i64> =
+            (0..4).flat_map(|turn| of_side.iter().map(move |place| place + turn * ring.side as i64)).collect();
+        own.retain(|place| {
+            let node = &mut collects[index(ring.cell(*place))];
+            let free = *node == NONE;
+            if free {
+                *node = i;
+            }
+            free
+        });
+        places.push(own);
+    }
+    // A bin for the gap that follows each collector.
+    let mut room = Vec::new();
+    let mut backward = Vec::new();
+    let mut bins = vec![[NONE; 2]; (n * n) as usize];
+    for (i, ring) in rings.iter().enumerate() {
+        let count = places[i].len();
+        let gap = anchors.step * ring.number + anchors.shift * ring.about;
+        for (k, place) in places[i].iter().enumerate() {
+            let more = (0..ask.q as usize).filter(|j| (gap + j * count / 2) % count == k).count();
+            let next = places[i].get(k + 1).copied().unwrap_or(places[i][0] + 4 * ring.side as i64);
+            for between in place + 1..next {
+                bins[index(ring.cell(between))][ring.about] = room.len();
+            }
+            backward.push(more);
+            room.push(reach.size() * (1 + more) - 1);
+        }
+    }
+    let free: Vec<usize> = (0..bins.len()).filter(|node| collects[*node] == NONE).collect();
+    let items: Vec<[usize; 2]> = free.iter().map(|node| bins[*node]).collect();
+    if items.iter().flatten().any(|bin| *bin == NONE) {
+        return None;
+    }
+    let chosen = share(&items, &room)?;
+    let mut takes = vec![NONE; bins.len()];
+    free.iter().zip(&chosen).for_each(|(node, about)| takes[*node] = *about);
+    let mut sections = Vec::new();
+    let mut gaps = backward.into_iter();
+    for (i, ring) in rings.iter().enumerate() {
+        let own = &places[i];
+        let first = sections.len();
+        sections.extend(own.iter().map(|place| Section { ring: i, forward: true, places: vec![*place], at: 0 }));
+        for (k, more) in (0..own.len()).zip(&mut gaps) {
+            let next = own.get(k + 1).copied().unwrap_or(own[0] + 4 * ring.side as i64);
+            let between: Vec<i64> =
+                (own[k] + 1..next).filter(|place| takes[index(ring.cell(*place))] == ring.about).collect();
+            let (after, before) = parted(between.len(), reach, more);
+            sections[first + k].places.extend(&between[..after]);
+            let middle = &between[after..between.len() - before];
+            for (from, end) in even(middle.len(), more.min(middle.len())) {
+                let places = middle[from..end].to_vec();
+                let at = reach.at(places.len());
+                sections.push(Section { ring: i, forward: false, places, at });
+            }
+            // The next collector's turn round the cycle is one less if it is the first.
+            let (last, turn) = if k + 1 < own.len() { (first + k + 1, 0) } else { (first, 4 * ring.side as i64) };
+            let ahead: Vec<i64> = between[between.len() - before..].iter().map(|place| place - turn).collect();
+            sections[last].at = ahead.len();
+            sections[last].places.splice(0..0, ahead);
+        }
+    }
+    Some(sections)
+}
+
+/// Of so many nodes between two collectors, how many go to the one they follow, and how many to the one they precede; the rest go backwards.
+fn parted(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
+    let after = reach.after.min(count / 2).max((count * usize::from(backward == 0)).saturating_sub(reach.before));
+    (after, reach.before.min(count - after))
+}
+
+/// `count` in near-equal stretches.
+fn even(count: usize, stretches: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..stretches).map(move |i| (i * count / stretches, (i + 1) * count / stretches))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every node in one section, no link of a cycle within two sections, none with more than q circuits in the middle round. The largest section.
+    fn check(n: u64, q: u64, variant: Variant) -> usize {
+        let rings = Ring::all(n);
+        let sections = sections(&rings, Ask { n, q, variant });
+        let mut times = vec![0; (n * n) as usize];
+        for (i, ring) in rings.iter().enumerate() {
+            let around = 4 * ring.side as i64;
+            let mut within = vec![0; around as usize];
+            let mut loads = vec![[0; 2]; around as usize];
+            for section in sections.iter().filter(|section| section.ring == i) {
+                for place in &section.places {
+                    let (x, y) = ring.cell(*place);
+                    times[(x * n + y) as usize] += 1;
+                }
+                assert!(section.places.is_sorted());
+                let (first, last) = (section.places[0], section.places[section.places.len() - 1]);
+                (first..last).for_each(|link| within[link.rem_euclid(around) as usize] += 1);
+                let at = section.places[section.at];
+                let back = usize::from(!section.forward);
+                let passed = if section.forward { at..at + around / 4 } else { at - around * 3 / 4..at };
+                passed.for_each(|link| loads[link.rem_euclid(around) as usize][back] += 1);
+            }
+            assert!(within.iter().all(|sections| *sections <= 1), "{n}, q = {q}: sections overlap");
+            assert!(loads.iter().flatten().all(|load| *load <= q), "{n}, q = {q}: more than q circuits");
+        }
+        assert!(times.iter().all(|times| *times == 1), "{n}, q = {q}: a node is in no section, or two");
+        sections.iter().map(|section| section.places.len()).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn sections_are_disjoint_fit_q_circuits_a_link_and_are_of_n_4q_nodes() {
+        for variant in [Variant::AllPorts, Variant::OnePort] {
+            for q in 1..=9 {
+                for n in (2..=40).step_by(2) {
+                    assert_eq!(check(n, q, variant), n.div_ceil(4 * q) as usize, "{n}, q = {q}, {variant:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn so_they_are_on_larger_tori_without_a_search() {
+        for (n, q) in [(108, 1), (200, 1), (64, 2), (120, 2), (200, 2), (180, 3), (160, 4)] {
+            assert_eq!(check(n, q, Variant::AllPorts), n.div_ceil(4 * q) as usize, "{n}, q = {q}");
+        }
+    }
+}

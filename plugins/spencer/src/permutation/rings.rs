@@ -1,0 +1,95 @@
+//! The cycles of a rotation by 90 degrees (Fig. 4.12 a): concentric squares about the centre of the torus and about its corner.
+//!
+//! | symbol | here | meaning |
+//! | --- | --- | --- |
+//! | n | `n` | nodes of a row and of a column |
+//! | N | `4 * side` | nodes of a cycle, 4 to 4n - 4 in steps of 8 |
+//!
+//! (x, y) to (y, -x) has two fixed points: the centre, and where the torus closes the point half a row and half a column from it. About either there are n/2 squares, and a node
+//! is on one of each. In a row the two squares that share it use n links between them, each link once: no two cycles share a link.
+
+use crate::torus::Torus;
+
+/// The two axes of a rotation: (x, y) to (y, -x) if x is the coordinate on the first, y on the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Plane {
+    pub first: usize,
+    pub second: usize,
+}
+
+impl Plane {
+    /// The node of the plane through `base` with these coordinates.
+    pub fn node(self, torus: &Torus, base: u64, (x, y): (u64, u64)) -> u64 {
+        torus.moved(torus.moved(base, self.first, x), self.second, y)
+    }
+}
+
+/// A square.
+pub(super) struct Ring {
+    /// Its nodes, clockwise from a corner: the rotation takes each to the one `side` places on.
+    pub cells: Vec<(u64, u64)>,
+    /// N/4.
+    pub side: usize,
+    /// 0 for those about the centre, 1 for those about the corner of the torus.
+    pub about: usize,
+    /// From 1, the smallest.
+    pub number: usize,
+}
+
+impl Ring {
+    /// All squares of an n by n torus, n being even.
+    pub fn all(n: u64) -> Vec<Self> {
+        let half = n / 2;
+        (0..2).flat_map(|about| (1..=half).map(move |number| Self::new(n, about, number))).collect()
+    }
+
+    fn new(n: u64, about: u64, number: u64) -> Self {
+        let half = n / 2;
+        let side = 2 * number - 1;
+        let (low, high) = (half - number, half + number - 1);
+        let shift = about * half;
+        let place = |(x, y): (u64, u64)| ((x + shift) % n, (y + shift) % n);
+        let right = (0..side).map(|i| (high, high - i));
+        let bottom = (0..side).map(|i| (high - i, low));
+        let left = (0..side).map(|i| (low, low + i));
+        let top = (0..side).map(|i| (low + i, high));
+        let cells = right.chain(bottom).chain(left).chain(top).map(place).collect();
+        Self { cells, side: side as usize, about: about as usize, number: number as usize }
+    }
+
+    /// The node at a place, counted round and round.
+    pub fn cell(&self, place: i64) -> (u64, u64) {
+        self.cells[place.rem_euclid(self.cells.len() as i64) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_node_is_on_two_squares_and_every_link_on_one() {
+        for n in [2, 4, 6, 8, 12, 20] {
+            let rings = Ring::all(n);
+            let mut met = vec![0; (n * n) as usize];
+            let mut links = HashSet::new();
+            for ring in &rings {
+                for place in 0..ring.cells.len() as i64 {
+                    let (x, y) = ring.cell(place);
+                    met[(x * n + y) as usize] += 1;
+                    assert_eq!(ring.cell(place + ring.side as i64), (y, n - 1 - x), "a quarter on is the image");
+                    let next = ring.cell(place + 1);
+                    let ahead = |a: u64, b: u64| (b + n - a) % n;
+                    let (dx, dy) = (ahead(x, next.0), ahead(y, next.1));
+                    assert!(
+                        [(1, 0), (n - 1, 0), (0, 1), (0, n - 1)].contains(&(dx, dy)),
+                        "{place} and the next aren't neighbours"
+                    );
+                    assert!(n == 2 || links.insert(((x, y), next)), "n = {n}");
+                }
+            }
+            assert!(met.iter().all(|times| *times == 2), "n = {n}");
+        }
+    }
+}

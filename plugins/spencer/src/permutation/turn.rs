@@ -1,0 +1,184 @@
+//! A rotation by 90 degrees on balanced cycles (section 4.4.2, formula 4.22): every section is collected along its cycle, every collector's circuit leads to its image, a quarter of
+//! the cycle forwards or three quarters backwards, in one round, and distribution is the collection of the images, backwards.
+
+use super::affine::Affine;
+use super::balanced::{Ask, Section, sections};
+use super::rings::{Plane, Ring};
+use crate::torus::Torus;
+use crate::tree::{Circuit, divide};
+use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
+
+/// The rotation, ready to run.
+pub(super) struct Turn {
+    plane: Plane,
+    rings: Vec<Ring>,
+    sections: Vec<Ready>,
+}
+
+/// A section, with its circuits as if to inform all from the collector: read backwards they collect, forwards distribute.
+struct Ready {
+    section: Section,
+    circuits: Vec<Vec<Circuit>>,
+    /// Its first node's number in the schedule's grid, among those of its plane.
+    first: u64,
+}
+
+impl Turn {
+    /// If the map is a rotation by 90 degrees of two axes and leaves all else.
+    pub fn of(torus: &Torus, map: &Affine) -> Option<Self> {
+        let plane = plane(torus, map)?;
+        let n = torus.dims[plane.first];
+        let rings = Ring::all(n);
+        let mut first = 0;
+        let ready = |section: Section| {
+            let circuits = divide(section.places.len() as u64, section.at as u64, torus.q, torus.variant);
+            let ready = Ready { first, circuits, section };
+            first += ready.section.places.len() as u64;
+            ready
+        };
+        let sections = sections(&rings, Ask { n, q: torus.q, variant: torus.variant }).into_iter().map(ready).collect();
+        Some(Self { plane, rings, sections })
+    }
+
+    /// Rounds of circuits.
+    pub fn rounds(&self) -> u64 {
+        2 * self.collection_rounds() as u64 + 1
+    }
+
+    fn collection_rounds(&self) -> usize {
+        self.sections.iter().map(|ready| ready.circuits.len()).max().unwrap_or(0)
+    }
+
+    /// The schedule. The nodes of a section are neighbours in its grid, sections follow one another, planes too.
+    pub fn plan(&self, torus: &Torus, nodes: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let Plane { first, second } = self.plane;
+        let bases: Vec<u64> = (0..nodes)
+            .filter(|node| torus.coordinate(*node, first) == 0 && torus.coordinate(*node, second) == 0)
+            .collect();
+        let count = torus.dims[first] * torus.dims[second];
+        schedule.layout(&[nodes], 1)?;
+        let mut logical = vec![0; nodes as usize];
+        for (i, base) in (0..).zip(&bases) {
+            for ready in &self.sections {
+                let ring = &self.rings[ready.section.ring];
+                for (place, number) in ready.section.places.iter().zip(i * count + ready.first..) {
+                    let node = self.plane.node(torus, *base, ring.cell(*place));
+                    logical[node as usize] = number;
+                    schedule.place(number, node, true)?;
+                }
+            }
+        }
+        let all = || {
+            (0..).zip(&bases).flat_map(|(i, base)| {
+                let on = move |ready| Placed { turn: self, torus, base: *base, offset: i * count, ready };
+                self.sections.iter().map(on)
+            })
+        };
+        let last = self.collection_rounds();
+        if last > 0 {
+            schedule.phase("collection")?;
+        }
+        for from_last in (0..last).rev() {
+            schedule.step()?;
+            all().try_for_each(|placed| placed.collect(&logical, from_last, schedule))?;
+        }
+        schedule.phase("permutation")?;
+        schedule.step()?;
+        all().try_for_each(|placed| placed.cross(&logical, schedule))?;
+        if last > 0 {
+            schedule.phase("distribution")?;
+        }
+        for from_last in 0..last {
+            schedule.step()?;
+            all().try_for_each(|placed| placed.distribute(&logical, from_last, schedule))?;
+        }
+        Ok(())
+    }
+}
+
+/// A section of one plane.
+struct Placed<'a> {
+    turn: &'a Turn,
+    torus: &'a Torus,
+    /// The plane's node (0, 0).
+    base: u64,
+    /// The number of its first node in the schedule's grid.
+    offset: u64,
+    ready: &'a Ready,
+}
+
+impl Placed<'_> {
+    fn ring(&self) -> &Ring {
+        &self.turn.rings[self.ready.section.ring]
+    }
+
+    fn node(&self, place: i64) -> u64 {
+        self.turn.plane.node(self.torus, self.base, self.ring().cell(place))
+    }
+
+    fn place(&self, member: u64) -> i64 {
+        self.ready.section.places[member as usize]
+    }
+
+    /// How far on along the cycle the images are: forwards or, beyond the origin, backwards the same place.
+    fn quarter(&self) -> i64 {
+        self.ring().side as i64
+    }
+
+    /// What a node holds, or of it the blocks of these members, along the cycle to another place.
+    fn send(
+        &self,
+        logical: &[u64],
+        (from, to): (i64, i64),
+        members: Option<&Circuit>,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        let step = (to - from).signum();
+        let path: Vec<u64> = (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect();
+        let route = Route::path(&path);
+        let number = |place| logical[self.node(place) as usize];
+        let send = Send::new(number(from), number(to)).route(&route);
+        let Some(circuit) = members else { return schedule.send(&send) };
+        let origins = [Axis::range((self.offset + self.ready.first + circuit.first) as u32, circuit.count as u32)];
+        schedule.send(&send.origins(Set::product(&origins)))
+    }
+
+    fn circuits(&self, from_last: usize) -> &[Circuit] {
+        self.ready.circuits.get(from_last).map_or(&[], |circuits| circuits)
+    }
+
+    fn collect(&self, logical: &[u64], from_last: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        self.circuits(from_last).iter().try_for_each(|circuit| {
+            self.send(logical, (self.place(circuit.to), self.place(circuit.from)), None, schedule)
+        })
+    }
+
+    fn cross(&self, logical: &[u64], schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let at = self.place(self.ready.section.at as u64);
+        let by = if self.ready.section.forward { self.quarter() } else { -3 * self.quarter() };
+        self.send(logical, (at, at + by), None, schedule)
+    }
+
+    fn distribute(&self, logical: &[u64], from_last: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let image = |member| self.place(member) + self.quarter();
+        self.circuits(from_last).iter().try_for_each(|circuit| {
+            self.send(logical, (image(circuit.from), image(circuit.to)), Some(circuit), schedule)
+        })
+    }
+}
+
+/// The plane that is rotated.
+fn plane(torus: &Torus, map: &Affine) -> Option<Plane> {
+    let moved: Vec<usize> = torus.cycles.iter().copied().filter(|axis| map.moves(*axis)).collect();
+    let &[a, b] = &moved[..] else { return None };
+    let (to_a, to_b) = (map.terms[a], map.terms[b]);
+    let plain = [to_a, to_b].iter().all(|term| term.plus == 0 && term.sheared == 0);
+    if !plain || to_a.axis != b || to_b.axis != a || torus.dims[a] % 2 == 1 {
+        return None;
+    }
+    match (to_a.negated, to_b.negated) {
+        (false, true) => Some(Plane { first: a, second: b }),
+        (true, false) => Some(Plane { first: b, second: a }),
+        _ => None,
+    }
+}
