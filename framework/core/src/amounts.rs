@@ -112,6 +112,8 @@ pub struct Amounts<T> {
     dealers: Vec<u32>,
     /// Hands sent whose receivers don't know yet what is in them.
     unsettled: usize,
+    /// No such hand was sent before this step.
+    unsettled_since: u64,
     /// The pattern last used: nodes of one phase deal alike.
     pattern: Option<Arc<Pattern>>,
     /// What arrives at the end of the step: receiver, destination, elements.
@@ -167,6 +169,7 @@ impl<T: Cell> Amounts<T> {
             dealt: (0..nodes).map(|_| None).collect(),
             dealers: Vec::new(),
             unsettled: 0,
+            unsettled_since: 0,
             pattern: None,
             arriving: Vec::new(),
             receivers: Vec::new(),

@@ -4,7 +4,6 @@ use super::pattern::{Pattern, Tally};
 use super::{Amounts, Cell, Deal, add};
 use crate::fault::Fault;
 use crate::limits;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// In `Dealt::receivers`: nobody has it yet.
@@ -24,12 +23,16 @@ pub(super) struct Dealt<T> {
     /// Who has each hand, and since which step.
     pub(super) receivers: Vec<u32>,
     pub(super) steps: Vec<u32>,
-    pub(super) unsent: usize,
 }
 
 impl<T> Dealt<T> {
     pub(super) fn first_unsent(&self) -> Option<u64> {
         self.receivers.iter().position(|r| *r == UNSENT).map(|hand| hand as u64)
+    }
+
+    /// Whether a hand was sent before step `before` and is not settled yet.
+    fn arrived(&self, hand: usize, before: u64) -> bool {
+        self.receivers[hand] < SETTLED && u64::from(self.steps[hand]) < before
     }
 }
 
@@ -81,15 +84,8 @@ impl<T: Cell> Amounts<T> {
         let mut sizes = vec![0; pattern.hands as usize];
         tally.for_each(|hand, elements| sizes[hand] = elements);
         let hands = sizes.len();
-        self.dealt[node] = Some(Dealt {
-            amounts,
-            pattern,
-            first,
-            sizes,
-            receivers: vec![UNSENT; hands],
-            steps: vec![0; hands],
-            unsent: hands,
-        });
+        self.dealt[node] =
+            Some(Dealt { amounts, pattern, first, sizes, receivers: vec![UNSENT; hands], steps: vec![0; hands] });
         self.dealers.push(node as u32);
         Ok(())
     }
@@ -114,69 +110,135 @@ impl<T: Cell> Amounts<T> {
 
     /// Writes down what is in all hands that were sent before step `before`.
     pub(super) fn settle(&mut self, before: u64) -> Result<(), Fault> {
-        if self.unsettled == 0 {
+        if self.unsettled == 0 || self.unsettled_since >= before {
             return Ok(());
         }
-        let mut alike: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
+        let mut groups: Vec<Group> = Vec::new();
         for node in std::mem::take(&mut self.dealers) {
             let Some(dealt) = &self.dealt[node as usize] else { continue };
-            let arrived = dealt.unsent == 0 && dealt.steps.iter().all(|step| u64::from(*step) < before);
-            if arrived && !dealt.receivers.contains(&SETTLED) {
-                alike.entry(dealt.receivers.clone()).or_default().push(node as usize);
-            } else {
+            let arrived = (0..dealt.receivers.len()).filter(|hand| dealt.arrived(*hand, before)).count();
+            if arrived > 0 && arrived * 2 < dealt.receivers.len() {
                 self.settle_one_by_one(node as usize, before)?;
-            }
-        }
-        // Sums don't depend on the order of groups.
-        for (receivers, group) in alike {
-            self.settle_together(&receivers, &group)?;
-        }
-        Ok(())
-    }
-
-    /// Settles what nodes with the same receivers dealt, destination by destination.
-    fn settle_together(&mut self, receivers: &[u32], group: &[usize]) -> Result<(), Fault> {
-        for receiver in receivers {
-            self.write_down(*receiver as usize)?;
-        }
-        let dealt: Vec<Dealt<T>> = group.iter().filter_map(|node| self.dealt[*node].take()).collect();
-        self.unsettled -= dealt.len() * receivers.len();
-        self.hands -= (dealt.len() * receivers.len()) as u64;
-        let mut tally = Tally::new(receivers.len() as u32);
-        for destination in 0..self.nodes {
-            tally.clear();
-            for d in &dealt {
-                d.pattern.deal(d.first, destination, d.amounts[destination].into(), &mut tally);
-            }
-            tally.for_each(|hand, elements| add(&mut self.holdings[receivers[hand] as usize][destination], elements));
-        }
-        self.spare.extend(dealt.into_iter().map(|d| d.amounts));
-        Ok(())
-    }
-
-    /// Settles the hands of one node that have arrived.
-    fn settle_one_by_one(&mut self, node: usize, before: u64) -> Result<(), Fault> {
-        let Some(mut dealt) = self.dealt[node].take() else { return Ok(()) };
-        let mut tally = Tally::new(dealt.pattern.hands);
-        for hand in 0..dealt.receivers.len() {
-            let receiver = dealt.receivers[hand];
-            if receiver >= SETTLED || u64::from(dealt.steps[hand]) >= before {
+            } else if arrived > 0 {
+                match groups.iter_mut().find(|group| group.fits(dealt, before)) {
+                    Some(group) => group.join(node, dealt, before),
+                    None => groups.push(Group::new(node, dealt, before)),
+                }
                 continue;
             }
-            self.write_down(receiver as usize)?;
-            for (destination, amount) in dealt.amounts.iter().enumerate() {
-                let share = dealt.pattern.share(dealt.first, destination, (*amount).into(), hand as u32, &mut tally);
-                add(&mut self.holdings[receiver as usize][destination], share);
-            }
-            dealt.receivers[hand] = SETTLED;
-            self.unsettled -= 1;
+            self.dealers.push(node);
         }
-        if dealt.receivers.iter().all(|r| *r == SETTLED) {
-            self.hands -= dealt.receivers.len() as u64;
-        } else {
-            self.dealt[node] = Some(dealt);
-            self.dealers.push(node as u32);
+        // Sums don't depend on the order of groups.
+        for group in groups {
+            self.settle_together(&group, before)?;
+        }
+        self.unsettled_since = before;
+        let (dealt, hands, spare) = (&mut self.dealt, &mut self.hands, &mut self.spare);
+        self.dealers.retain(|node| {
+            let dealt = &mut dealt[*node as usize];
+            let done = dealt.take_if(|dealt| dealt.receivers.iter().all(|r| *r == SETTLED));
+            if let Some(done) = done {
+                *hands -= done.receivers.len() as u64;
+                spare.push(done.amounts);
+                return false;
+            }
+            true
+        });
+        Ok(())
+    }
+
+    /// Settles what the members of a group dealt, destination by destination, all hands at once.
+    fn settle_together(&mut self, group: &Group, before: u64) -> Result<(), Fault> {
+        let known = |receiver: &&u32| **receiver != UNSENT;
+        for receiver in group.receivers.iter().filter(known) {
+            self.write_down(*receiver as usize)?;
+        }
+        let members = || group.members.iter().filter_map(|node| self.dealt[*node as usize].as_ref());
+        // Hands that others of the group have sent, but not this one.
+        let missing = |dealt: &Dealt<T>| -> Vec<u32> {
+            let sent = group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
+            sent.filter(|(hand, _)| !dealt.arrived(*hand, before)).map(|(hand, _)| hand as u32).collect()
+        };
+        let dealt: Vec<(&Dealt<T>, Vec<u32>)> = members().map(|dealt| (dealt, missing(dealt))).collect();
+        let mut tally = Tally::new(group.receivers.len() as u32);
+        for destination in 0..self.nodes {
+            tally.clear();
+            for (d, missing) in &dealt {
+                let amount = d.amounts[destination].into();
+                d.pattern.deal(d.first, destination, amount, &mut tally);
+                for hand in missing {
+                    tally.take(*hand, d.pattern.share(d.first, destination, amount, *hand));
+                }
+            }
+            tally.for_each(|hand, elements| {
+                if let Some(holdings) = self.holdings.get_mut(group.receivers[hand] as usize)
+                    && elements > 0
+                {
+                    add(&mut holdings[destination], elements);
+                }
+            });
+        }
+        for node in &group.members {
+            if let Some(dealt) = &mut self.dealt[*node as usize] {
+                for hand in 0..dealt.receivers.len() {
+                    if dealt.arrived(hand, before) {
+                        dealt.receivers[hand] = SETTLED;
+                        self.unsettled -= 1;
+                    }
+                }
+            }
+            self.dealers.push(*node);
         }
         Ok(())
+    }
+
+    /// Settles the hands of one node that have arrived, where they are few.
+    fn settle_one_by_one(&mut self, node: usize, before: u64) -> Result<(), Fault> {
+        let Some(mut dealt) = self.dealt[node].take() else { return Ok(()) };
+        for hand in 0..dealt.receivers.len() {
+            if !dealt.arrived(hand, before) {
+                continue;
+            }
+            let receiver = std::mem::replace(&mut dealt.receivers[hand], SETTLED) as usize;
+            self.write_down(receiver)?;
+            for (destination, amount) in dealt.amounts.iter().enumerate() {
+                let share = dealt.pattern.share(dealt.first, destination, (*amount).into(), hand as u32);
+                add(&mut self.holdings[receiver][destination], share);
+            }
+            self.unsettled -= 1;
+        }
+        self.dealt[node] = Some(dealt);
+        Ok(())
+    }
+}
+
+/// Nodes whose hands go to the same receivers, as far as they have arrived: what they dealt is added up before it is written down.
+struct Group {
+    /// Who has each hand of every member that has sent it; [`UNSENT`] where none has.
+    receivers: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Group {
+    fn new<T>(node: u32, dealt: &Dealt<T>, before: u64) -> Self {
+        let mut group = Self { receivers: vec![UNSENT; dealt.receivers.len()], members: Vec::new() };
+        group.join(node, dealt, before);
+        group
+    }
+
+    fn fits<T>(&self, dealt: &Dealt<T>, before: u64) -> bool {
+        let agrees = |(hand, receiver): (usize, &u32)| {
+            *receiver == UNSENT || *receiver == dealt.receivers[hand] || !dealt.arrived(hand, before)
+        };
+        self.receivers.len() == dealt.receivers.len() && self.receivers.iter().enumerate().all(agrees)
+    }
+
+    fn join<T>(&mut self, node: u32, dealt: &Dealt<T>, before: u64) {
+        for (hand, receiver) in self.receivers.iter_mut().enumerate() {
+            if dealt.arrived(hand, before) {
+                *receiver = dealt.receivers[hand];
+            }
+        }
+        self.members.push(node);
     }
 }

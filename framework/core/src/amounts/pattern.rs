@@ -47,6 +47,12 @@ impl Tally {
         *start = start.wrapping_sub(times);
     }
 
+    /// Takes back what a hand got.
+    pub(super) fn take(&mut self, hand: u32, elements: u64) {
+        let hand = u64::from(hand);
+        self.add_run(hand, hand + 1, elements.wrapping_neg());
+    }
+
     /// Calls `each` with every hand, the last first, and what it got.
     pub(super) fn for_each(&self, mut each: impl FnMut(usize, u64)) {
         let mut more = 0_u64;
@@ -60,6 +66,11 @@ impl Tally {
 impl Pattern {
     /// Deals `amount` elements for `destination`, by a dealer whose first hand is `first`.
     pub(super) fn deal(&self, first: u32, destination: usize, amount: u64, tally: &mut Tally) {
+        self.for_each_run(first, destination, amount, |from, to, times| tally.add_run(from, to, times));
+    }
+
+    /// Calls `each` with the runs of cards that a deal consists of, three at most: from, to, how many times.
+    fn for_each_run(&self, first: u32, destination: usize, amount: u64, mut each: impl FnMut(u64, u64, u64)) {
         if amount == 0 {
             return;
         }
@@ -71,7 +82,7 @@ impl Pattern {
         }
         let (rounds, rest) = if amount < cycle { (0, amount) } else { (amount / cycle, amount % cycle) };
         if rounds > 0 {
-            tally.add_run(shift, shift + cycle, rounds);
+            each(shift, shift + cycle, rounds);
         }
         if rest == 0 {
             return;
@@ -79,23 +90,19 @@ impl Pattern {
         let start = at(&self.starts);
         let end = start + rest;
         if end <= cycle {
-            tally.add_run(shift + start, shift + end, 1);
+            each(shift + start, shift + end, 1);
         } else {
-            tally.add_run(shift + start, shift + cycle, 1);
-            tally.add_run(shift, shift + end - cycle, 1);
+            each(shift + start, shift + cycle, 1);
+            each(shift, shift + end - cycle, 1);
         }
     }
 
-    /// What one hand gets.
-    pub(super) fn share(&self, first: u32, destination: usize, amount: u64, hand: u32, tally: &mut Tally) -> u64 {
-        tally.clear();
-        self.deal(first, destination, amount, tally);
+    /// What one hand gets, in a few operations however many hands there are.
+    pub(super) fn share(&self, first: u32, destination: usize, amount: u64, hand: u32) -> u64 {
+        let (hands, hand) = (u64::from(self.hands), u64::from(hand));
+        let below = |card: u64| card / hands + u64::from(card % hands > hand);
         let mut share = 0;
-        tally.for_each(|h, elements| {
-            if h == hand as usize {
-                share = elements;
-            }
-        });
+        self.for_each_run(first, destination, amount, |from, to, times| share += times * (below(to) - below(from)));
         share
     }
 }
@@ -124,7 +131,7 @@ mod tests {
             tally.for_each(|hand, elements| dealt[hand] = elements);
             prop_assert_eq!(&dealt, &expected);
             for hand in 0..hands {
-                prop_assert_eq!(pattern.share(first, 1, amount, hand, &mut tally), expected[hand as usize]);
+                prop_assert_eq!(pattern.share(first, 1, amount, hand), expected[hand as usize]);
             }
         }
     }

@@ -44,7 +44,9 @@ impl<T: Cell> Amounts<T> {
         }
         *receiver = to as u32;
         dealt.steps[hand as usize] = u32::try_from(step).unwrap_or(u32::MAX);
-        dealt.unsent -= 1;
+        if self.unsettled == 0 {
+            self.unsettled_since = step;
+        }
         self.unsettled += 1;
         Ok(dealt.sizes[hand as usize])
     }

@@ -238,4 +238,32 @@ proptest! {
         finish(&mut x, 5).unwrap();
         prop_assert_eq!(x.held(), &columns[..]);
     }
+
+    /// All deal at once; some send some hands late, or to others, with sends of plain bytes in between.
+    #[test]
+    fn hands_held_back_arrive_when_they_are_sent(
+        sizes in prop::collection::vec(0_u64..30, 25),
+        late in prop::collection::vec(0_u8..6, 25),
+        astray in prop::collection::vec((0_usize..25, 0_u64..5), 0..4),
+        cycle in 1_u64..9,
+    ) {
+        let table: Vec<Vec<u64>> = sizes.chunks(5).map(<[u64]>::to_vec).collect();
+        let columns: Vec<u64> = (0..5).map(|j| table.iter().map(|row| row[j]).sum()).collect();
+        let mut x = amounts(table, 1).unwrap();
+        for node in 0..5 {
+            x.deal(&Deal { cycle, first: node, ..deal(node, 5) }).unwrap();
+        }
+        for round in [0..4, 4..5, 5..6] {
+            let mut sends = Vec::new();
+            for (i, _) in late.iter().enumerate().filter(|(_, late)| round.contains(*late)) {
+                let (from, hand) = (i as u64 / 5, i as u64 % 5);
+                let to = astray.iter().find(|(at, _)| at == &i).map_or(hand, |(_, to)| *to);
+                sends.push(portion(from, to, What::Hand(hand)));
+            }
+            step(&mut x, &sends).unwrap();
+            step(&mut x, &[portion(1, 2, What::For(NodeSet::One(2))), portion(2, 1, What::For(NodeSet::One(1)))]).unwrap();
+        }
+        finish(&mut x, 5).unwrap();
+        prop_assert_eq!(x.held(), &columns[..]);
+    }
 }
