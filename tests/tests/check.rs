@@ -233,6 +233,43 @@ fn a_schedule_that_takes_dimensions_in_another_order_is_another() {
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
+/// Each schedule is right for some problem and comes again when asked for again: only other problems in between show what is kept.
+#[test]
+fn what_a_plugin_keeps_between_problems_is_found() {
+    let dir = tempdir().unwrap();
+    let nodes = "uint64_t nodes = problem->topology->nodes;";
+    for (name, plan, what) in [
+        (
+            "keeps_the_last_size",
+            "static uint64_t last; int first = !last || last == nodes; last = nodes; \
+             return first ? shift(problem, host) : backwards(problem, host);",
+            "after other problems in one process the same problem gives another schedule",
+        ),
+        (
+            "keeps_the_first_size",
+            "static uint64_t first; if (!first) first = nodes; \
+             return first == nodes ? shift(problem, host) : backwards(problem, host);",
+            "after other problems in one process the same problem gives another schedule",
+        ),
+        (
+            "keeps_the_first_table",
+            "static uint64_t table; if (!table) table = nodes; if (table < nodes) { host->fail(host->ctx, text(\"table\")); return SWM_ERROR; } \
+             return shift(problem, host);",
+            "after other problems in one process the same problem is error (table), alone ok",
+        ),
+    ] {
+        let plan = format!("{nodes} {plan}");
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)]) else { return };
+        let (code, report) = check(&file, &SHORT_LADDER);
+        let found = findings(&report);
+        assert!(
+            matches!(&found[..], [one] if one.starts_with("fault repeats wrong ") && one.contains(what)),
+            "{found:#?}"
+        );
+        assert_eq!(code, 1, "{name}");
+    }
+}
+
 /// What hangs takes all the time there is: two such cases are enough.
 #[test]
 fn what_hangs_everywhere_is_given_up() {

@@ -31,6 +31,10 @@ pub fn answer(plugin: &Path, question: &Question, timeout: Duration) -> Answer {
             Ok(case) => run(&case),
             Err(why) => Answer::BadQuestion(why),
         },
+        Question::Among(rungs) => {
+            let cases: Result<Vec<Case>, String> = rungs.iter().map(|rung| case(&plugin, rung, timeout)).collect();
+            cases.map_or_else(Answer::BadQuestion, |cases| Answer::Among(among(&cases)))
+        }
     }
 }
 
@@ -66,6 +70,19 @@ fn run(case: &Case) -> Answer {
         }
     }
     Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, bytes })
+}
+
+/// Different cases in one process: there and back, so that each follows another than the first time; then both orders at once, on two threads.
+fn among(cases: &[Case]) -> Vec<(usize, bool, Plan)> {
+    let there = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
+    let back = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
+    let alone = [there(), back()].concat();
+    let beside = thread::scope(|scope| {
+        let both = [scope.spawn(there), scope.spawn(back)];
+        both.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()
+    });
+    let told = |others: bool| move |(i, plan): (usize, Plan)| (i, others, plan);
+    alone.into_iter().map(told(false)).chain(beside.into_iter().map(told(true))).collect()
 }
 
 fn plan(case: &Case) -> Plan {

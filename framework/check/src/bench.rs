@@ -70,8 +70,9 @@ impl Bench for Processes {
             .stdout(File::create(&out)?)
             .stderr(File::create(&err)?)
             .spawn()?;
-        // A schedule is made up to four times; a plan that calls the host stops by itself, one that doesn't is killed.
-        let Some(status) = wait(&mut child, self.limits.time.saturating_mul(4) + Duration::from_secs(1))? else {
+        // A plan that calls the host stops by itself, one that doesn't is killed.
+        let most = self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
+        let Some(status) = wait(&mut child, most)? else {
             return Ok(Outcome::Hung);
         };
         let answer = std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());

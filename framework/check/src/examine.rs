@@ -47,6 +47,8 @@ struct Examiner<'a> {
     about: &'a AlgorithmAbout,
     done: Examined,
     findings: Vec<Finding>,
+    /// Small cases that came out alike each time, with their places and what came of them in a process of their own.
+    steady: Vec<(Rung, String, Plan)>,
     /// Cases that had to be killed. Each takes all the time there is: after some the rest is not tried.
     hung: u32,
 }
@@ -59,7 +61,7 @@ impl<'a> Examiner<'a> {
         let collectives: Vec<&'static str> = names_of(about.collectives).collect();
         let done =
             Examined { algorithm: about.name.clone(), ports_claimed: about.ports, collectives, ..Examined::default() };
-        Self { bench, about, done, findings: Vec::new(), hung: 0 }
+        Self { bench, about, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
     }
 
     fn fault(&mut self, test: &'static str, place: &str, what: String) {
@@ -116,6 +118,30 @@ impl<'a> Examiner<'a> {
             if let Some((_, topology, plan)) = special {
                 self.specials(topology, sizes, &plan)?;
             }
+        }
+        self.among()
+    }
+
+    /// What one problem leaves behind must not change the next: some of the cases, of all sizes and collectives, in one process.
+    fn among(&mut self) -> io::Result<()> {
+        /// Enough to meet what is kept between problems, few enough to be quick.
+        const CASES: usize = 12;
+        let steady = std::mem::take(&mut self.steady);
+        let every = steady.len().div_ceil(CASES).max(1);
+        let some: Vec<_> = steady.iter().rev().step_by(every).rev().collect();
+        if some.len() < 2 || self.hung >= ENOUGH_HUNG || self.findings.iter().any(|f| f.test == "repeats") {
+            return Ok(());
+        }
+        let rungs: Vec<Rung> = some.iter().map(|(rung, ..)| rung.clone()).collect();
+        let place = "several problems in one process";
+        let Some(Answer::Among(plans)) = self.answered(&Question::Among(rungs), place)? else { return Ok(()) };
+        // A plan that is late says nothing of its schedule.
+        let differs = |(i, _, plan): &&(usize, bool, Plan)| *plan != some[*i].2 && plan.status != "timeout";
+        if let Some((i, beside, plan)) = plans.iter().find(differs) {
+            let (_, place, alone) = some[*i];
+            let when = if *beside { "beside other problems" } else { "after other problems" };
+            let what = what_differs(alone, plan).replace("the first time", "alone");
+            self.fault("repeats", place, format!("{when} in one process {what}"));
         }
         Ok(())
     }
@@ -206,8 +232,11 @@ impl<'a> Examiner<'a> {
         // Another process has other addresses and another time of day. Large cases would only cost time.
         if nodes > 1 && nodes <= 64 {
             let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
-            if let Some(plan) = plans.first().filter(|plan| differs(plan)) {
-                self.fault("repeats", place, format!("in another process {}", what_differs(first, plan)));
+            match plans.first() {
+                Some(plan) if differs(plan) => {
+                    self.fault("repeats", place, format!("in another process {}", what_differs(first, plan)));
+                }
+                _ => self.steady.push((rung.clone(), place.to_owned(), first.clone())),
             }
         }
         Ok(())
@@ -231,19 +260,24 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Asks the bench; what keeps it from an answer is a fault.
+    /// What comes of a case, each time.
     fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<Ran>> {
-        match self.bench.ask(&Question::Run(rung.clone()))? {
-            Outcome::Answered { answer: Answer::Ran(ran), printed } => {
-                if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {
-                    self.findings.push(quiet(&self.about.name, place, &line));
-                }
-                return Ok(Some(ran));
-            }
+        let answer = self.answered(&Question::Run(rung.clone()), place)?;
+        Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
+    }
+
+    /// What the bench says to a question about this algorithm; what keeps it from an answer is a fault.
+    fn answered(&mut self, question: &Question, place: &str) -> io::Result<Option<Answer>> {
+        match self.bench.ask(question)? {
             Outcome::Answered { answer: Answer::BadQuestion(why) | Answer::Refused(why), .. } => {
                 self.fault("tables", place, why);
             }
-            Outcome::Answered { answer: Answer::About(_), .. } => {}
+            Outcome::Answered { answer, printed } => {
+                if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {
+                    self.findings.push(quiet(&self.about.name, place, &line));
+                }
+                return Ok(Some(answer));
+            }
             Outcome::Died(how) if how.contains("memory allocation of") => {
                 let most = self.bench.limits().memory / (1 << 20);
                 self.fault("memory", place, format!("more than {most} MiB: {how}"));

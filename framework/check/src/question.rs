@@ -25,6 +25,19 @@ pub enum Question {
     About,
     /// What comes of this case, each time?
     Run(Rung),
+    /// What comes of these cases, one after another in one process, in several orders?
+    Among(Vec<Rung>),
+}
+
+impl Question {
+    /// How many schedules are made, at most, to answer it.
+    pub fn plans(&self) -> u32 {
+        match self {
+            Self::About => 1,
+            Self::Run(_) => 4,
+            Self::Among(rungs) => 4 * u32::try_from(rungs.len()).unwrap_or(u32::MAX / 4),
+        }
+    }
 }
 
 /// What came of one making of a schedule.
@@ -51,6 +64,8 @@ pub enum Answer {
     BadQuestion(String),
     /// What came of a case.
     Ran(Ran),
+    /// What came of several: the number of the case, whether another thread was at work, and the plan.
+    Among(Vec<(usize, bool, Plan)>),
 }
 
 /// What came of a case.

@@ -61,8 +61,12 @@ impl Watched {
 
 impl Bench for Watched {
     fn ask(&self, question: &Question) -> io::Result<Outcome> {
-        if let Question::Run(rung) = question {
-            self.bar.set_message(format!("{} on {}, {}", rung.algorithm, rung.topology, rung.workload));
+        match question {
+            Question::Run(rung) => {
+                self.bar.set_message(format!("{} on {}, {}", rung.algorithm, rung.topology, rung.workload));
+            }
+            Question::Among(rungs) => self.bar.set_message(format!("{} problems in one process", rungs.len())),
+            Question::About => {}
         }
         self.bar.inc(1);
         self.processes.ask(question)
