@@ -270,6 +270,20 @@ fn what_a_plugin_keeps_between_problems_is_found() {
     }
 }
 
+#[test]
+fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
+    let dir = tempdir().unwrap();
+    let plan = "return host->block_bytes(host->ctx) ? shift(problem, host) : SWM_OK;";
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "no_zero", &[("PLAN", plan)]) else { return };
+    let (code, report) = check(&file, &["--topology", "ring:81", "--topology", "ring:80", "--topology", "ring:100"]);
+    let found = findings(&report);
+    assert!(
+        found.iter().any(|f| f.starts_with("fault delivers wrong ring:80") && f.contains("uniform:0")),
+        "{found:#?}"
+    );
+    assert_eq!(code, 1);
+}
+
 /// What hangs takes all the time there is: two such cases are enough.
 #[test]
 fn what_hangs_everywhere_is_given_up() {

@@ -83,7 +83,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Every collective up the ladder, then what is special on the largest machine that still has few nodes.
+    /// Every collective up the ladder, then what is special on the largest machine that still has few nodes, or else the smallest.
     fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for collective in self.done.collectives.clone() {
             // Of permutations the reflection has a meaning on every machine.
@@ -104,7 +104,7 @@ impl<'a> Examiner<'a> {
                 };
                 if plan.status == "unsupported" {
                     reasons.insert(plan.reason.clone());
-                } else if plan.status == "ok" && nodes <= 64 && special.as_ref().is_none_or(|(most, ..)| nodes >= *most)
+                } else if plan.status == "ok" && special.as_ref().is_none_or(|(other, ..)| rank(nodes) >= rank(*other))
                 {
                     special = Some((nodes, topology, plan));
                 }
@@ -294,6 +294,12 @@ impl<'a> Examiner<'a> {
         }
         Ok(None)
     }
+}
+
+/// How well a machine suits special cases: the more nodes the better while they are few, then the fewer.
+fn rank(nodes: u64) -> (bool, i128) {
+    const FEW: u64 = 64;
+    if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
 fn what_differs(first: &Plan, other: &Plan) -> String {
