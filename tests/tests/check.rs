@@ -278,7 +278,7 @@ fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
     let (code, report) = check(&file, &["--topology", "ring:81", "--topology", "ring:80", "--topology", "ring:100"]);
     let found = findings(&report);
     assert!(
-        found.iter().any(|f| f.starts_with("fault delivers wrong ring:80") && f.contains("uniform:0")),
+        found.iter().any(|f| f.starts_with("fault delivers wrong ring:80 ") && f.contains("block 1 -> 0")),
         "{found:#?}"
     );
     assert_eq!(code, 1);
@@ -329,6 +329,37 @@ fn the_report_is_for_reading() {
         passed: 0 faults, 0 remarks
         ");
     assert!(text.contains("  time      "), "{text}");
+}
+
+/// Which collective, and how much: of an algorithm with several, a fault of one is otherwise not found again.
+#[test]
+fn faults_say_of_which_collective_they_are() {
+    let dir = tempdir().unwrap();
+    let all = [("TABLE", "wrong.collectives = 1u << SWM_GATHER | 1u << SWM_SCATTER; wrong.ports = 1;")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "several", &all) else { return };
+    let (_, report) = check(&file, &["--topology", "ring:4"]);
+    let workloads: Vec<&str> =
+        report["findings"].as_array().unwrap().iter().filter_map(|f| f["workload"].as_str()).collect();
+    assert!(workloads.contains(&"gather/uniform:8") && workloads.contains(&"scatter/uniform:8"), "{workloads:?}");
+    let output = swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("FAULT   delivers: ring:4, scatter/uniform:8: invalid: "), "{text}");
+    assert!(text.contains("  verified  0 of 2 cases; 2 failed\n  ports     1 claimed, not measured\n"), "{text}");
+}
+
+#[test]
+fn schedules_of_amounts_and_none_at_all_are_said_to_be_so() {
+    let dir = tempdir().unwrap();
+    let plan = [("PLAN", "return deal_and_collect(problem, host);")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "amounts", &plan) else { return };
+    let output = swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(", every byte of amounts, up to 4 nodes"), "{text}");
+    let nothing = [("TABLE", "wrong.collectives = 1u << 20;")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "nothing", &nothing) else { return };
+    let (code, report) = check(&file, &["--topology", "ring:4"]);
+    assert_eq!(code, 1);
+    assert!(findings(&report).iter().any(|f| f.contains("nothing was tried")), "{:?}", findings(&report));
 }
 
 #[test]

@@ -92,6 +92,7 @@ fn plan(case: &Case) -> Plan {
     Plan {
         status: record.status.to_string(),
         reason: record.reason,
+        proof: record.verified.to_string(),
         fingerprint: sends.0.finish(),
         most_at_a_node: record.max_sends.max(record.max_receives).unwrap_or(0),
     }

@@ -20,7 +20,7 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result
     let unreadable = match bench.ask(&Question::About)? {
         Outcome::Answered { answer: Answer::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
-            report.findings.extend(printed.map(|line| quiet("", "when it is loaded", &line)));
+            report.findings.extend(printed.map(|line| quiet("", "when it is loaded", "", &line)));
             report.about = Some(about);
             None
         }
@@ -30,7 +30,7 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result
         Outcome::Hung => Some(("time", "loading it does not end".to_owned())),
     };
     if let Some((test, what)) = unreadable {
-        report.findings.push(fault(test, "", "", what));
+        report.findings.push(fault(test, "", "", "", what));
     }
     for algorithm in report.about.iter().flat_map(|about| &about.algorithms) {
         let mut examiner = Examiner::new(bench, algorithm);
@@ -39,6 +39,14 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result
         report.findings.extend(examiner.findings);
     }
     Ok(report)
+}
+
+/// What a finding is about.
+struct At<'a> {
+    /// A topology and what else is special.
+    place: &'a str,
+    /// Collective and sizes; empty where it is about no case.
+    workload: &'a str,
 }
 
 /// One algorithm under examination.
@@ -64,13 +72,13 @@ impl<'a> Examiner<'a> {
         Self { bench, about, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
     }
 
-    fn fault(&mut self, test: &'static str, place: &str, what: String) {
-        self.findings.push(fault(test, &self.about.name, place, what));
+    fn fault(&mut self, test: &'static str, at: &At<'_>, what: String) {
+        self.findings.push(fault(test, &self.about.name, at.place, at.workload, what));
     }
 
-    fn remark(&mut self, test: &'static str, place: &str, what: String) {
-        let algorithm = self.about.name.clone();
-        self.findings.push(Finding { severity: Severity::Remark, test, algorithm, place: place.to_owned(), what });
+    fn remark(&mut self, test: &'static str, at: &At<'_>, what: String) {
+        let finding = fault(test, &self.about.name, at.place, at.workload, what);
+        self.findings.push(Finding { severity: Severity::Remark, ..finding });
     }
 
     fn rung(&self, topology: &str, workload: String, machine: &str) -> Rung {
@@ -90,7 +98,11 @@ impl<'a> Examiner<'a> {
             let plain = if collective == "permutation" { "reflect" } else { "uniform" };
             let sizes = |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
             if let Err(error) = Workload::parse(&sizes("uniform:8")) {
-                self.remark("delivers", collective, format!("this program has no workload for it: {error}"));
+                self.remark(
+                    "delivers",
+                    &At { place: collective, workload: "" },
+                    format!("this program has no workload for it: {error}"),
+                );
                 continue;
             }
             // The machine for special cases, with the schedule it gives there.
@@ -113,11 +125,14 @@ impl<'a> Examiner<'a> {
                 let reasons: Vec<String> = reasons.into_iter().take(3).collect();
                 let what =
                     format!("refused on every machine tried ({}); name others with --topology", reasons.join("; "));
-                self.fault("delivers", collective, what);
+                self.fault("delivers", &At { place: collective, workload: "" }, what);
             }
             if let Some((_, topology, plan)) = special {
                 self.specials(topology, sizes, &plan)?;
             }
+        }
+        if self.done.cases == 0 {
+            self.fault("delivers", &At { place: "", workload: "" }, "nothing was tried".to_owned());
         }
         self.among()
     }
@@ -134,14 +149,17 @@ impl<'a> Examiner<'a> {
         }
         let rungs: Vec<Rung> = some.iter().map(|(rung, ..)| rung.clone()).collect();
         let place = "several problems in one process";
-        let Some(Answer::Among(plans)) = self.answered(&Question::Among(rungs), place)? else { return Ok(()) };
+        let Some(Answer::Among(plans)) = self.answered(&Question::Among(rungs), &At { place, workload: "" })? else {
+            return Ok(());
+        };
         // A plan that is late says nothing of its schedule.
         let differs = |(i, _, plan): &&(usize, bool, Plan)| *plan != some[*i].2 && plan.status != "timeout";
         if let Some((i, beside, plan)) = plans.iter().find(differs) {
-            let (_, place, alone) = some[*i];
+            let (rung, place, alone) = some[*i];
+            let at = &At { place, workload: &rung.workload };
             let when = if *beside { "beside other problems" } else { "after other problems" };
             let what = what_differs(alone, plan).replace("the first time", "alone");
-            self.fault("repeats", place, format!("{when} in one process {what}"));
+            self.fault("repeats", at, format!("{when} in one process {what}"));
         }
         Ok(())
     }
@@ -158,7 +176,7 @@ impl<'a> Examiner<'a> {
         ] {
             // Not every collective has every generator.
             if Workload::parse(&sizes(generator)).is_ok() {
-                self.tried(&self.rung(topology, sizes(generator), ONE_PORT), &format!("{topology}, {generator}"))?;
+                self.tried(&self.rung(topology, sizes(generator), ONE_PORT), topology)?;
             }
         }
         self.tried(&self.rung(topology, sizes("uniform:8"), ALL_PORTS), &format!("{topology}, ports=all"))?;
@@ -180,7 +198,7 @@ impl<'a> Examiner<'a> {
                         plan.status, plan.reason
                     )
                 };
-                self.fault("defaults", &place, what);
+                self.fault("defaults", &At { place: &place, workload: &rung.workload }, what);
             }
         }
         Ok(())
@@ -188,6 +206,7 @@ impl<'a> Examiner<'a> {
 
     /// One case, with all that can be said of it: nodes and what came of it, unless the process did not come back.
     fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
+        let at = &At { place, workload: &rung.workload };
         if self.hung >= ENOUGH_HUNG {
             return Ok(None);
         }
@@ -197,6 +216,7 @@ impl<'a> Examiner<'a> {
         match first.status.as_str() {
             "ok" => {
                 self.done.verified += 1;
+                self.done.amounts += u64::from(first.proof == "amounts");
                 self.done.most_nodes = self.done.most_nodes.max(nodes);
                 if ms > self.done.slowest.0 {
                     self.done.slowest = (ms, rung.topology.clone());
@@ -209,11 +229,11 @@ impl<'a> Examiner<'a> {
             "unsupported" => {
                 self.done.unsupported += 1;
                 if first.reason.trim().is_empty() {
-                    self.remark("delivers", place, "refused without a reason".to_owned());
+                    self.remark("delivers", at, "refused without a reason".to_owned());
                 }
             }
-            "timeout" => self.fault("time", place, first.reason.clone()),
-            status => self.fault("delivers", place, format!("{status}: {}", first.reason)),
+            "timeout" => self.fault("time", at, first.reason.clone()),
+            status => self.fault("delivers", at, format!("{status}: {}", first.reason)),
         }
         if matches!(first.status.as_str(), "ok" | "unsupported") {
             self.repeats(&first, &plans[1..], nodes, rung, place)?;
@@ -223,10 +243,11 @@ impl<'a> Examiner<'a> {
 
     /// The same problem must give the same schedule: again, on two threads at once, in another process.
     fn repeats(&mut self, first: &Plan, again: &[Plan], nodes: u64, rung: &Rung, place: &str) -> io::Result<()> {
+        let at = &At { place, workload: &rung.workload };
         const TOLD: [&str; 3] = ["the second time", "beside another thread", "beside another thread"];
         let differs = |plan: &Plan| plan != first;
         if let Some((plan, when)) = again.iter().zip(TOLD).find(|(plan, _)| differs(plan)) {
-            self.fault("repeats", place, format!("{when} {}", what_differs(first, plan)));
+            self.fault("repeats", at, format!("{when} {}", what_differs(first, plan)));
             return Ok(());
         }
         // Another process has other addresses and another time of day. Large cases would only cost time.
@@ -234,7 +255,7 @@ impl<'a> Examiner<'a> {
             let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
             match plans.first() {
                 Some(plan) if differs(plan) => {
-                    self.fault("repeats", place, format!("in another process {}", what_differs(first, plan)));
+                    self.fault("repeats", at, format!("in another process {}", what_differs(first, plan)));
                 }
                 _ => self.steady.push((rung.clone(), place.to_owned(), first.clone())),
             }
@@ -244,6 +265,7 @@ impl<'a> Examiner<'a> {
 
     /// Ports claimed against ports used.
     fn ports(&mut self, plan: &Plan, rung: &Rung, place: &str) {
+        let at = &At { place, workload: &rung.workload };
         let used = plan.most_at_a_node;
         self.done.ports_used = self.done.ports_used.max(used);
         let claimed = self.about.ports;
@@ -253,42 +275,42 @@ impl<'a> Examiner<'a> {
                 let what = format!(
                     "{used} messages at a node in one step where the machine has one port: priced in turns; if that is meant, let `ports` say so"
                 );
-                self.remark("ports", place, what);
+                self.remark("ports", at, what);
             }
         } else if used > claimed {
-            self.fault("ports", place, format!("{used} messages at a node in one step, {claimed} claimed"));
+            self.fault("ports", at, format!("{used} messages at a node in one step, {claimed} claimed"));
         }
     }
 
     /// What comes of a case, each time.
     fn asked(&mut self, rung: &Rung, place: &str) -> io::Result<Option<Ran>> {
-        let answer = self.answered(&Question::Run(rung.clone()), place)?;
+        let answer = self.answered(&Question::Run(rung.clone()), &At { place, workload: &rung.workload })?;
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 
     /// What the bench says to a question about this algorithm; what keeps it from an answer is a fault.
-    fn answered(&mut self, question: &Question, place: &str) -> io::Result<Option<Answer>> {
+    fn answered(&mut self, question: &Question, at: &At<'_>) -> io::Result<Option<Answer>> {
         match self.bench.ask(question)? {
             Outcome::Answered { answer: Answer::BadQuestion(why) | Answer::Refused(why), .. } => {
-                self.fault("tables", place, why);
+                self.fault("tables", at, why);
             }
             Outcome::Answered { answer, printed } => {
                 if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {
-                    self.findings.push(quiet(&self.about.name, place, &line));
+                    self.findings.push(quiet(&self.about.name, at.place, at.workload, &line));
                 }
                 return Ok(Some(answer));
             }
             Outcome::Died(how) if how.contains("memory allocation of") => {
                 let most = self.bench.limits().memory / (1 << 20);
-                self.fault("memory", place, format!("more than {most} MiB: {how}"));
+                self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
-            Outcome::Died(how) => self.fault("survives", place, how),
+            Outcome::Died(how) => self.fault("survives", at, how),
             Outcome::Hung => {
                 self.hung += 1;
                 let most = self.bench.limits().time.as_secs_f64();
-                self.fault("time", place, format!("not done after {most} s, and it doesn't heed the host: killed"));
+                self.fault("time", at, format!("not done after {most} s, and it doesn't heed the host: killed"));
                 if self.hung == ENOUGH_HUNG {
-                    self.remark("time", place, "given up: what comes after it was not tried".to_owned());
+                    self.remark("time", at, "given up: what comes after it was not tried".to_owned());
                 }
             }
         }
@@ -313,19 +335,14 @@ fn what_differs(first: &Plan, other: &Plan) -> String {
     "the same problem gives another schedule".to_owned()
 }
 
-fn fault(test: &'static str, algorithm: &str, place: &str, what: String) -> Finding {
-    Finding { severity: Severity::Fault, test, algorithm: algorithm.to_owned(), place: place.to_owned(), what }
+fn fault(test: &'static str, algorithm: &str, place: &str, workload: &str, what: String) -> Finding {
+    let [algorithm, place, workload] = [algorithm, place, workload].map(str::to_owned);
+    Finding { severity: Severity::Fault, test, algorithm, place, workload, what }
 }
 
-fn quiet(algorithm: &str, place: &str, line: &str) -> Finding {
+fn quiet(algorithm: &str, place: &str, workload: &str, line: &str) -> Finding {
     let what = format!("prints on standard output: `{line}`; the host's log function is for that");
-    Finding {
-        severity: Severity::Remark,
-        test: "quiet",
-        algorithm: algorithm.to_owned(),
-        place: place.to_owned(),
-        what,
-    }
+    Finding { severity: Severity::Remark, ..fault("quiet", algorithm, place, workload, what) }
 }
 
 /// The words for a set of collectives; the table of collectives is in the order of their numbers at the boundary.

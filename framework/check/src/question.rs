@@ -47,6 +47,8 @@ pub struct Plan {
     pub status: String,
     /// The row's reason.
     pub reason: String,
+    /// What was proved, as rows say it: `blocks`, `amounts`.
+    pub proof: String,
     /// Of all sends, in order: who, whom, what, which way.
     pub fingerprint: u64,
     /// The most messages that one node sends, or receives, in one step.

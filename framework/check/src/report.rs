@@ -25,6 +25,8 @@ pub struct Finding {
     pub algorithm: String,
     /// Where: a topology and what else is special about the case.
     pub place: String,
+    /// Of what: collective and workload; empty where it is about no case.
+    pub workload: String,
     /// What is wrong.
     pub what: String,
 }
@@ -38,8 +40,10 @@ pub struct Examined {
     pub collectives: Vec<&'static str>,
     /// Cases tried.
     pub cases: u64,
-    /// Cases in which every block was followed to its destination.
+    /// Cases in which every block, or every byte of amounts, was followed to its destination.
     pub verified: u64,
+    /// Of these, those whose schedules move amounts.
+    pub amounts: u64,
     /// Cases that it refused.
     pub unsupported: u64,
     /// The most nodes of a verified case.
@@ -114,7 +118,9 @@ impl Report {
             const ENOUGH: usize = 3;
             for same in all().filter(alike).take(ENOUGH) {
                 let word = if same.severity == Severity::Fault { "FAULT " } else { "remark" };
-                let place = if same.place.is_empty() { String::new() } else { format!("{}: ", same.place) };
+                let about: Vec<&str> = [&same.place, &same.workload].map(String::as_str).into();
+                let about: Vec<&str> = about.into_iter().filter(|text| !text.is_empty()).collect();
+                let place = if about.is_empty() { String::new() } else { format!("{}: ", about.join(", ")) };
                 writeln!(f, "  {word}  {}: {place}{}", same.test, same.what)?;
             }
             let more = all().filter(alike).count().saturating_sub(ENOUGH);
@@ -130,11 +136,15 @@ impl fmt::Display for Examined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
         let failed = self.cases - self.verified - self.unsupported;
-        write!(
-            f,
-            "  verified  {} of {} cases, every block, up to {} nodes",
-            self.verified, self.cases, self.most_nodes
-        )?;
+        write!(f, "  verified  {} of {} cases", self.verified, self.cases)?;
+        if self.verified > 0 {
+            let what = match self.amounts {
+                0 => "every block".to_owned(),
+                all if all == self.verified => "every byte of amounts".to_owned(),
+                some => format!("every block, in {some} every byte of amounts"),
+            };
+            write!(f, ", {what}, up to {} nodes", self.most_nodes)?;
+        }
         if self.unsupported > 0 {
             write!(f, "; {} refused as unsupported", self.unsupported)?;
         }
@@ -146,7 +156,9 @@ impl fmt::Display for Examined {
             u64::MAX => "all claimed".to_owned(),
             n => format!("{n} claimed"),
         };
-        writeln!(f, "\n  ports     {claimed}, {} used at most", self.ports_used)?;
+        let used =
+            if self.verified > 0 { format!("{} used at most", self.ports_used) } else { "not measured".to_owned() };
+        writeln!(f, "\n  ports     {claimed}, {used}")?;
         if !self.slowest.1.is_empty() {
             writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }
@@ -176,7 +188,7 @@ mod tests {
 
     fn finding(severity: Severity, test: &'static str, place: &str, what: &str) -> Finding {
         let algorithm = if place.is_empty() { String::new() } else { "one".to_owned() };
-        Finding { severity, test, algorithm, place: place.to_owned(), what: what.to_owned() }
+        Finding { severity, test, algorithm, place: place.to_owned(), workload: String::new(), what: what.to_owned() }
     }
 
     #[test]
@@ -186,6 +198,7 @@ mod tests {
             collectives: vec!["alltoall"],
             cases: 9,
             verified: 3,
+            amounts: 0,
             unsupported: 1,
             most_nodes: 64,
             ports_claimed: 1,
@@ -217,5 +230,19 @@ one (alltoall)
 
 failed: 6 faults, 1 remark";
         assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_said() {
+        let mut examined = Examined { algorithm: "one".to_owned(), cases: 2, ports_claimed: 1, ..Examined::default() };
+        assert_eq!(
+            examined.to_string(),
+            "one ()\n  verified  0 of 2 cases; 2 failed\n  ports     1 claimed, not measured\n"
+        );
+        (examined.verified, examined.amounts, examined.ports_used, examined.most_nodes) = (2, 2, 1, 9);
+        assert_eq!(
+            examined.to_string(),
+            "one ()\n  verified  2 of 2 cases, every byte of amounts, up to 9 nodes\n  ports     1 claimed, 1 used at most\n"
+        );
     }
 }

@@ -9,7 +9,7 @@ use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_PERMUTATION};
 /// Everything that readers of lists and rows would miss, or trip over.
 pub fn findings(about: &About) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut fault_at = |what: String| found.push(fault("tables", "", "", what));
+    let mut fault_at = |what: String| found.push(fault("tables", "", "", "", what));
     if !is_name(&about.name) {
         fault_at(format!(
             "the plugin's name is `{}`, expected lower-case letters, digits and hyphens: rows carry it",
@@ -48,6 +48,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
                 "tables",
                 &about.name,
                 "",
+                "",
                 format!("its {what} has line breaks or other control characters"),
             ));
         }
@@ -60,10 +61,10 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         if key.is_empty() || !key.chars().all(fine) {
             let what = format!("parameter `{key}`: expected lower-case letters, digits, `_` and `-`, as users type it");
-            found.push(fault("tables", &about.name, "", what));
+            found.push(fault("tables", &about.name, "", "", what));
         }
         if !keys.insert(key) {
-            found.push(fault("tables", &about.name, "", format!("parameter `{key}` comes twice")));
+            found.push(fault("tables", &about.name, "", "", format!("parameter `{key}` comes twice")));
         }
         if help.trim().is_empty() {
             found.push(remark(&about.name, format!("parameter `{key}` has no help")));
@@ -73,8 +74,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
 }
 
 fn remark(algorithm: &str, what: String) -> Finding {
-    let (algorithm, place) = (algorithm.to_owned(), String::new());
-    Finding { severity: Severity::Remark, test: "tables", algorithm, place, what }
+    Finding { severity: Severity::Remark, ..fault("tables", algorithm, "", "", what) }
 }
 
 fn is_name(name: &str) -> bool {
