@@ -284,6 +284,23 @@ fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
     assert_eq!(code, 1);
 }
 
+/// All that a plugin may ask for is varied.
+#[test]
+fn what_a_plugin_may_ask_for_is_varied() {
+    let dir = tempdir().unwrap();
+    for (name, asks, place) in [
+        ("elements", "host->element_bytes(host->ctx) == 8", "ring:4"),
+        ("ports", "host->ports(host->ctx) == 2", "ring:4, ports=2"),
+        ("channels", "host->virtual_channels(host->ctx) == 2", "ring:4, virtual_channels=2"),
+    ] {
+        let plan = format!("return {asks} ? SWM_OK : shift(problem, host);");
+        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)]) else { return };
+        let (_, report) = check(&file, &["--topology", "ring:4"]);
+        let found = findings(&report);
+        assert!(matches!(&found[..], [one] if one.starts_with(&format!("fault delivers wrong {place}"))), "{found:#?}");
+    }
+}
+
 /// What hangs takes all the time there is: two such cases are enough.
 #[test]
 fn what_hangs_everywhere_is_given_up() {

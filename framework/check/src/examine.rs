@@ -12,7 +12,12 @@ use swapmeet_workloads::{COLLECTIVES, Workload};
 
 /// A price that is nobody's: one port, so that a plugin that asks is told 1.
 const ONE_PORT: &str = "free:ports=1";
-const ALL_PORTS: &str = "free:ports=all";
+/// Machines that differ from it in what a plugin may ask for.
+const OTHER_MACHINES: [(&str, &str); 3] = [
+    ("ports=all", "free:ports=all"),
+    ("ports=2", "free:ports=2"),
+    ("virtual_channels=2", "free:ports=1,virtual_channels=2"),
+];
 
 /// Examines a plugin on a bench. `file` is its name in the report; `topologies` are the machines to try it on.
 pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result<Report> {
@@ -170,6 +175,8 @@ impl<'a> Examiner<'a> {
             "uniform:0",
             "uniform:1MiB",
             "irregular:dist=lognormal,mean=512,cv=2",
+            "uniform:64,element=8",
+            "irregular:dist=lognormal,mean=512,cv=2,element=16",
             "translate:8,by=1",
             "transpose-2d:8",
             "shear-2d:8",
@@ -179,7 +186,9 @@ impl<'a> Examiner<'a> {
                 self.tried(&self.rung(topology, sizes(generator), ONE_PORT), topology)?;
             }
         }
-        self.tried(&self.rung(topology, sizes("uniform:8"), ALL_PORTS), &format!("{topology}, ports=all"))?;
+        for (special, machine) in OTHER_MACHINES {
+            self.tried(&self.rung(topology, sizes("uniform:8"), machine), &format!("{topology}, {special}"))?;
+        }
         for (key, default, _) in &self.about.params {
             let mut rung = self.rung(topology, sizes("uniform:8"), ONE_PORT);
             rung.params.push((key.clone(), default.clone()));
