@@ -89,7 +89,7 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
 /// A name, macros for `wrong.c`, and a finding (its beginning, and what it must contain).
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
-const WRONG: [Wrong; 18] = [
+const WRONG: [Wrong; 19] = [
     (
         "crashes",
         &[("PLAN", "return *(volatile int32_t *)8;")],
@@ -180,6 +180,12 @@ const WRONG: [Wrong; 18] = [
         ],
         "fault defaults wrong ring:4, way=forth ",
         "`forth` is named as the default of `way`, but giving it makes another schedule",
+    ),
+    (
+        "closes_files",
+        &[("PLAN", "int file; for (file = 3; file < 64; file++) close(file); return shift(problem, host);")],
+        "fault survives wrong ring:4 ",
+        "closes files that it didn't open",
     ),
     (
         "prints",
@@ -385,6 +391,8 @@ fn what_can_t_be_examined_is_bad_usage() {
         swapmeet(args).assert().code(2).stdout("").stderr(predicate::str::contains(message));
     };
     refused(&["check", "/nowhere/at-all.so"], "/nowhere/at-all.so: no such file");
+    refused(&["check", "/"], "/: is a folder, expected a plugin's file such as target/release/libmy_ring.so");
+    refused(&["check", "x.so", "--memory-limit", "1KiB"], "expected at least 64MiB");
     let cargo = project("Cargo.toml");
     refused(&["check", cargo.to_str().unwrap(), "--topology", "tours:3"], "did you mean `torus`?");
     let (code, report) = check(&cargo, &[]);

@@ -80,7 +80,7 @@ impl Bench for Processes {
             Some(answer) if status.success() => {
                 Outcome::Answered { answer, printed: lines(&out).into_iter().find(|line| !line.trim().is_empty()) }
             }
-            _ => Outcome::Died(how_it_died(status, lines(&err).pop())),
+            _ => Outcome::Died(how_it_died(status, last_words(&lines(&err)))),
         })
     }
 
@@ -105,6 +105,13 @@ fn wait(child: &mut std::process::Child, limit: Duration) -> io::Result<Option<E
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(10));
     }
+}
+
+/// What a process said before it died: why, rather than the advice that follows.
+fn last_words(lines: &[String]) -> Option<String> {
+    let why = |line: &&String| line.contains("memory allocation of");
+    let advice = |line: &&String| line.starts_with("note: ");
+    lines.iter().find(why).or_else(|| lines.iter().rev().find(|line| !advice(line))).cloned()
 }
 
 fn how_it_died(status: ExitStatus, last_words: Option<String>) -> String {

@@ -30,6 +30,9 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result
             None
         }
         Outcome::Answered { answer: Answer::Refused(why), .. } => Some(("tables", why)),
+        Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
+            Some(("survives", "when it is loaded it closes files that it didn't open".to_owned()))
+        }
         Outcome::Answered { .. } => Some(("tables", "no answer to what its tables say".to_owned())),
         Outcome::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
         Outcome::Hung => Some(("time", "loading it does not end".to_owned())),
@@ -302,6 +305,11 @@ impl<'a> Examiner<'a> {
         match self.bench.ask(question)? {
             Outcome::Answered { answer: Answer::BadQuestion(why) | Answer::Refused(why), .. } => {
                 self.fault("tables", at, why);
+            }
+            Outcome::Answered { answer: Answer::ClosedFiles, .. } => {
+                let what =
+                    "closes files that it didn't open: a run would lose the process that its schedules are made in";
+                self.fault("survives", at, what.to_owned());
             }
             Outcome::Answered { answer, printed } => {
                 if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {

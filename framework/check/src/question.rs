@@ -62,6 +62,8 @@ pub enum Answer {
     Refused(String),
     /// What the tables say.
     About(About),
+    /// The plugin closed files that are not its own: a worker would be lost to its run.
+    ClosedFiles,
     /// Something in the question can't be: a topology that doesn't exist.
     BadQuestion(String),
     /// What came of a case.

@@ -3,11 +3,14 @@
 use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
 use crate::failure::{Failure, SOME_FAILED};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::mem::ManuallyDrop;
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
-use swapmeet_check::{Bench, LADDER, Limits, Outcome, Question, answer, examine};
+use swapmeet_check::{Answer, Bench, LADDER, Limits, Outcome, Question, answer, examine};
 use swapmeet_runner::limits::limit_memory;
 use swapmeet_runner::topology;
 
@@ -15,6 +18,10 @@ use swapmeet_runner::topology;
 pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
+    }
+    if args.plugin.is_dir() {
+        let what = "is a folder, expected a plugin's file such as target/release/libmy_ring.so";
+        return Err(Failure::Usage(format!("{}: {what}", args.plugin.display())));
     }
     if !args.plugin.is_file() {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
@@ -82,7 +89,12 @@ pub fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     let question: Question = serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
     limit_memory(args.memory).map_err(|e| Failure::Usage(format!("memory limit: {e}")))?;
-    let answer = answer(&args.plugin, &question, timeout);
+    // A worker of `run` has a socket open while plugins are at work: who closes what is not theirs would be lost there.
+    let held = ManuallyDrop::new(OwnedFd::from(File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?));
+    let mut answer = answer(&args.plugin, &question, timeout);
+    if rustix::io::fcntl_getfd(&*held).is_err() {
+        answer = Answer::ClosedFiles;
+    }
     let text = serde_json::to_vec(&answer).map_err(|e| Failure::Output(e.to_string()))?;
     std::fs::write(&args.answer, text).map_err(|e| Failure::writing("the answer", &e))?;
     Ok(ExitCode::SUCCESS)

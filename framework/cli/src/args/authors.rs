@@ -1,5 +1,6 @@
 //! For authors of plugins: `new-plugin` and `check`.
 
+use super::parts::memory;
 use super::seconds;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
     pub timeout: f64,
     /// Memory that the process of one case may take.
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GiB")]
+    #[arg(long, value_name = "SIZE", value_parser = memory, default_value = "1GiB")]
     pub memory_limit: u64,
     /// How to print the report.
     #[arg(long, default_value = "text")]
@@ -86,8 +87,4 @@ pub struct CheckQuestionArgs {
     pub timeout: f64,
     /// Bytes that this process may have.
     pub memory: u64,
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    swapmeet_core::spec::parse_size(text)
 }
