@@ -1,7 +1,8 @@
 //! What went wrong, on stderr, with the exit status it has.
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_runner::input::InputError;
 
@@ -33,11 +34,24 @@ impl From<InputError> for Failure {
 
 impl Failure {
     /// An error of writing output; a reader that went away is no news.
-    pub fn writing(what: &str, error: &std::io::Error) -> Self {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
+    pub fn writing(what: &str, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
         }
         Self::Output(format!("{what}: {error}"))
+    }
+
+    /// An error of opening or writing a file: a place where none can be is for the user to mend, a disk that fails under us is not.
+    pub fn file(path: &Path, error: &io::Error) -> Self {
+        use io::ErrorKind::{
+            AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+        };
+        match error.kind() {
+            AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem => {
+                Self::Usage(format!("{}: {error}", path.display()))
+            }
+            _ => Self::writing(&path.display().to_string(), error),
+        }
     }
 
     /// Says it and gives the exit status.
@@ -67,7 +81,7 @@ fn render(error: &InputError) -> String {
     diagnostic.help.clone_from(&error.help);
     let report = Report::new(diagnostic);
     let report = report.with_source_code(NamedSource::new(&error.place.source, error.place.content.to_string()));
-    let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let mut text = String::new();
     let drawn = GraphicalReportHandler::new_themed(theme).with_links(false).render_report(&mut text, report.as_ref());

@@ -23,9 +23,15 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
             io::stdout().write_all(&text).map_err(|e| Failure::writing("standard output", &e))?;
         }
         Some(folder) => {
-            let refused = |e: io::Error| Failure::Usage(format!("{}: {e}", folder.display()));
-            std::fs::create_dir_all(folder).map_err(refused)?;
-            clap_mangen::generate_to(program, folder).map_err(refused)?;
+            std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
+            // In a folder of their own first: no page is ever half there.
+            let pages = tempfile::tempdir_in(folder).map_err(|e| Failure::file(folder, &e))?;
+            clap_mangen::generate_to(program, pages.path()).map_err(|e| Failure::file(folder, &e))?;
+            for page in std::fs::read_dir(pages.path()).map_err(|e| Failure::file(folder, &e))? {
+                let page = page.map_err(|e| Failure::file(folder, &e))?;
+                let path = folder.join(page.file_name());
+                std::fs::rename(page.path(), &path).map_err(|e| Failure::file(&path, &e))?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

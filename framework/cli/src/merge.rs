@@ -2,8 +2,7 @@
 
 use crate::args::MergeArgs;
 use crate::failure::{Failure, SOME_FAILED};
-use crate::run;
-use std::fs::File;
+use crate::{output, run};
 use std::process::ExitCode;
 use swapmeet_results::{CsvSink, Sink, SinkError, merge as merge_rows, merge_key, read_files};
 use swapmeet_runner::session::blank;
@@ -29,11 +28,12 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
             merged.missing.len() + merged.rows.len()
         )));
     }
-    let place = args.out.display().to_string();
-    let failed = |SinkError::Io(e): SinkError| Failure::writing(&place, &e);
-    let file = File::create(&args.out).map_err(|e| Failure::Usage(format!("{place}: {e}")))?;
-    let mut csv = CsvSink::new(file);
-    merged.rows.iter().try_for_each(|row| csv.record(row)).and_then(|()| csv.finish()).map_err(failed)?;
+    output::file(&args.out, |out| {
+        let mut csv = CsvSink::new(out);
+        let written = merged.rows.iter().try_for_each(|row| csv.record(row)).and_then(|()| csv.finish());
+        written.map_err(|SinkError::Io(e)| e)
+    })?;
+    let place = args.out.display();
     eprintln!("{} rows in {place}", merged.rows.len());
     Ok(if merged.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }

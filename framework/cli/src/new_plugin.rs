@@ -4,7 +4,7 @@ use crate::args::{Lang, NewPluginArgs};
 use crate::failure::Failure;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_template::{Language, Name, files, write};
+use swapmeet_template::{Language, Name, WriteError, files, write};
 
 /// Makes the folder and says what to do next.
 pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
@@ -13,7 +13,10 @@ pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
         Lang::Rust => Language::Rust,
         Lang::C => Language::C,
     };
-    write(Path::new(name.as_str()), &files(&name, language)).map_err(|e| Failure::Usage(e.to_string()))?;
+    write(Path::new(name.as_str()), &files(&name, language)).map_err(|e| match e {
+        WriteError::Io { path, source } => Failure::file(&path, &source),
+        WriteError::Exists(_) => Failure::Usage(e.to_string()),
+    })?;
     let build = match args.lang {
         Lang::Rust => "cargo build --release",
         Lang::C => "make",

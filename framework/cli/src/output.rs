@@ -1,8 +1,13 @@
-//! Standard output, for data only: where plugins run in this process, what they print goes to standard error.
+//! Where the program writes: standard output, for data only, and files, whole or not at all.
+//!
+//! Where plugins run in this process, what they print goes to standard error.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use crate::failure::Failure;
+use std::fs::{File, Permissions, TryLockError};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 static KEPT: OnceLock<File> = OnceLock::new();
@@ -27,4 +32,56 @@ pub fn data() -> io::Result<Box<dyn Write>> {
         Some(own) => Box::new(own.try_clone()?),
         None => Box::new(io::stdout()),
     })
+}
+
+/// Writes a file whole or not at all: what was there before is there until all of the new text is, and a file that a run is writing is left alone.
+pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure::file(path, &e);
+    let there = match std::fs::metadata(path) {
+        Ok(there) => Some(there),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(failed(e)),
+    };
+    if there.as_ref().is_some_and(|there| !there.is_file()) {
+        // A device or a pipe: nothing can take its place.
+        let mut file = BufWriter::new(File::options().write(true).open(path).map_err(failed)?);
+        return write(&mut file).and_then(|()| file.flush()).map_err(failed);
+    }
+    let mut held = there.is_some().then(|| hold(path)).transpose()?;
+    // A link stays a link, to a new text.
+    let real = if there.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions = there.map_or_else(|| Permissions::from_mode(0o666), |there| there.permissions());
+    let beside = tempfile::Builder::new().prefix(".swapmeet-").permissions(permissions).tempfile_in(folder);
+    // The temporary file's name is no news.
+    let bare = |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
+    let beside = beside.map_err(|e| failed(io::Error::new(e.kind(), bare(&e))))?;
+    let mut text = BufWriter::new(beside.as_file());
+    write(&mut text).and_then(|()| text.flush()).and_then(|()| beside.as_file().sync_all()).map_err(failed)?;
+    drop(text);
+    if held.is_none() && real.exists() {
+        // A run has begun to write there meanwhile.
+        held = Some(hold(&real)?);
+    }
+    beside.persist(&real).map_err(|e| failed(e.error))?;
+    drop(held);
+    Ok(())
+}
+
+/// Opens a file that is there and locks it.
+fn hold(path: &Path) -> Result<File, Failure> {
+    let file = File::options().write(true).open(path).map_err(|e| Failure::file(path, &e))?;
+    lock(&file, path)?;
+    Ok(file)
+}
+
+/// Locks a file for as long as it is open; refused where another run writes to it.
+pub fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::Usage(format!("{}: another run is writing to it", path.display())))
+        }
+        // Not every kind of file can be locked.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
 }

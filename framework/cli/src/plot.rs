@@ -2,6 +2,7 @@
 
 use crate::args::{LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
 use crate::failure::Failure;
+use crate::output;
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_plot::{Figure, Log, Wanted, X, Y};
@@ -44,7 +45,7 @@ pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         Kind::Svg => figure.svg().into_bytes(),
         Kind::Png => figure.png(f32::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
     };
-    std::fs::write(&args.out, bytes).map_err(|e| Failure::Usage(format!("{}: {e}", args.out.display())))?;
+    output::file(&args.out, |out| out.write_all(&bytes))?;
     for note in &figure.notes {
         eprintln!("{note}");
     }

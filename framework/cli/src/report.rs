@@ -2,6 +2,7 @@
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
+use crate::output;
 use crate::plot::rows;
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if args.out == Path::new("-") {
         std::io::stdout().write_all(text.as_bytes()).map_err(|e| Failure::writing("standard output", &e))?;
     } else {
-        std::fs::write(&args.out, text).map_err(|e| Failure::Usage(format!("{}: {e}", args.out.display())))?;
+        output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

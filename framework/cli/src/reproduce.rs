@@ -43,12 +43,11 @@ fn find(name: &str) -> Result<&'static Paper, Failure> {
 }
 
 fn write(report: &Report, folder: &std::path::Path) -> Result<(), Failure> {
-    let refused = |path: &std::path::Path, e: &std::io::Error| Failure::Output(format!("{}: {e}", path.display()));
-    std::fs::create_dir_all(folder).map_err(|e| refused(folder, &e))?;
+    std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
     let csv = report.to_csv().map_err(|e| Failure::Output(e.to_string()))?;
     for (ending, text) in [("csv", csv), ("md", report.to_markdown())] {
         let path = folder.join(format!("{}.{ending}", report.paper));
-        std::fs::write(&path, text).map_err(|e| refused(&path, &e))?;
+        output::file(&path, |out| out.write_all(text.as_bytes()))?;
         eprintln!("wrote {}", path.display());
     }
     Ok(())

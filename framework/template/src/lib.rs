@@ -7,7 +7,9 @@ mod name;
 
 pub use name::{Name, NameError};
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The language of a plugin.
@@ -104,19 +106,30 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         let path = path.to_owned();
         move |source| WriteError::Io { path, source }
     };
-    // `create_dir`, not a look beforehand: whoever makes the folder meanwhile keeps it.
-    std::fs::create_dir(folder).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => WriteError::Exists(folder.to_owned()),
-        _ => refused(folder)(source),
-    })?;
-    for file in files {
-        let path = folder.join(&file.path);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(refused(parent))?;
-        }
-        std::fs::write(&path, &file.text).map_err(refused(&path))?;
+    if folder.symlink_metadata().is_ok() {
+        return Err(WriteError::Exists(folder.to_owned()));
     }
-    Ok(())
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Beside its place, so that nothing is left of a folder that could not be finished.
+    let unfinished = tempfile::Builder::new()
+        .prefix(".swapmeet-")
+        .permissions(Permissions::from_mode(0o777))
+        .tempdir_in(parent)
+        .map_err(refused(folder))?;
+    for file in files {
+        let (path, shown) = (unfinished.path().join(&file.path), folder.join(&file.path));
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(refused(&shown))?;
+        }
+        std::fs::write(&path, &file.text).map_err(refused(&shown))?;
+    }
+    // Whoever makes a folder there meanwhile keeps it: only an empty one can be replaced.
+    std::fs::rename(unfinished.path(), folder).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => {
+            WriteError::Exists(folder.to_owned())
+        }
+        _ => refused(folder)(source),
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use std::collections::HashMap;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -137,15 +137,9 @@ pub fn take_up(path: &Path, resume: bool, cases: &[Case]) -> Result<(File, bool,
 fn open(path: &Path, read: bool) -> Result<File, Failure> {
     let options = File::options().read(read).write(true).create(true).truncate(false).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            Err(Failure::Usage(format!("{}: another run is writing to it", path.display())))
-        }
-        // Another run has put its rows in order since we opened it: the lock is on what was in that place.
-        Ok(()) if is_replaced(path, &file) => open(path, read),
-        // Not every kind of file can be locked.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
+    output::lock(&file, path)?;
+    // Another run has put its rows in order since we opened it: the lock is on what was in that place.
+    if is_replaced(path, &file) { open(path, read) } else { Ok(file) }
 }
 
 /// Whether the path leads to another file by now.

@@ -1,0 +1,135 @@
+//! Files that the program writes are whole or as they were, whatever the disk does and whoever else writes to them.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Output};
+use swapmeet_results::read_file;
+use swapmeet_tests::{build, swapmeet};
+use tempfile::{TempDir, tempdir};
+
+/// A folder with `rows.csv` of some 40 cases.
+fn folder() -> TempDir {
+    let dir = tempdir().unwrap();
+    let args = ["run", "--quiet", "--out", "rows.csv", "--topology", "ring:5", "--algorithm", "gen"];
+    swapmeet(&args).args(["--repetitions", "40"]).current_dir(dir.path()).assert().success();
+    dir
+}
+
+/// The program in `folder`, on a disk that takes no more than `blocks` of 512 bytes of a file.
+fn cramped(folder: &Path, blocks: u32, arguments: &str) -> Output {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec swapmeet {arguments}");
+    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(folder).env("PATH", path).env("XDG_DATA_HOME", "/nonexistent");
+    shell.output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn merge_leaves_a_file_alone_that_a_run_is_writing() {
+    let dir = folder();
+    let out = dir.path().join("live.csv");
+    std::fs::write(&out, "half a run").unwrap();
+    let run = File::open(&out).unwrap();
+    run.lock().unwrap();
+    let merge = || swapmeet(&["merge", "rows.csv", "--out", "live.csv"]).current_dir(dir.path()).output().unwrap();
+    let output = merge();
+    assert_eq!(
+        (output.status.code(), said(&output).as_str()),
+        (Some(2), "error: live.csv: another run is writing to it\n")
+    );
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "half a run");
+    drop(run);
+    assert!(merge().status.success());
+    assert_eq!(read_file(&out).unwrap().len(), 40);
+}
+
+#[test]
+fn a_full_disk_costs_no_row_that_was_there() {
+    let dir = folder();
+    let before = std::fs::read(dir.path().join("rows.csv")).unwrap();
+    let output = cramped(dir.path(), 2, "merge rows.csv --out rows.csv");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).starts_with("error: rows.csv: File too large"), "{}", said(&output));
+    assert_eq!(std::fs::read(dir.path().join("rows.csv")).unwrap(), before);
+    assert_eq!(names(dir.path()), ["rows.csv"], "nothing is left of the attempt");
+}
+
+#[test]
+fn what_could_not_be_written_whole_is_as_it_was() {
+    let dir = folder();
+    for (name, arguments) in [
+        ("figure.svg", "plot rows.csv --out figure.svg"),
+        ("figure.png", "plot rows.csv --out figure.png"),
+        ("page.html", "report rows.csv --out page.html"),
+        ("thakur.md", "reproduce thakur --out ."),
+        ("swapmeet.1", "man --out ."),
+    ] {
+        std::fs::write(dir.path().join(name), "from before").unwrap();
+        let output = cramped(dir.path(), 1, arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {}", said(&output));
+        assert!(said(&output).contains("File too large"), "{arguments}: {}", said(&output));
+        assert_eq!(std::fs::read_to_string(dir.path().join(name)).unwrap(), "from before", "{arguments}");
+        let there = names(dir.path());
+        assert!(!there.iter().any(|name| name.starts_with(".swapmeet") || name.starts_with(".tmp")), "{there:?}");
+    }
+}
+
+#[test]
+fn a_new_plugin_that_could_not_be_made_can_be_made_again() {
+    let dir = tempdir().unwrap();
+    let output = cramped(dir.path(), 1, "new-plugin mine");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("File too large"), "{}", said(&output));
+    assert_eq!(names(dir.path()), [""; 0]);
+    swapmeet(&["new-plugin", "mine"]).current_dir(dir.path()).assert().success();
+    let modes =
+        |name: &str| std::os::unix::fs::PermissionsExt::mode(&dir.path().join(name).metadata().unwrap().permissions());
+    std::fs::create_dir(dir.path().join("plain")).unwrap();
+    assert_eq!(modes("mine"), modes("plain"), "a folder like any other");
+}
+
+#[test]
+fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = folder();
+    let path = |name: &str| dir.path().join(name);
+    File::create(path("plain")).unwrap();
+    File::create(path("private.csv")).unwrap();
+    std::fs::set_permissions(path("private.csv"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink("private.csv", path("link.csv")).unwrap();
+    for out in ["new.csv", "link.csv"] {
+        swapmeet(&["merge", "rows.csv", "--out", out]).current_dir(dir.path()).assert().success();
+        assert_eq!(read_file(&path(out)).unwrap().len(), 40);
+    }
+    let mode = |name: &str| path(name).metadata().unwrap().permissions().mode();
+    assert_eq!(mode("new.csv"), mode("plain"));
+    assert_eq!(mode("private.csv") & 0o777, 0o600);
+    assert!(path("link.csv").symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn a_place_where_no_file_can_be_is_bad_input() {
+    let dir = folder();
+    for (arguments, message) in [
+        ("merge rows.csv --out nowhere/all.csv", "error: nowhere/all.csv: No such file or directory (os error 2)\n"),
+        ("plot rows.csv --out rows.csv/a.svg", "error: rows.csv/a.svg: Not a directory (os error 20)\n"),
+        ("report rows.csv --out .", "error: .: Is a directory (os error 21)\n"),
+    ] {
+        let output = cramped(dir.path(), 1000, arguments);
+        assert_eq!((output.status.code(), said(&output).as_str()), (Some(2), message));
+    }
+}
