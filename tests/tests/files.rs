@@ -133,3 +133,30 @@ fn a_place_where_no_file_can_be_is_bad_input() {
         assert_eq!((output.status.code(), said(&output).as_str()), (Some(2), message));
     }
 }
+
+/// What the program says is of no matter to what it does: rows are all there, and the exit status is the same.
+#[test]
+fn nobody_need_listen_to_what_is_said() {
+    let dir = tempdir().unwrap();
+    let run = "swapmeet run --topology ring:5 --topology ring:8 --algorithm gen --algorithm pex --repetitions 20 --out rows.csv";
+    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    let mut seen = Vec::new();
+    for ending in ["2>/dev/null", "2>/dev/full", "2>&-", "2>&1 >/dev/null | true; exit \"$(cat status)\""] {
+        let script = match ending.contains('|') {
+            true => format!("(sleep 0.2; {run}; echo $? > status) {ending}"),
+            false => format!("{run} {ending}"),
+        };
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(dir.path()).env("PATH", &path).env("XDG_DATA_HOME", "/nonexistent");
+        let status = shell.status().unwrap().code();
+        seen.push((status, read_file(&dir.path().join("rows.csv")).unwrap().len()));
+        std::fs::remove_file(dir.path().join("rows.csv")).unwrap();
+    }
+    assert_eq!(seen, [(Some(0), 80); 4]);
+    let wrong = |ending: &str| {
+        let mut shell = Command::new("sh");
+        let script = format!("swapmeet run --topology tors:4 --algorithm gen {ending}");
+        shell.args(["-c", &script]).current_dir(dir.path()).env("PATH", &path).status().unwrap().code()
+    };
+    assert_eq!([wrong("2>/dev/null"), wrong("2>/dev/full")], [Some(2); 2]);
+}

@@ -1,5 +1,6 @@
 //! What went wrong, on stderr, with the exit status it has.
 
+use crate::say::say;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -58,15 +59,15 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Self::Input(error) => {
-                eprintln!("{}", render(&error));
+                say!("{}", render(&error));
                 ExitCode::from(BAD_INPUT)
             }
             Self::Usage(message) => {
-                eprintln!("error: {message}");
+                say!("error: {message}");
                 ExitCode::from(BAD_INPUT)
             }
             Self::Output(message) => {
-                eprintln!("error: {message}");
+                say!("error: {message}");
                 ExitCode::from(SOME_FAILED)
             }
             Self::ClosedPipe => ExitCode::from(SOME_FAILED),

@@ -3,6 +3,7 @@
 use crate::args::{Format, Kind, ListArgs};
 use crate::describe::describe;
 use crate::failure::Failure;
+use crate::say::say;
 use crate::{run, table};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -49,7 +50,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     written(&text)?;
     if kinds.contains(&Kind::Plugins) || registry.plugins().is_empty() {
         for line in registry.log() {
-            eprintln!("{line}");
+            say!("{line}");
         }
     }
     Ok(ExitCode::SUCCESS)

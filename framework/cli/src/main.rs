@@ -1,5 +1,7 @@
 //! The swapmeet program: turns a result into an exit status, and nothing else.
 
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -17,6 +19,7 @@ mod plot;
 mod report;
 mod reproduce;
 mod run;
+mod say;
 mod table;
 mod trace;
 mod tui;

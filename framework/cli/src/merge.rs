@@ -2,6 +2,7 @@
 
 use crate::args::MergeArgs;
 use crate::failure::{Failure, SOME_FAILED};
+use crate::say::say;
 use crate::{output, run};
 use std::process::ExitCode;
 use swapmeet_results::{CsvSink, Sink, SinkError, merge as merge_rows, merge_key, read_files};
@@ -16,10 +17,10 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let expected = cases.map(|cases| cases.iter().map(|case| merge_key(&blank(case))).collect());
     let merged = merge_rows(&files, expected).map_err(|e| Failure::Usage(e.to_string()))?;
     for case in merged.missing.iter().take(NAMED) {
-        eprintln!("missing: {case}");
+        say!("missing: {case}");
     }
     if merged.missing.len() > NAMED {
-        eprintln!("and {} more", merged.missing.len() - NAMED);
+        say!("and {} more", merged.missing.len() - NAMED);
     }
     if !merged.missing.is_empty() && !args.partial {
         return Err(Failure::Output(format!(
@@ -34,6 +35,6 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
         written.map_err(|SinkError::Io(e)| e)
     })?;
     let place = args.out.display();
-    eprintln!("{} rows in {place}", merged.rows.len());
+    say!("{} rows in {place}", merged.rows.len());
     Ok(if merged.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }

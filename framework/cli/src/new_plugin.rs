@@ -2,6 +2,7 @@
 
 use crate::args::{Lang, NewPluginArgs};
 use crate::failure::Failure;
+use crate::say::say;
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_template::{Language, Name, WriteError, files, write};
@@ -21,6 +22,6 @@ pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
         Lang::Rust => "cargo build --release",
         Lang::C => "make",
     };
-    eprintln!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);
+    say!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);
     Ok(ExitCode::SUCCESS)
 }

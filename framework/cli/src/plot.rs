@@ -3,6 +3,7 @@
 use crate::args::{LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
 use crate::failure::Failure;
 use crate::output;
+use crate::say::say;
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_plot::{Figure, Log, Wanted, X, Y};
@@ -47,10 +48,10 @@ pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     };
     output::file(&args.out, |out| out.write_all(&bytes))?;
     for note in &figure.notes {
-        eprintln!("{note}");
+        say!("{note}");
     }
     for (panel, crossover) in figure.panels.iter().flat_map(|p| p.crossovers.iter().map(move |c| (p, c))) {
-        eprintln!("{}", figure.in_words(panel, crossover));
+        say!("{}", figure.in_words(panel, crossover));
     }
     Ok(ExitCode::SUCCESS)
 }

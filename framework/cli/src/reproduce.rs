@@ -4,6 +4,7 @@ use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::run;
+use crate::say::say;
 use std::io::Write;
 use std::process::ExitCode;
 use swapmeet_core::spec::near_matches;
@@ -48,7 +49,7 @@ fn write(report: &Report, folder: &std::path::Path) -> Result<(), Failure> {
     for (ending, text) in [("csv", csv), ("md", report.to_markdown())] {
         let path = folder.join(format!("{}.{ending}", report.paper));
         output::file(&path, |out| out.write_all(text.as_bytes()))?;
-        eprintln!("wrote {}", path.display());
+        say!("wrote {}", path.display());
     }
     Ok(())
 }

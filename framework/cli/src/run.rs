@@ -2,6 +2,7 @@
 
 use crate::args::{PluginArgs, RunArgs, Shard};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::say::say;
 use crate::{output, table};
 use progress::Progress;
 use rows::Rows;
@@ -77,7 +78,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             _ => String::new(),
         };
         let state = if finished { "" } else { "interrupted: " };
-        eprintln!("{state}{tally}{place}");
+        say!("{state}{tally}{place}");
     }
     Ok(match (finished, tally.failed) {
         (false, _) => ExitCode::from(INTERRUPTED),

@@ -4,6 +4,7 @@ use crate::args::TraceArgs;
 use crate::failure::{Failure, SOME_FAILED};
 use crate::output;
 use crate::run::{self, Lists};
+use crate::say::say;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -46,7 +47,7 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let Some(record) = records.first() else { return Ok(ExitCode::SUCCESS) };
     match record.status {
         Status::Ok => {
-            eprintln!(
+            say!(
                 "{} on {}: every {} verified; {}, {}, busiest link {}",
                 record.algorithm,
                 record.topology,
@@ -58,11 +59,11 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Status::Unsupported => {
-            eprintln!("{} on {}: unsupported: {}", record.algorithm, record.topology, record.reason);
+            say!("{} on {}: unsupported: {}", record.algorithm, record.topology, record.reason);
             Ok(ExitCode::SUCCESS)
         }
         status => {
-            eprintln!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
+            say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
             Ok(ExitCode::from(SOME_FAILED))
         }
     }

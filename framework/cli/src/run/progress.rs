@@ -1,5 +1,6 @@
 //! How far a run has come, on stderr: a bar for the sweep and a line a running case on a terminal, a plain line now and then elsewhere.
 
+use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -95,7 +96,7 @@ impl Progress {
             }
             Shown::Lines { last } if last.elapsed() >= PAUSE => {
                 *last = Instant::now();
-                eprintln!("{} of {} cases{left}", self.done, self.cases);
+                say!("{} of {} cases{left}", self.done, self.cases);
             }
             Shown::Lines { .. } => {}
         }
@@ -105,7 +106,7 @@ impl Progress {
     pub fn say(&self, line: &str) {
         match &self.shown {
             Shown::Quiet => {}
-            Shown::Lines { .. } => eprintln!("{line}"),
+            Shown::Lines { .. } => say!("{line}"),
             Shown::Bars { all, .. } => {
                 // A terminal that is gone is no reason to stop.
                 let _ = all.println(line);
