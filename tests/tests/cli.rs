@@ -598,3 +598,37 @@ fn bytes_over_a_whole_schedule_are_exact_however_many() {
         assert_eq!(row.critical_bytes, Some(total / n), "all nodes send alike");
     }
 }
+
+#[test]
+fn a_list_as_csv_is_of_one_kind() {
+    let said = refused(&["list", "--format", "csv"]);
+    assert!(
+        said.contains(
+            "expected one of algorithms, topologies, workloads, machines, plugins, as in `list machines --format csv`"
+        ),
+        "{said}"
+    );
+    swapmeet(&["list", "machines", "--format", "csv"]).assert().success();
+}
+
+#[test]
+fn no_seed_wraps_around() {
+    let run = |repetitions| {
+        let seed = u64::MAX.to_string();
+        let args = ["run", "--topology", "ring:4", "--algorithm", "gen", "--seed", &seed, "--repetitions", repetitions];
+        swapmeet(&args).output().unwrap()
+    };
+    assert_eq!(run("1").status.code(), Some(0));
+    let output = run("3");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("seed: 3 repetitions go past the largest seed, 18446744073709551615"), "{said}");
+}
+
+#[test]
+fn the_manual_knows_every_exit_status() {
+    for args in [&["--help"][..], &["man"]] {
+        let text = String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
+        assert!(text.contains("130 when interrupted"), "{text}");
+    }
+}

@@ -38,7 +38,8 @@ Examples:
 A plugin of one's own: new-plugin, check. A result to show: plot, report.
 
 Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was
-invalid, crashed, timed out or failed, 2 for bad usage or bad input.";
+invalid, crashed, timed out or failed, or output could not be written, 2 for bad
+usage or bad input, 130 when interrupted, with everything finished so far on disk.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -268,7 +269,7 @@ pub enum Format {
 /// What `list` takes.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// What to list; everything if not given.
+    /// What to list; everything if not given. CSV is of one kind.
     pub kind: Option<Kind>,
     /// Describe one topology: nodes, degree, diameter, bisection, cost ratio, and how each is known; with `topologies`.
     #[arg(long, value_name = "SPEC")]

@@ -38,6 +38,13 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     }
     let kinds = match args.kind {
         Some(kind) => vec![kind],
+        None if args.format == Format::Csv => {
+            return Err(Failure::Usage(
+                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, plugins, as in \
+                 `list machines --format csv`"
+                    .to_owned(),
+            ));
+        }
         None => vec![Kind::Algorithms, Kind::Topologies, Kind::Workloads, Kind::Machines, Kind::Plugins],
     };
     let registry = run::registry(&args.plugins)?;

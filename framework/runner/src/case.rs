@@ -80,6 +80,11 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
             );
         }
     }
+    if experiment.seed.checked_add(u64::from(experiment.repetitions.saturating_sub(1))).is_none() {
+        let seed = Text::flag("seed", &experiment.seed.to_string());
+        let message = format!("{} repetitions go past the largest seed, {}", experiment.repetitions, u64::MAX);
+        return Err(seed.error(message).help("repetition r has seed + r"));
+    }
     // What no clock can add up is no limit.
     let timeout = experiment.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
     let name: Arc<str> = experiment.name.as_str().into();
@@ -96,7 +101,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
                             workload: workload.clone(),
                             machine: machine.clone(),
                             repetition,
-                            seed: experiment.seed.wrapping_add(u64::from(repetition)),
+                            seed: experiment.seed.saturating_add(u64::from(repetition)),
                             timeout,
                         });
                     }
