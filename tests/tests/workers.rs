@@ -513,3 +513,37 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         assert_eq!(ends, [expected.clone(), expected]);
     }
 }
+
+#[test]
+fn a_failed_case_is_run_again_only_when_asked_for() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let run = ["run", "--out", out.to_str().unwrap(), "--topology", "ring:5", "--topology", "ring:6"];
+    let run = |more: &[&str]| {
+        let all = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise"], more].concat();
+        let output = swapmeet(&all).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    run(&[]);
+    let good = timeless_rows(&out);
+    // As if the second and third cases had failed.
+    let mut rows = good.clone();
+    for (row, status) in [(1, Status::Crashed), (2, Status::Timeout)] {
+        rows[row] = Record { status, reason: "bad luck".to_owned(), time_us: None, ..rows[row].clone() };
+    }
+    let mut csv = swapmeet_results::CsvSink::new(File::create(&out).unwrap());
+    for row in &rows {
+        swapmeet_results::Sink::record(&mut csv, row).unwrap();
+    }
+    drop(csv);
+    let (status, said) = run(&["--resume"]);
+    let place = out.display();
+    assert_eq!(status, Some(1));
+    assert_eq!(said, format!("4 cases: 2 verified, 2 failed; 4 rows kept from before; rows in {place}\n"));
+    assert_eq!(timeless_rows(&out), rows);
+    let (status, said) = run(&["--resume", "--retry-failed"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(said, format!("4 cases: 4 verified; 2 rows kept from before; rows in {place}\n"));
+    assert_eq!(timeless_rows(&out), good, "in the order of cases");
+    assert!(run(&["--retry-failed"]).1.contains("--resume"));
+}

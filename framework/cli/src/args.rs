@@ -191,6 +191,9 @@ pub struct RunArgs {
     /// Take up a run that was stopped: keep the rows that --out holds, run the other cases.
     #[arg(long)]
     pub resume: bool,
+    /// With --resume, run those cases again that crashed, timed out or ended in an error.
+    #[arg(long, requires = "resume")]
+    pub retry_failed: bool,
     /// How many cases run at a time, each in a process of its own [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,

@@ -7,8 +7,9 @@ use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use tempfile::NamedTempFile;
 
 static KEPT: OnceLock<File> = OnceLock::new();
 
@@ -48,14 +49,7 @@ pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
         return write(&mut file).and_then(|()| file.flush()).map_err(failed);
     }
     let mut held = there.is_some().then(|| hold(path)).transpose()?;
-    // A link stays a link, to a new text.
-    let real = if there.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
-    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let permissions = there.map_or_else(|| Permissions::from_mode(0o666), |there| there.permissions());
-    let beside = tempfile::Builder::new().prefix(".swapmeet-").permissions(permissions).tempfile_in(folder);
-    // The temporary file's name is no news.
-    let bare = |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
-    let beside = beside.map_err(|e| failed(io::Error::new(e.kind(), bare(&e))))?;
+    let (beside, real) = beside(path)?;
     let mut text = BufWriter::new(beside.as_file());
     write(&mut text).and_then(|()| text.flush()).and_then(|()| beside.as_file().sync_all()).map_err(failed)?;
     drop(text);
@@ -66,6 +60,20 @@ pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     beside.persist(&real).map_err(|e| failed(e.error))?;
     drop(held);
     Ok(())
+}
+
+/// An empty file beside the one at `path`, which is to take its place, and what that place is: a link stays a link, to a new text.
+pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
+    let failed = |e: io::Error| Failure::file(path, &e);
+    let there = std::fs::metadata(path).ok();
+    let real = if there.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions = there.map_or_else(|| Permissions::from_mode(0o666), |there| there.permissions());
+    let beside = tempfile::Builder::new().prefix(".swapmeet-").permissions(permissions).tempfile_in(folder);
+    // The temporary file's name is no news.
+    let bare = |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
+    let beside = beside.map_err(|e| failed(io::Error::new(e.kind(), bare(&e))))?;
+    Ok((beside, real))
 }
 
 /// Opens a file that is there and locks it.

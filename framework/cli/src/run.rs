@@ -5,7 +5,7 @@ use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::say::say;
 use crate::{output, table};
 use progress::Progress;
-use rows::Rows;
+use rows::{Before, Rows};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,7 +49,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.in_process {
         output::keep().map_err(|e| Failure::writing("standard output", &e))?;
     }
-    let (mut rows, found) = Rows::open(args.out.as_deref(), args.resume, &cases)?;
+    let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases)?;
+    let kept = found.kept();
     let interrupted = interrupts();
 
     let mut tally = Tally::default();
@@ -78,7 +79,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             _ => String::new(),
         };
         let state = if finished { "" } else { "interrupted: " };
-        say!("{state}{tally}{place}");
+        let kept = match kept {
+            0 => String::new(),
+            1 => "; 1 row kept from before".to_owned(),
+            kept => format!("; {kept} rows kept from before"),
+        };
+        say!("{state}{tally}{kept}{place}");
     }
     Ok(match (finished, tally.failed) {
         (false, _) => ExitCode::from(INTERRUPTED),
@@ -98,6 +104,15 @@ fn interrupts() -> Arc<AtomicBool> {
         }
     });
     flag
+}
+
+/// What is done with rows that are there already.
+pub fn before(args: &RunArgs) -> Before {
+    match (args.resume, args.retry_failed) {
+        (false, _) => Before::Drop,
+        (true, false) => Before::Keep,
+        (true, true) => Before::KeepGood,
+    }
 }
 
 /// Where cases run.

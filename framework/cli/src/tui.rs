@@ -49,7 +49,7 @@ pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
     if let Some(path) = &args.out {
-        let (file, headed, earlier) = run::rows::take_up(path, args.resume, &cases)?;
+        let (file, headed, earlier) = run::rows::take_up(path, run::before(args), &cases)?;
         let csv = if headed { CsvSink::appending(file) } else { CsvSink::new(file) };
         rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::engine::Rows);
         found = earlier.rows;

@@ -7,10 +7,9 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use swapmeet_results::{CsvSink, ReadError, Record, Sink, SinkError, columns, read_bytes};
+use swapmeet_results::{CsvSink, ReadError, Record, Sink, SinkError, Status, columns, read_bytes};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::blank;
-use tempfile::NamedTempFile;
 
 /// A place for rows.
 pub enum Rows {
@@ -34,15 +33,40 @@ pub struct Found {
     pub in_order: bool,
 }
 
+/// What is done with rows that a file holds already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// They go.
+    Drop,
+    /// They stay.
+    Keep,
+    /// They stay, but for those of cases that failed, which are run again.
+    KeepGood,
+}
+
 impl Found {
     fn nothing(cases: usize) -> Self {
         Self { rows: vec![None; cases], in_order: true }
     }
+
+    /// Without the rows of cases that may go better next time; whether there were any.
+    fn drop_failed(&mut self) -> bool {
+        let failed = |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
+        let before = self.kept();
+        self.rows.iter_mut().for_each(|row| *row = row.take().filter(|r| !failed(r)));
+        self.in_order &= self.rows.iter().take_while(|row| row.is_some()).count() == self.kept();
+        self.kept() < before
+    }
+
+    /// How many rows there are.
+    pub fn kept(&self) -> usize {
+        self.rows.iter().flatten().count()
+    }
 }
 
 impl Rows {
-    /// Opens the place for rows of these cases. With `resume`, what a file holds already is kept.
-    pub fn open(out: Option<&Path>, resume: bool, cases: &[Case]) -> Result<(Self, Found), Failure> {
+    /// Opens the place for rows of these cases.
+    pub fn open(out: Option<&Path>, before: Before, cases: &[Case]) -> Result<(Self, Found), Failure> {
         let nothing = Found::nothing(cases.len());
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
@@ -50,7 +74,7 @@ impl Rows {
             return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-        let (file, headed, found) = take_up(path, resume, cases)?;
+        let (file, headed, found) = take_up(path, before, cases)?;
         let out: Box<dyn Write> = Box::new(file.try_clone().map_err(|e| refused(&e))?);
         let csv = if headed { CsvSink::appending(out) } else { CsvSink::new(out) };
         Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(file) }, found))
@@ -93,27 +117,30 @@ impl Rows {
         let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
         let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
         let found = matched(path, records, cases)?;
-        // Beside the file, so that it takes its place in one go: never is there half a file. A link stays one.
-        let place = path.canonicalize().map_err(|e| failed(&e))?;
-        let mut beside = NamedTempFile::new_in(place.parent().unwrap_or(&place)).map_err(|e| failed(&e))?;
-        let mut csv = CsvSink::new(beside.as_file_mut());
-        for record in found.rows.iter().flatten() {
-            csv.record(record).map_err(|SinkError::Io(e)| failed(&e))?;
-        }
-        csv.finish().map_err(|SinkError::Io(e)| failed(&e))?;
-        let permissions = std::fs::metadata(&place).map_err(|e| failed(&e))?.permissions();
-        beside.as_file().set_permissions(permissions).map_err(|e| failed(&e))?;
-        // The lock is on the file, not on its name: whoever opens the name from now on finds it locked too. Not every kind of file can be.
-        let _ = beside.as_file().try_lock();
-        *lock = Some(beside.persist(&place).map_err(|e| failed(&e.error))?);
+        *lock = Some(rewritten(path, &found)?);
         Ok(())
     }
 }
 
+/// A file of the rows found, in the place of the one that held them in another order, or more; locked. Never is there half a file.
+fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
+    let (beside, real) = output::beside(path)?;
+    output::lock(beside.as_file(), path)?;
+    let failed = |e: &io::Error| Failure::file(path, e);
+    let mut csv = CsvSink::new(io::BufWriter::new(beside.as_file()));
+    let mut rows = found.rows.iter().flatten();
+    let written = rows.try_for_each(|row| csv.record(row)).and_then(|()| csv.finish());
+    written.map_err(|SinkError::Io(e)| failed(&e))?;
+    drop(csv);
+    beside.as_file().sync_all().map_err(|e| failed(&e))?;
+    beside.persist(real).map_err(|e| failed(&e.error))
+}
+
 /// A file for rows of these cases, that no other run writes to for as long as it is open; whether it has a header, and what else it holds
 /// already: nothing, unless what is there is to be kept.
-pub fn take_up(path: &Path, resume: bool, cases: &[Case]) -> Result<(File, bool, Found), Failure> {
+pub fn take_up(path: &Path, before: Before, cases: &[Case]) -> Result<(File, bool, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
+    let resume = before != Before::Drop;
     let mut file = open(path, resume)?;
     let is_file = is_regular(&file);
     let (mut found, mut headed) = (Found::nothing(cases.len()), false);
@@ -123,6 +150,9 @@ pub fn take_up(path: &Path, resume: bool, cases: &[Case]) -> Result<(File, bool,
             found = matched(path, records, cases)?;
             headed = true;
             file.set_len(intact).map_err(|e| refused(&e))?;
+            if before == Before::KeepGood && found.drop_failed() {
+                file = rewritten(path, &found)?;
+            }
         } else if is_file {
             file.set_len(0).map_err(|e| refused(&e))?;
         }
@@ -260,7 +290,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
-        let (mut rows, _) = Rows::open(Some(&link), false, &[]).unwrap();
+        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[]).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
         rows.sort(&[]).unwrap();
@@ -270,7 +300,7 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
         assert_eq!(std::fs::read_to_string(&others).unwrap(), "the user's");
-        let refused = |path: &Path| matches!(take_up(path, false, &[]), Err(Failure::Usage(why)) if why.ends_with("another run is writing to it"));
+        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[]), Err(Failure::Usage(why)) if why.ends_with("another run is writing to it"));
         assert!(refused(&file) && refused(&link));
         drop(rows);
         assert!(!refused(&file));
