@@ -427,6 +427,13 @@ fn slurm_says_which_shard() {
     assert_eq!(said(&[]), "error: --shard auto: SLURM_ARRAY_TASK_ID is not set: this is no array job of Slurm's\n");
     let holes = [("SLURM_ARRAY_TASK_ID", "9"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")];
     assert!(said(&holes).contains("an array must number its tasks one by one"));
+    // --array=0,2,3 and --array=0-6:2: the first task sees the hole too.
+    for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
+        let count = if step == "1" { "3" } else { "4" };
+        let vars = ["ID", "COUNT", "MIN", "MAX", "STEP"].map(|name| format!("SLURM_ARRAY_TASK_{name}"));
+        let vars: Vec<(&str, &str)> = vars.iter().map(String::as_str).zip([task, count, "0", last, step]).collect();
+        assert!(said(&vars).contains("an array must number its tasks one by one"), "{vars:?}");
+    }
 }
 
 /// A worker looks files up for itself.

@@ -200,7 +200,7 @@ pub struct RunArgs {
     /// Run only the cases of part I of N, such as 2/8; `auto` takes both from Slurm's array job.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's, over the jobs].
+    /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's, over those that run at a time].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
     /// Run in this process, one case after another: for profiling. A plugin that crashes then ends everything.

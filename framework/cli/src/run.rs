@@ -60,7 +60,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
     let mut course =
         Course { progress, tally, rows: &mut rows, ordered: Ordered::default(), ended: 0, in_order: found.in_order };
-    let finished = course.follow(&to_run, &place(args), &interrupted)?;
+    let finished = course.follow(&to_run, &place(args, unit::units(&to_run).len()), &interrupted)?;
     let Course { tally, progress, in_order, .. } = course;
     rows.finish()?;
     if finished && !in_order {
@@ -115,17 +115,17 @@ pub fn before(args: &RunArgs) -> Before {
     }
 }
 
-/// Where cases run.
-pub fn place(args: &RunArgs) -> batch::Place {
+/// Where cases run, of which so many parts can run side by side.
+pub fn place(args: &RunArgs, parts: usize) -> batch::Place {
     let Some(program) = std::env::current_exe().ok().filter(|_| !args.in_process) else { return batch::Place::Here };
     let jobs =
         args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
     let command = vec![program, PathBuf::from("worker")];
-    let memory_limit = args.memory_limit.unwrap_or_else(|| default_memory(jobs as u64));
+    let memory_limit = args.memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
     batch::Place::Workers(batch::Workers { command, jobs, memory_limit })
 }
 
-/// Four fifths of the machine's memory, shared by all jobs; and never less than a gibibyte.
+/// Four fifths of the machine's memory, shared by all that run at a time; and never less than a gibibyte.
 fn default_memory(jobs: u64) -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));

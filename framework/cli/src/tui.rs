@@ -60,7 +60,8 @@ pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
         experiment,
         cases,
         found,
-        place: run::place(args),
+        // Another experiment may be picked, with more cases.
+        place: run::place(args, usize::MAX),
         rows,
         out: args.out.clone(),
         theme,

@@ -48,9 +48,16 @@ impl Shard {
             text.parse::<usize>().map_err(|_| format!("--shard auto: {name} is `{text}`, expected a whole number"))
         };
         let (id, count) = (number("SLURM_ARRAY_TASK_ID")?, number("SLURM_ARRAY_TASK_COUNT")?);
-        let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
+        // A Slurm that doesn't say has no holes.
+        let said = |name: &str| std::env::var_os(name).map(|_| number(name)).transpose();
+        let first = said("SLURM_ARRAY_TASK_MIN")?.unwrap_or(0);
+        let step = said("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1);
+        let whole = match said("SLURM_ARRAY_TASK_MAX")? {
+            Some(last) => last.checked_sub(first).and_then(|span| span.checked_add(1)) == Some(count),
+            None => true,
+        };
         match id.checked_sub(first) {
-            Some(index) if index < count => Ok((index, count)),
+            Some(index) if index < count && whole && step == 1 => Ok((index, count)),
             _ => Err(format!(
                 "--shard auto: task {id} of {count} that begin with {first}: an array must number its tasks one by one, as in --array=0-7"
             )),
