@@ -98,10 +98,10 @@ const USUAL: [Anchors; 4] = [
 /// The most nodes of a row for which all others are tried, which takes the longer the more there are.
 const SEARCHED: u64 = 40;
 
-/// Sections as small as can be found.
-pub(super) fn sections(rings: &[Ring], ask: Ask) -> Vec<Section> {
+/// Sections as small as can be found; none are larger than a row.
+pub(super) fn sections(rings: &[Ring], ask: Ask) -> Option<Vec<Section>> {
     let least = ask.n.div_ceil(4 * ask.q).max(1) as usize;
-    (least..).find_map(|size| of_size(rings, ask, Reach::of(size, ask.variant))).unwrap_or_default()
+    (least..=ask.n as usize).find_map(|size| of_size(rings, ask, Reach::of(size, ask.variant)))
 }
 
 fn of_size(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
@@ -122,6 +122,32 @@ fn pairs() -> impl Iterator<Item = Anchors> {
     })
 }
 
+/// What takes one of two cycles: those about the centre and about the corner, in this order.
+#[derive(Debug, Clone, Copy, Default)]
+struct Item {
+    bins: [usize; 2],
+    /// How far from where it would be collected.
+    far: [usize; 2],
+}
+
+/// The cycle each takes: as far as there is room the one on which it is nearer to where it would be collected, so that circuits are short.
+fn chosen(items: &[Item], room: &[usize]) -> Option<Vec<usize>> {
+    // Those that lose least by it choose last, and are the first to be exchanged.
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|item| items[*item].far[0].abs_diff(items[*item].far[1]));
+    let nearer = |item: &Item| usize::from(item.far[1] < item.far[0]);
+    let bins = |item: &usize| {
+        let Item { bins: [centre, corner], .. } = items[*item];
+        if nearer(&items[*item]) == 0 { [centre, corner] } else { [corner, centre] }
+    };
+    let exchanged = share(&order.iter().map(bins).collect::<Vec<_>>(), room)?;
+    let mut chosen = vec![0; items.len()];
+    for (item, exchanged) in order.into_iter().zip(exchanged) {
+        chosen[item] = if exchanged == 0 { nearer(&items[item]) } else { 1 - nearer(&items[item]) };
+    }
+    Some(chosen)
+}
+
 /// Every quarter alike: sections forwards, and from the (q+1)st on backwards.
 fn alike(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
     let (n, size) = (ask.n as usize, reach.size());
@@ -130,12 +156,15 @@ fn alike(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
     let item = |(x, y): (u64, u64)| {
         (x as usize >= half && y as usize >= half).then(|| (x as usize - half) * half + y as usize - half)
     };
-    let mut items = vec![[0; 2]; half * half];
+    let mut items = vec![Item::default(); half * half];
     for (i, ring) in rings.iter().enumerate() {
-        ring.cells.iter().filter_map(|cell| item(*cell)).for_each(|item| items[item][ring.about] = i);
+        for (place, item) in ring.cells.iter().enumerate().filter_map(|(place, cell)| Some((place, item(*cell)?))) {
+            items[item].bins[ring.about] = i;
+            items[item].far[ring.about] = (2 * (place % ring.side) + 1).abs_diff(ring.side);
+        }
     }
     let room = ((ask.q + ask.q / 3) as usize).saturating_mul(size);
-    let chosen = share(&items, &vec![room; rings.len()])?;
+    let chosen = chosen(&items, &vec![room; rings.len()])?;
     let mut sections = Vec::new();
     for (i, ring) in rings.iter().enumerate() {
         let side = ring.side as i64;
@@ -179,7 +208,7 @@ fn around(rings: &[Ring], ask: Ask, reach: Reach, anchors: Anchors) -> Option<Ve
     // A bin for the gap that follows each collector.
     let mut room = Vec::new();
     let mut backward = Vec::new();
-    let mut bins = vec![[NONE; 2]; (n * n) as usize];
+    let mut items = vec![Item { bins: [NONE; 2], far: [0; 2] }; (n * n) as usize];
     for (i, ring) in rings.iter().enumerate() {
         let count = places[i].len();
         let gap = anchors.step * ring.number + anchors.shift * ring.about;
@@ -187,19 +216,21 @@ fn around(rings: &[Ring], ask: Ask, reach: Reach, anchors: Anchors) -> Option<Ve
             let more = (0..ask.q as usize).filter(|j| (gap + j * count / 2) % count == k).count();
             let next = places[i].get(k + 1).copied().unwrap_or(places[i][0] + 4 * ring.side as i64);
             for between in place + 1..next {
-                bins[index(ring.cell(between))][ring.about] = room.len();
+                let item = &mut items[index(ring.cell(between))];
+                item.bins[ring.about] = room.len();
+                item.far[ring.about] = (between - place).min(next - between) as usize;
             }
             backward.push(more);
             room.push(reach.size() * (1 + more) - 1);
         }
     }
-    let free: Vec<usize> = (0..bins.len()).filter(|node| collects[*node] == NONE).collect();
-    let items: Vec<[usize; 2]> = free.iter().map(|node| bins[*node]).collect();
-    if items.iter().flatten().any(|bin| *bin == NONE) {
+    let free: Vec<usize> = (0..items.len()).filter(|node| collects[*node] == NONE).collect();
+    let items: Vec<Item> = free.iter().map(|node| items[*node]).collect();
+    if items.iter().flat_map(|item| item.bins).any(|bin| bin == NONE) {
         return None;
     }
-    let chosen = share(&items, &room)?;
-    let mut takes = vec![NONE; bins.len()];
+    let chosen = chosen(&items, &room)?;
+    let mut takes = vec![NONE; collects.len()];
     free.iter().zip(&chosen).for_each(|(node, about)| takes[*node] = *about);
     let mut sections = Vec::new();
     let mut gaps = backward.into_iter();
@@ -247,7 +278,7 @@ mod tests {
     /// Every node in one section, no link of a cycle within two sections, none with more than q circuits in the middle round. The largest section.
     fn check(n: u64, q: u64, variant: Variant) -> usize {
         let rings = Ring::all(n);
-        let sections = sections(&rings, Ask { n, q, variant });
+        let sections = sections(&rings, Ask { n, q, variant }).unwrap_or_default();
         let mut times = vec![0; (n * n) as usize];
         for (i, ring) in rings.iter().enumerate() {
             let around = 4 * ring.side as i64;

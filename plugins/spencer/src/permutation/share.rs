@@ -2,16 +2,18 @@
 
 /// For each item which of its two bins it goes in, 0 or 1, so that no bin has more than its room; nothing if that can't be.
 ///
-/// Each first goes where there is more room left. Then, while a bin is too full, the shortest chain of exchanges that leads from it to one with room is carried out; if there
+/// The last are the first to choose: the first of their two bins, or the second if there alone is room left. Then, while a bin is too full, the shortest chain of exchanges that leads from it to one with room is carried out; if there
 /// is none, what the bins that chains do reach must hold is more than they have room for.
 pub(super) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();
     let mut touching = vec![Vec::new(); room.len()];
     for (item, bins) in items.iter().enumerate() {
-        chosen[item] = usize::from(left[bins[1]] > left[bins[0]]);
-        left[bins[chosen[item]]] -= 1;
         bins.iter().for_each(|bin| touching[*bin].push(item));
+    }
+    for (item, bins) in items.iter().enumerate().rev() {
+        chosen[item] = usize::from(left[bins[0]] <= 0 && left[bins[1]] > 0);
+        left[bins[chosen[item]]] -= 1;
     }
     let mut seen = vec![usize::MAX; room.len()];
     let mut chains = 0;
@@ -56,8 +58,8 @@ mod tests {
 
     #[test]
     fn exchanges_go_through_bins_that_are_full() {
-        // All three could begin in bin 1, which has room for one; bin 3 has the room.
-        assert_eq!(share(&[[0, 1], [1, 2], [2, 3]], &[0, 1, 1, 1]), Some(vec![1, 1, 1]));
+        // Bin 1 is the only one for what bin 0 has no room for: what was there goes on to bin 2.
+        assert_eq!(share(&[[0, 1], [1, 2]], &[0, 1, 1]), Some(vec![1, 1]));
         assert_eq!(share(&[[0, 1], [0, 1], [0, 1]], &[1, 1]), None);
     }
 

@@ -36,7 +36,8 @@ impl Turn {
             first += ready.section.places.len() as u64;
             ready
         };
-        let sections = sections(&rings, Ask { n, q: torus.q, variant: torus.variant }).into_iter().map(ready).collect();
+        let found = sections(&rings, Ask { n, q: torus.q, variant: torus.variant })?;
+        let sections = found.into_iter().map(ready).collect();
         Some(Self { plane, rings, sections })
     }
 
