@@ -307,6 +307,48 @@ fn what_a_plugin_may_ask_for_is_varied() {
     }
 }
 
+/// A value of a parameter may be wrong where the default isn't.
+#[test]
+fn algorithms_can_be_asked_for_with_parameters() {
+    let dir = tempdir().unwrap();
+    let macros = [
+        ("PLAN", "return problem->param_count ? SWM_OK : shift(problem, host);"),
+        (
+            "TABLE",
+            "static SwmParamInfo way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = &way; wrong.param_count = 1;",
+        ),
+    ];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "way", &macros) else { return };
+    assert_eq!(check(&file, &["--topology", "ring:4"]).0, 0);
+    let given = ["--topology", "ring:4", "--algorithm", "wrong", "--algorithm", "wrong:way=back"];
+    let (code, report) = check(&file, &given);
+    let found = findings(&report);
+    assert!(found.iter().all(|f| f.starts_with("fault delivers wrong:way=back ring:4")), "{found:#?}");
+    assert_eq!((code, report["algorithms"].as_array().unwrap().len()), (1, 2));
+    for (spec, message) in [
+        ("wrogn", "did you mean `wrong`?"),
+        ("wrong:wya=1", "did you mean `way`?"),
+        ("wrong:", "nothing after the colon"),
+    ] {
+        let refused = swapmeet(&["check", file.to_str().unwrap(), "--algorithm", spec]);
+        { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
+    }
+}
+
+#[test]
+fn names_that_bundled_plugins_have_are_remarked_on() {
+    let dir = tempdir().unwrap();
+    let macros = [("PLAN", "return shift(problem, host);"), ("TABLE", "wrong.name = text(\"bruck\");")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "taken", &macros) else { return };
+    let (code, report) = check(&file, &["--topology", "ring:4"]);
+    let taken = "the bundled plugin `classic` has an algorithm of this name: one hides the other";
+    assert!(findings(&report).iter().any(|f| f.starts_with("remark tables bruck ") && f.ends_with(taken)));
+    assert_eq!(code, 0);
+    let new = swapmeet(&["new-plugin", "bruck"]).current_dir(dir.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&new.stderr).into_owned();
+    assert!(said.contains("the bundled plugin `classic` has an algorithm `bruck`"), "{said}");
+}
+
 /// What hangs takes all the time there is: two such cases are enough.
 #[test]
 fn what_hangs_everywhere_is_given_up() {

@@ -8,6 +8,7 @@ use crate::question::{Answer, Plan, Question, Ran, Rung};
 use crate::report::{Examined, Finding, Report, Severity};
 use std::collections::BTreeSet;
 use std::io;
+use swapmeet_core::spec::{Spec, SpecError};
 use swapmeet_workloads::{COLLECTIVES, Workload};
 
 /// A price that is nobody's: one port, so that a plugin that asks is told 1.
@@ -19,8 +20,9 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
     ("virtual_channels=2", "free:ports=1,virtual_channels=2"),
 ];
 
-/// Examines a plugin on a bench. `file` is its name in the report; `topologies` are the machines to try it on.
-pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result<Report> {
+/// Examines a plugin on a bench. `file` is its name in the report; `topologies` are the machines to try it on, `wanted` the algorithms, with
+/// parameters; none for all, with none. An algorithm or parameter that the plugin doesn't have is an [`io::ErrorKind::InvalidInput`].
+pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str], wanted: &[Spec]) -> io::Result<Report> {
     let mut report = Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
     let unreadable = match bench.ask(&Question::About)? {
         Outcome::Answered { answer: Answer::About(about), printed } => {
@@ -40,14 +42,42 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str]) -> io::Result
     if let Some((test, what)) = unreadable {
         report.findings.push(fault(test, "", "", "", what));
     }
-    for algorithm in report.about.iter().flat_map(|about| &about.algorithms) {
-        let mut examiner = Examiner::new(bench, algorithm);
+    let about = report.about.as_ref().map_or(&[][..], |about| &about.algorithms);
+    for (algorithm, params) in chosen(about, wanted)? {
+        let mut examiner = Examiner::new(bench, algorithm, params);
         examiner.all(topologies)?;
         report.algorithms.push(examiner.done);
         report.findings.extend(examiner.findings);
     }
     Ok(report)
 }
+
+/// The algorithms to examine, with the parameters to give them.
+fn chosen<'a>(about: &'a [AlgorithmAbout], wanted: &[Spec]) -> io::Result<Vec<(&'a AlgorithmAbout, Params)>> {
+    if wanted.is_empty() || about.is_empty() {
+        return Ok(about.iter().map(|algorithm| (algorithm, Params::new())).collect());
+    }
+    let bad = |error: SpecError| io::Error::new(io::ErrorKind::InvalidInput, error);
+    let mut chosen = Vec::new();
+    for spec in wanted {
+        let Some(algorithm) = about.iter().find(|a| a.name == spec.name()) else {
+            return Err(bad(spec.unknown_name(about.iter().map(|a| a.name.as_str()))));
+        };
+        let mut params = Params::new();
+        for arg in spec.args() {
+            let keys = || algorithm.params.iter().map(|(key, ..)| key.as_str());
+            match arg.key().filter(|key| keys().any(|k| k == *key)) {
+                Some(key) => params.push((key.to_owned(), arg.value().to_owned())),
+                None => return Err(bad(spec.unknown_key(arg, keys()))),
+            }
+        }
+        chosen.push((algorithm, params));
+    }
+    Ok(chosen)
+}
+
+/// Parameters as a user gives them.
+type Params = Vec<(String, String)>;
 
 /// What a finding is about.
 struct At<'a> {
@@ -61,6 +91,7 @@ struct At<'a> {
 struct Examiner<'a> {
     bench: &'a dyn Bench,
     about: &'a AlgorithmAbout,
+    params: Params,
     done: Examined,
     findings: Vec<Finding>,
     /// Small cases that came out alike each time, with their places and what came of them in a process of their own.
@@ -73,26 +104,30 @@ struct Examiner<'a> {
 const ENOUGH_HUNG: u32 = 2;
 
 impl<'a> Examiner<'a> {
-    fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout) -> Self {
+    fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout, params: Params) -> Self {
         let collectives: Vec<&'static str> = names_of(about.collectives).collect();
-        let done =
-            Examined { algorithm: about.name.clone(), ports_claimed: about.ports, collectives, ..Examined::default() };
-        Self { bench, about, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
+        let done = Examined {
+            algorithm: spec_of(&about.name, &params),
+            ports_claimed: about.ports,
+            collectives,
+            ..Examined::default()
+        };
+        Self { bench, about, params, done, findings: Vec::new(), steady: Vec::new(), hung: 0 }
     }
 
     fn fault(&mut self, test: &'static str, at: &At<'_>, what: String) {
-        self.findings.push(fault(test, &self.about.name, at.place, at.workload, what));
+        self.findings.push(fault(test, &self.done.algorithm, at.place, at.workload, what));
     }
 
     fn remark(&mut self, test: &'static str, at: &At<'_>, what: String) {
-        let finding = fault(test, &self.about.name, at.place, at.workload, what);
+        let finding = fault(test, &self.done.algorithm, at.place, at.workload, what);
         self.findings.push(Finding { severity: Severity::Remark, ..finding });
     }
 
     fn rung(&self, topology: &str, workload: String, machine: &str) -> Rung {
         Rung {
             algorithm: self.about.name.clone(),
-            params: Vec::new(),
+            params: self.params.clone(),
             topology: topology.to_owned(),
             workload,
             machine: machine.to_owned(),
@@ -196,7 +231,7 @@ impl<'a> Examiner<'a> {
             let mut rung = self.rung(topology, sizes("uniform:8"), ONE_PORT);
             rung.params.push((key.clone(), default.clone()));
             let place = format!("{topology}, {key}={default}");
-            if default.is_empty() {
+            if default.is_empty() || self.params.iter().any(|(given, _)| given == key) {
                 continue;
             }
             if let Some((_, plan)) = self.tried(&rung, &place)?
@@ -313,7 +348,7 @@ impl<'a> Examiner<'a> {
             }
             Outcome::Answered { answer, printed } => {
                 if let Some(line) = printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet")) {
-                    self.findings.push(quiet(&self.about.name, at.place, at.workload, &line));
+                    self.findings.push(quiet(&self.done.algorithm, at.place, at.workload, &line));
                 }
                 return Ok(Some(answer));
             }
@@ -333,6 +368,12 @@ impl<'a> Examiner<'a> {
         }
         Ok(None)
     }
+}
+
+/// `name:key=value,..`, as users type it.
+fn spec_of(name: &str, params: &[(String, String)]) -> String {
+    let params: Vec<String> = params.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if params.is_empty() { name.to_owned() } else { format!("{name}:{}", params.join(",")) }
 }
 
 /// How well a machine suits special cases: the more nodes the better while they are few, then the fewer.

@@ -31,10 +31,18 @@ pub struct Finding {
     pub what: String,
 }
 
+impl Finding {
+    /// A remark on an algorithm as such.
+    pub fn remark(test: &'static str, algorithm: &str, what: String) -> Self {
+        let (algorithm, place, workload) = (algorithm.to_owned(), String::new(), String::new());
+        Self { severity: Severity::Remark, test, algorithm, place, workload, what }
+    }
+}
+
 /// What was done with one algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Examined {
-    /// Its name.
+    /// Its name, with the parameters it was given.
     pub algorithm: String,
     /// Its collectives.
     pub collectives: Vec<&'static str>,
@@ -93,6 +101,12 @@ impl fmt::Display for Report {
             None => writeln!(f, "{}", self.file)?,
         }
         self.findings_of(f, "")?;
+        // What is said of tables is said once, whatever parameters an algorithm is given.
+        for name in self.about.iter().flat_map(|about| &about.algorithms).map(|a| &a.name) {
+            if self.algorithms.iter().all(|examined| examined.algorithm != *name) {
+                self.findings_of(f, name)?;
+            }
+        }
         for examined in &self.algorithms {
             write!(f, "\n{examined}")?;
             self.findings_of(f, &examined.algorithm)?;

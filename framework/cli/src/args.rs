@@ -149,7 +149,7 @@ Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
 folder and beside the program.";
 
 /// Where plugins are looked for.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct PluginArgs {
     /// A folder of plugins, or a plugin's file; searched first, may be given several times.
     ///

@@ -2,6 +2,7 @@
 
 use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
 use crate::failure::{Failure, SOME_FAILED};
+use crate::run::bundled_owner;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -10,7 +11,8 @@ use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::Duration;
 use swapmeet_check::bench::Processes;
-use swapmeet_check::{Answer, Bench, LADDER, Limits, Outcome, Question, answer, examine};
+use swapmeet_check::{Answer, Bench, Finding, LADDER, Limits, Outcome, Question, Report, answer, examine};
+use swapmeet_core::spec::Spec;
 use swapmeet_runner::limits::limit_memory;
 use swapmeet_runner::topology;
 
@@ -19,6 +21,8 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
     }
+    let wanted: Result<Vec<Spec>, _> = args.algorithms.iter().map(|spec| Spec::parse("algorithm", spec)).collect();
+    let wanted = wanted.map_err(|e| Failure::Usage(format!("--algorithm: {e}")))?;
     if args.plugin.is_dir() {
         let what = "is a folder, expected a plugin's file such as target/release/libmy_ring.so";
         return Err(Failure::Usage(format!("{}: {what}", args.plugin.display())));
@@ -26,7 +30,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if !args.plugin.is_file() {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
     }
-    let own = |e| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
+    let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
         plugin: args.plugin.clone(),
@@ -37,14 +41,30 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         topologies = LADDER.to_vec();
     }
     let bench = Watched::new(processes);
-    let report = examine(&bench, &args.plugin.display().to_string(), &topologies).map_err(own)?;
+    let report = examine(&bench, &args.plugin.display().to_string(), &topologies, &wanted);
     bench.bar.finish_and_clear();
+    let mut report = report.map_err(|e| match e.kind() {
+        io::ErrorKind::InvalidInput => Failure::Usage(format!("--algorithm: {e}")),
+        _ => own(e),
+    })?;
+    report.findings.extend(taken(&report));
     let text = match args.format {
         ReportFormat::Text => report.to_string(),
         ReportFormat::Json => serde_json::to_string_pretty(&report).map_err(|e| Failure::Output(e.to_string()))?,
     };
     writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+}
+
+/// Remarks on names that bundled plugins have already: whichever plugin is found first would hide the other.
+fn taken(report: &Report) -> Vec<Finding> {
+    let algorithms = report.about.iter().flat_map(|about| about.algorithms.iter().map(|a| (&about.name, &a.name)));
+    let taken = algorithms.filter_map(|(plugin, name)| {
+        let other = bundled_owner(name).filter(|other| other != plugin)?;
+        let what = format!("the bundled plugin `{other}` has an algorithm of this name: one hides the other");
+        Some(Finding::remark("tables", name, what))
+    });
+    taken.collect()
 }
 
 /// Says what is being tried, on a terminal.

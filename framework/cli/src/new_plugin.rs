@@ -2,6 +2,7 @@
 
 use crate::args::{Lang, NewPluginArgs};
 use crate::failure::Failure;
+use crate::run::bundled_owner;
 use crate::say::say;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,6 +23,12 @@ pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
         Lang::Rust => "cargo build --release",
         Lang::C => "make",
     };
+    if let Some(plugin) = bundled_owner(name.as_str()) {
+        say!(
+            "remark: the bundled plugin `{plugin}` has an algorithm `{}`: one hides the other, unless yours is renamed",
+            args.name
+        );
+    }
     say!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);
     Ok(ExitCode::SUCCESS)
 }

@@ -18,7 +18,7 @@ use swapmeet_runner::case::{self, Case};
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::Registry;
+use swapmeet_runner::registry::{Origin, Registry};
 use swapmeet_workloads::file::read_bounded;
 
 mod progress;
@@ -282,6 +282,13 @@ pub fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     let program = std::env::current_exe();
     let reader = program.map_or(Reader::Here, |program| Reader::Child(vec![program, "describe-plugins".into()]));
     Registry::find(&plugins.plugin_dirs, &reader).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+/// The plugin among the program's own that has an algorithm of this name.
+pub fn bundled_owner(name: &str) -> Option<String> {
+    let registry = registry(&PluginArgs::default()).ok()?;
+    let mut own = registry.origins().filter(|(_, origin)| *origin == Origin::Program).map(|(plugin, _)| plugin);
+    own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name)).map(|plugin| plugin.name.clone())
 }
 
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::fault;
 use crate::about::{About, AlgorithmAbout};
-use crate::report::{Finding, Severity};
+use crate::report::Finding;
 use std::collections::BTreeSet;
 use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_PERMUTATION};
 
@@ -74,7 +74,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
 }
 
 fn remark(algorithm: &str, what: String) -> Finding {
-    Finding { severity: Severity::Remark, ..fault("tables", algorithm, "", "", what) }
+    Finding::remark("tables", algorithm, what)
 }
 
 fn is_name(name: &str) -> bool {

@@ -17,6 +17,7 @@ pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   swapmeet check target/release/libmy_ring.so
   swapmeet check libmy-ring.so --topology torus:16x16 --topology graph:mine.txt
+  swapmeet check libmy-ring.so --algorithm my-ring --algorithm my-ring:way=back
   swapmeet check libmy-ring.so --timeout 2 --memory-limit 256MiB --format json
 
 Each case runs in a process of its own, so that a crash is a finding and not the
@@ -54,6 +55,9 @@ pub struct CheckArgs {
     /// A topology to try it on, instead of the built-in ladder; may be given several times.
     #[arg(long = "topology", value_name = "SPEC")]
     pub topologies: Vec<String>,
+    /// An algorithm to try instead of all, with parameters (`NAME:key=value`); may be given several times.
+    #[arg(long = "algorithm", value_name = "SPEC")]
+    pub algorithms: Vec<String>,
     /// Seconds that one schedule may take.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "10")]
     pub timeout: f64,
