@@ -4,7 +4,7 @@ use crate::app::{App, Leave, Wish};
 use crate::keys::{Action, Scope, action};
 use crate::model::comparison::Column;
 use crate::model::picks::{Item, Section};
-use crate::typing::Purpose;
+use crate::typed::Purpose;
 use crate::ui::{Panel, Question, Scale, Shown};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 

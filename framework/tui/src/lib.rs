@@ -6,19 +6,23 @@
 mod actions;
 pub mod app;
 pub mod engine;
+mod facts;
 mod input;
 pub mod keys;
 pub mod model;
 mod mouse;
 mod moving;
+mod panel;
 mod playing;
 mod save;
 mod shown;
 pub mod terminal;
+mod theme;
+pub mod typed;
 mod typing;
 pub mod ui;
 pub mod view;
 
 pub use app::{App, Outcome, Setup};
 pub use terminal::run;
-pub use view::theme::{Theme, is_ascii_terminal};
+pub use theme::{Theme, is_ascii_terminal};

@@ -1,13 +1,13 @@
 //! Cursors: from panel to panel, from line to line, from case to case.
 
 use crate::app::App;
+use crate::facts;
 use crate::model::comparison::Column;
 use crate::model::frames::Recording;
 use crate::model::lattice::Lattice;
 use crate::model::picks::Section;
 use crate::model::queue::Row;
 use crate::ui::Panel;
-use crate::view::details;
 
 impl App {
     /// Gives a panel the keys.
@@ -47,7 +47,7 @@ impl App {
                 self.families.get(self.ui.family).map_or(0, |f| f.only(self.filter(panel)).crossovers.len())
             }
             Panel::Network => self.queue.rows().len(),
-            Panel::Details => details::entries(self).len(),
+            Panel::Details => facts::entries(self).len(),
             Panel::Log => self.log_lines().len(),
         }
     }

@@ -1,9 +1,9 @@
 //! Completion time against block size or nodes: a curve an algorithm, crossovers marked.
 
 use super::paint::{Painter, width};
-use super::theme::MARKS;
 use crate::app::App;
 use crate::model::curves::{Axis, Curve, Family};
+use crate::theme::MARKS;
 use crate::ui::{Panel, Scale};
 use ratatui::layout::Rect;
 use swapmeet_results::duration;

@@ -1,83 +1,12 @@
 //! All about one case: how to repeat it, its schedule's phases, every column of its row.
 
 use super::paint::{Painter, width, wrap};
-use crate::app::{App, many};
-use crate::model::Words;
+use crate::app::App;
+use crate::facts;
 use crate::model::comparison::Line;
-use crate::model::curves::size_text;
-use crate::model::queue::{Row, State};
-use crate::save::command;
+use crate::model::queue::Row;
 use crate::ui::Panel;
 use ratatui::layout::Rect;
-use swapmeet_results::columns;
-
-/// A name and what it is; a heading has nothing after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    name: String,
-    value: String,
-}
-
-fn entry(name: &str, value: impl Into<String>) -> Entry {
-    Entry { name: name.to_owned(), value: value.into() }
-}
-
-/// All there is to say.
-pub(crate) fn entries(app: &App) -> Vec<Entry> {
-    let Some((_, row)) = app.focused() else { return Vec::new() };
-    let algorithm = &row.case.algorithm.algorithm;
-    let mut all = vec![entry("to repeat it", command(&row.case, &app.plugin_dirs)), entry("state", state(row))];
-    all.push(entry("algorithm", algorithm.title.clone()));
-    if !algorithm.paper.is_empty() {
-        all.push(entry("paper", algorithm.paper.clone()));
-    }
-    all.push(entry("plugin", format!("{} {}", algorithm.plugin.0, algorithm.plugin.1)));
-    if let Some(spec) = row.case.machine.stands_for() {
-        all.push(entry("machine", format!("{} is {spec}", row.case.machine.name())));
-    }
-    all.extend(schedule(app, row));
-    if let Some(record) = row.record() {
-        all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
-        all.extend(columns().zip(record.fields()).map(|(name, value)| entry(name, value)));
-    }
-    let filter = app.filter(Panel::Details);
-    let words = Words::of(filter);
-    all.retain(|entry| filter.is_empty() || words.are_in(&format!("{} {}", entry.name, entry.value)));
-    all
-}
-
-fn state(row: &Row) -> String {
-    match &row.state {
-        State::Done(record) if !record.reason.is_empty() => format!("{}: {}", record.status, record.reason),
-        _ => row.word().to_owned(),
-    }
-}
-
-/// The schedule's phases, once it has been walked.
-fn schedule(app: &App, row: &Row) -> Vec<Entry> {
-    let Some(recording) = app.recording.as_ref().filter(|r| r.key == row.key) else { return Vec::new() };
-    if recording.phases().is_empty() && !recording.is_walking() {
-        return Vec::new();
-    }
-    let mut all = vec![entry("", ""), entry("SCHEDULE", "")];
-    for (number, phase) in (1..).zip(recording.phases()) {
-        let name = if phase.name.is_empty() { String::new() } else { format!("{}: ", phase.name) };
-        all.push(entry(
-            &format!("{number}."),
-            format!(
-                "{name}{}, {}, longest {}, busiest link {}",
-                many(phase.steps as usize, "step"),
-                many(phase.messages as usize, "message"),
-                size_text(phase.longest as f64),
-                phase.worst_link
-            ),
-        ));
-    }
-    if recording.is_walking() {
-        all.push(entry("", "being walked .."));
-    }
-    all
-}
 
 /// Which repetition it is, where there are several: a line of the comparison is the mean of all.
 fn of_repetitions(app: &App, row: &Row) -> String {
@@ -110,7 +39,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     );
     let area = painter.panel(area, Panel::Details, &title);
     let theme = painter.theme;
-    let all = entries(app);
+    let all = facts::entries(app);
     if all.is_empty() {
         return painter.nothing(area, "Nothing here has these words. Esc shows all.");
     }

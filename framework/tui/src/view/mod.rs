@@ -10,7 +10,6 @@ mod network;
 mod overlay;
 mod paint;
 mod parts;
-pub mod theme;
 
 use crate::app::App;
 use crate::keys::{Action, hints};
@@ -85,7 +84,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App) -> Hits {
     }
     if app.ui.ascii {
         for cell in &mut frame.buffer_mut().content {
-            if let Some(plain) = theme::ascii(cell.symbol()) {
+            if let Some(plain) = crate::theme::ascii(cell.symbol()) {
                 cell.set_symbol(plain);
             }
         }

@@ -2,11 +2,11 @@
 
 use super::Target;
 use super::paint::{Painter, width};
-use super::theme::{LEVELS, SHADES, level};
 use crate::app::{App, many};
 use crate::model::curves::size_text;
 use crate::model::frames::{Frame, Recording};
 use crate::model::lattice::{Across, Lattice};
+use crate::theme::{LEVELS, SHADES, level};
 use crate::ui::{Panel, Shown};
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -4,7 +4,7 @@ use super::paint::{Painter, width, wrap};
 use super::{LEAST, Target};
 use crate::app::{App, many};
 use crate::keys::{Action, BINDINGS, Scope};
-use crate::typing::{Purpose, Typing};
+use crate::typed::{Purpose, Typing};
 use crate::ui::Question;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};

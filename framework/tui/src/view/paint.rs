@@ -1,8 +1,8 @@
 //! A brush that never leaves its area, and the frames, tables and scrolling that panels share.
 
-use super::theme::Theme;
 use super::{Hits, Target};
 use crate::app::App;
+use crate::theme::Theme;
 use crate::ui::Panel;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;

@@ -1,11 +1,11 @@
 //! Where time goes: the six parts of each algorithm's time, end to end.
 
 use super::paint::{Painter, width};
-use super::theme::FILLINGS;
 use crate::app::App;
 use crate::model::Words;
 use crate::model::comparison::{Group, Line, PARTS};
 use crate::model::short::Short;
+use crate::theme::FILLINGS;
 use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
