@@ -172,7 +172,7 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
 
 #[test]
 fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22() {
-    // 2 log_(2q+1)(n/4q) + 1 rounds, n/4 + n/4q - 1 blocks; the longest circuit of the middle round has 3(n-1) links.
+    // 2 log_(2q+1)(n/4q) + 1 rounds, n/4 + n/4q - 1 blocks.
     for (n, q, rounds, blocks) in [
         (4, 1, 1.0, 1.0),
         (12, 1, 3.0, 5.0),
@@ -185,10 +185,9 @@ fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22()
         for name in ["rotate-90", "rotate-270"] {
             for form in ["", ":form=balanced"] {
                 let algorithm = format!("torus-permutation{form}");
-                let (r, links, b) =
+                let (r, _, b) =
                     costs(&format!("torus:{n}x{n}"), &algorithm, &format!("permutation/{name}:1"), "all", q);
                 assert_eq!((r, b), (rounds, blocks), "{name} on {n}x{n}, q = {q}");
-                assert!(links >= 3.0 * (f64::from(n) - 1.0));
             }
         }
     }
