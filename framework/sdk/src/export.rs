@@ -389,6 +389,6 @@ mod tests {
         assert_eq!(call("mood", "fine"), (SWM_OK, String::new()));
         assert_eq!(call("mood", "fail"), (SWM_ERROR, "out of luck".to_owned()));
         assert_eq!(call("mood", "stopped"), (SWM_STOPPED, String::new()));
-        assert_eq!(call("slices", "many"), (SWM_UNSUPPORTED, "`slices=many`: expected a whole number".to_owned()));
+        assert_eq!(call("slices", "many"), (SWM_ERROR, "`slices=many`: expected a whole number".to_owned()));
     }
 }

@@ -8,29 +8,40 @@ use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, 
 
 /// What a parameter can be read as ([`Problem::param`]); a plugin can make types of its own such values.
 pub trait ParamValue: FromStr {
-    /// What its text should be, in words: "a whole number".
-    const EXPECTED: &'static str;
+    /// What a text that doesn't parse should have been, in words: "a whole number".
+    fn expected(given: &str) -> String;
 }
 
-macro_rules! param_values {
-    ($($type:ty: $expected:literal;)+) => {
+macro_rules! whole_numbers {
+    ($($type:ty)+) => {
         $(impl ParamValue for $type {
-            const EXPECTED: &'static str = $expected;
+            fn expected(given: &str) -> String {
+                match given.parse::<i128>() {
+                    Ok(_) => format!("a whole number from {} to {}", Self::MIN, Self::MAX),
+                    Err(_) => "a whole number".to_owned(),
+                }
+            }
         })+
     };
 }
 
-param_values! {
-    u8: "a whole number";
-    u16: "a whole number";
-    u32: "a whole number";
-    u64: "a whole number";
-    usize: "a whole number";
-    i32: "a whole number";
-    i64: "a whole number";
+macro_rules! other_values {
+    ($($type:ty: $expected:literal;)+) => {
+        $(impl ParamValue for $type {
+            fn expected(_: &str) -> String {
+                $expected.to_owned()
+            }
+        })+
+    };
+}
+
+whole_numbers! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
+
+other_values! {
     f32: "a number";
     f64: "a number";
     bool: "true or false";
+    char: "one character";
 }
 
 /// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
@@ -46,7 +57,7 @@ param_values! {
 ///     }
 ///
 ///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-///         // As the user gave it, or 4; `pieces=many` refuses the case, with its reason.
+///         // As the user gave it, or 4; `pieces=many` is the user's error, and says so.
 ///         let pieces: u64 = problem.param("pieces", 4)?;
 ///         let [rows, columns] = problem.topology().dims() else {
 ///             return Err(Stop::unsupported(format!("{} has not two dimensions", problem.topology().spec())));
@@ -150,10 +161,11 @@ impl<'a> Problem<'a> {
     /// The parameter `key`, or `default` if the user didn't give it.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] where its text doesn't parse, with a message that names the parameter.
+    /// [`Stop::Failed`] where its text doesn't parse, with a message that names the parameter: a misprint of the user's is an error, not a
+    /// case that the algorithm can't run.
     pub fn param<T: ParamValue>(&self, key: &str, default: T) -> Result<T, Stop> {
         let Some(given) = self.param_text(key) else { return Ok(default) };
-        given.parse().map_err(|_| Stop::unsupported(format!("`{key}={given}`: expected {}", T::EXPECTED)))
+        given.parse().map_err(|_| Stop::failed(format!("`{key}={given}`: expected {}", T::expected(given))))
     }
 
     fn params(&self) -> impl Iterator<Item = &'a SwmParam> + use<'a> {
@@ -221,6 +233,7 @@ fn text<'a>(raw: SwmStr) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{About, Algorithm, Rehearsal, Schedule, Stop};
     use std::mem::size_of;
 
     /// The nodes that are read of a topology, or why none are, where problem and topology claim sizes of their own.
@@ -250,5 +263,35 @@ mod tests {
         let (problem, topology) = (size_of::<SwmProblem>(), size_of::<SwmTopology>());
         assert_eq!(nodes(8, topology), Err("the host gave a problem of 8 bytes, expected at least 56".to_owned()));
         assert_eq!(nodes(problem, 55), Err("the host gave a topology of 55 bytes, expected at least 56".to_owned()));
+    }
+
+    /// Reads a parameter of one type.
+    struct Reads(fn(&Problem<'_>) -> Result<(), Stop>);
+
+    impl Algorithm for Reads {
+        fn about(&self) -> About {
+            About { name: "reads", ..About::DEFAULT }
+        }
+
+        fn plan(&self, problem: &Problem<'_>, _: &mut Schedule<'_>) -> Result<(), Stop> {
+            self.0(problem)
+        }
+    }
+
+    #[test]
+    fn a_value_that_makes_no_sense_is_the_users_error_and_says_what_was_expected() {
+        let told = |value: &str, read| Rehearsal::on("ring", &[4]).param("k", value).plan(&Reads(read)).map(|_| ());
+        let says = |what: &str| Err(Stop::failed(what));
+        assert_eq!(told("x", |p| p.param("k", 0_i64).map(|_| ())), says("`k=x`: expected a whole number"));
+        assert_eq!(told("-3", |p| p.param("k", 0_i64).map(|_| ())), Ok(()));
+        assert_eq!(
+            told("-3", |p| p.param("k", 0_u8).map(|_| ())),
+            says("`k=-3`: expected a whole number from 0 to 255")
+        );
+        assert_eq!(
+            told("99999999999", |p| p.param("k", 0_u32).map(|_| ())),
+            says("`k=99999999999`: expected a whole number from 0 to 4294967295")
+        );
+        assert_eq!(told("2", |p| p.param("k", false).map(|_| ())), says("`k=2`: expected true or false"));
     }
 }

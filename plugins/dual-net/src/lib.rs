@@ -50,7 +50,7 @@ impl Variant {
         match problem.param_text("variant") {
             None | Some("lean") => Ok(Self::Lean),
             Some("printed") => Ok(Self::Printed),
-            Some(other) => Err(Stop::unsupported(format!("`variant={other}`: expected printed or lean"))),
+            Some(other) => Err(Stop::failed(format!("`variant={other}`: expected printed or lean"))),
         }
     }
 }

@@ -43,12 +43,12 @@ impl Algorithm for FourStage {
         let start = match problem.param_text("start") {
             None | Some("printed") => Start::Printed,
             Some("balanced") => Start::Balanced,
-            Some(other) => return Err(Stop::unsupported(format!("`start={other}`: expected printed or balanced"))),
+            Some(other) => return Err(Stop::failed(format!("`start={other}`: expected printed or balanced"))),
         };
         let stall = match problem.param_text("stall") {
             None | Some("corrected") => Stall::Corrected,
             Some("printed") => Stall::Printed,
-            Some(other) => return Err(Stop::unsupported(format!("`stall={other}`: expected corrected or printed"))),
+            Some(other) => return Err(Stop::failed(format!("`stall={other}`: expected corrected or printed"))),
         };
         let array = Array::new(line(problem)?);
         schedule.move_amounts(&[array.p])?;

@@ -48,7 +48,7 @@ impl Choice {
             Some("balanced") => Form::Balanced,
             Some("combined") => Form::Combined,
             Some(word) => {
-                return Err(Stop::unsupported(format!("`form={word}`: expected one of standard, balanced, combined")));
+                return Err(Stop::failed(format!("`form={word}`: expected one of standard, balanced, combined")));
             }
         };
         let directions = match problem.param_text("directions") {
@@ -56,7 +56,7 @@ impl Choice {
             Some("forward") => Directions::Forward,
             Some("both") => Directions::Both,
             Some(word) => {
-                return Err(Stop::unsupported(format!("`directions={word}`: expected one of forward, both")));
+                return Err(Stop::failed(format!("`directions={word}`: expected one of forward, both")));
             }
         };
         Ok(Self { form, directions })

@@ -49,7 +49,7 @@ impl Torus {
             None => Variant::AllPorts,
             Some(word) => variants.iter().find(|(name, _)| *name == word).map(|(_, v)| *v).ok_or_else(|| {
                 let names: Vec<&str> = variants.iter().map(|(name, _)| *name).collect();
-                Stop::unsupported(format!("`variant={word}`: expected one of {}", names.join(", ")))
+                Stop::failed(format!("`variant={word}`: expected one of {}", names.join(", ")))
             })?,
         };
         let q = problem.virtual_channels();
