@@ -46,7 +46,7 @@ mod set;
 pub use collective::Collective;
 pub use export::{About, Algorithm, ParamInfo};
 pub use problem::{ParamValue, Problem, Topology};
-pub use rehearsal::{Rehearsal, RehearsedSend, RehearsedStep};
+pub use rehearsal::{Rehearsal, Rehearsed, RehearsedRoute, RehearsedSend, RehearsedStep};
 pub use schedule::{Amount, Deal, Route, Schedule, Send, Stop};
 pub use set::{Axis, Set};
 

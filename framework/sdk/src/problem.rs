@@ -168,6 +168,11 @@ impl<'a> Problem<'a> {
         given.parse().map_err(|_| Stop::failed(format!("`{key}={given}`: expected {}", T::expected(given))))
     }
 
+    /// A line for the log, as [`Schedule::log`](crate::Schedule::log).
+    pub fn log(&self, line: &str) {
+        crate::schedule::log(self.host, line);
+    }
+
     fn params(&self) -> impl Iterator<Item = &'a SwmParam> + use<'a> {
         let raw = self.raw;
         let len = if raw.params.is_null() { 0 } else { raw.param_count as usize };

@@ -4,8 +4,8 @@ use crate::set::{Axis, Set};
 use std::fmt;
 use std::marker::PhantomData;
 use swapmeet_abi::{
-    SWM_AMOUNTS, SWM_COPY, SWM_HAND, SWM_LOCAL, SWM_NAMED, SWM_OK, SWM_STRICT, SwmDeal, SwmHost, SwmLayout, SwmRoute,
-    SwmSend, SwmStr,
+    SWM_AMOUNTS, SWM_COPY, SWM_HAND, SWM_LOCAL, SWM_LOG_INFO, SWM_NAMED, SWM_OK, SWM_STRICT, SwmDeal, SwmHost,
+    SwmLayout, SwmRoute, SwmSend, SwmStr,
 };
 
 /// So many bytes for one destination, as [`Send::amounts`] names them.
@@ -347,10 +347,23 @@ impl<'a> Schedule<'a> {
         answer(self.host.deal.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
-    /// Every node rearranges all it holds, once, before the next step.
+    /// A line for the log, shown on standard error while cases run: for what a reader of the row should know. Standard output is the program's.
+    pub fn log(&self, line: &str) {
+        log(self.host, line);
+    }
+
+    /// Every node rearranges all it holds, once, before the next step. Begin a new step for what is sent after it.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         answer(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))
+    }
+}
+
+/// Says a line to whoever runs the case.
+pub(crate) fn log(host: &SwmHost, line: &str) {
+    if let Some(log) = host.log {
+        // SAFETY: the function and its context come from the host's table; `line` outlives the call.
+        unsafe { log(host.ctx, SWM_LOG_INFO, SwmStr::new(line)) };
     }
 }
 
