@@ -22,6 +22,11 @@ fn findings(report: &Value) -> Vec<String> {
     all.map(|f| ["severity", "test", "algorithm", "place", "what"].map(|key| text(f, key)).join(" ")).collect()
 }
 
+/// Those that are faults.
+fn faults(report: &Value) -> Vec<String> {
+    findings(report).into_iter().filter(|finding| finding.starts_with("fault ")).collect()
+}
+
 /// Small machines of every kind that a wrong rule tends to show on.
 const SHORT_LADDER: [&str; 18] = [
     "--topology",
@@ -267,7 +272,7 @@ fn what_a_plugin_keeps_between_problems_is_found() {
         let plan = format!("{nodes} {plan}");
         let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)]) else { return };
         let (code, report) = check(&file, &SHORT_LADDER);
-        let found = findings(&report);
+        let found = faults(&report);
         assert!(
             matches!(&found[..], [one] if one.starts_with("fault repeats wrong ") && one.contains(what)),
             "{found:#?}"
@@ -302,7 +307,7 @@ fn what_a_plugin_may_ask_for_is_varied() {
         let plan = format!("return {asks} ? SWM_OK : shift(problem, host);");
         let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)]) else { return };
         let (_, report) = check(&file, &["--topology", "ring:4"]);
-        let found = findings(&report);
+        let found = faults(&report);
         assert!(matches!(&found[..], [one] if one.starts_with(&format!("fault delivers wrong {place}"))), "{found:#?}");
     }
 }
@@ -322,7 +327,7 @@ fn algorithms_can_be_asked_for_with_parameters() {
     assert_eq!(check(&file, &["--topology", "ring:4"]).0, 0);
     let given = ["--topology", "ring:4", "--algorithm", "wrong", "--algorithm", "wrong:way=back"];
     let (code, report) = check(&file, &given);
-    let found = findings(&report);
+    let found = faults(&report);
     assert!(found.iter().all(|f| f.starts_with("fault delivers wrong:way=back ring:4")), "{found:#?}");
     assert_eq!((code, report["algorithms"].as_array().unwrap().len()), (1, 2));
     for (spec, message) in [
@@ -388,7 +393,7 @@ fn the_report_is_for_reading() {
         ring-c 0.1.0, plugin ABI 1.0, MIT OR Apache-2.0
 
         c-ring (alltoall)
-          verified  13 of 13 cases, every block, up to 512 nodes
+          verified  17 of 17 cases, every block, up to 512 nodes
           ports     1 claimed, 1 used at most
 
         passed: 0 faults, 0 remarks
