@@ -67,7 +67,11 @@ pub struct Generator {
 /// All generators.
 pub fn generators() -> &'static [Generator] {
     &[
-        Generator { name: "uniform", syntax: "uniform:SIZE", help: "every node has SIZE bytes for every other" },
+        Generator {
+            name: "uniform",
+            syntax: "uniform:SIZE",
+            help: "every node has SIZE bytes for every node (also for itself, which need not travel)",
+        },
         Generator {
             name: "one-spike",
             syntax: "one-spike:max=SIZE,rest=SIZE",
@@ -86,14 +90,14 @@ pub fn generators() -> &'static [Generator] {
         Generator {
             name: "matrix",
             syntax: "matrix:FILE.csv",
-            help: "N rows of N byte counts, row = sender, no header",
+            help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself",
         },
     ]
 }
 
 /// Collectives that a workload can be for, with what they are; `alltoall` is the default.
 pub const COLLECTIVES: [(&str, &str); 6] = [
-    ("alltoall", "every node has a block for every other"),
+    ("alltoall", "every node has a block for every node; its own is there already"),
     ("broadcast", "node 0 has one block, which everyone is to have"),
     ("scatter", "node 0 has a block for each"),
     ("gather", "each has a block for node 0"),

@@ -36,7 +36,7 @@
 // The host refused a call (the schedule broke a rule, or the case was stopped); the plugin should return this at once.
 #define SWM_STOPPED 3
 
-// Every node has a block for every other: complete exchange, all-to-all personalized communication.
+// Every node has a block for every node: complete exchange, all-to-all personalized communication.
 #define SWM_ALLTOALL 0
 
 // The root has one block, which everyone is to have.
@@ -242,7 +242,8 @@ typedef struct SwmSend {
     uint64_t from;
     // Receiver, a node of the schedule's grid.
     uint64_t to;
-    // Where the blocks come from.
+    // Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
+    // strict send of everything a node holds takes it along.
     struct SwmSet origins;
     // Where the blocks go. In a permutation `SWM_ALL`: its blocks are known by their origins.
     struct SwmSet destinations;
@@ -260,6 +261,7 @@ typedef struct SwmSend {
 
 // A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
 // `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. Hands are then sent one by one (`SWM_HAND`).
+// What the node holds for itself is dealt out with the rest.
 typedef struct SwmDeal {
     // Size of this struct.
     uint32_t size;
@@ -298,7 +300,7 @@ typedef struct SwmHost {
     void (*log)(void *ctx, uint32_t level, struct SwmStr line);
     // Bytes of each block when sizes are uniform, else the largest block.
     uint64_t (*block_bytes)(void *ctx);
-    // Bytes of the block from node `from` to node `to` of the machine.
+    // Bytes of the block from node `from` to node `to` of the machine; `from` and `to` may be the same, for what a node has for itself.
     uint64_t (*pair_bytes)(void *ctx, uint64_t from, uint64_t to);
     // Messages a node may send, and receive, at a time; `UINT64_MAX` for all links at once.
     uint64_t (*ports)(void *ctx);

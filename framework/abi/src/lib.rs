@@ -43,7 +43,7 @@ pub const SWM_ERROR: i32 = 2;
 /// The host refused a call (the schedule broke a rule, or the case was stopped); the plugin should return this at once.
 pub const SWM_STOPPED: i32 = 3;
 
-/// Every node has a block for every other: complete exchange, all-to-all personalized communication.
+/// Every node has a block for every node: complete exchange, all-to-all personalized communication.
 pub const SWM_ALLTOALL: u32 = 0;
 /// The root has one block, which everyone is to have.
 pub const SWM_BROADCAST: u32 = 1;
@@ -157,7 +157,8 @@ pub struct SwmSend {
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// Where the blocks come from.
+    /// Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
+    /// strict send of everything a node holds takes it along.
     pub origins: SwmSet,
     /// Where the blocks go. In a permutation [`SWM_ALL`]: its blocks are known by their origins.
     pub destinations: SwmSet,
@@ -185,6 +186,7 @@ pub struct SwmAmount {
 
 /// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
 /// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. Hands are then sent one by one ([`SWM_HAND`]).
+/// What the node holds for itself is dealt out with the rest.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmDeal {
@@ -291,7 +293,7 @@ pub struct SwmHost {
     pub log: Option<unsafe extern "C" fn(ctx: *mut c_void, level: u32, line: SwmStr)>,
     /// Bytes of each block when sizes are uniform, else the largest block.
     pub block_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
-    /// Bytes of the block from node `from` to node `to` of the machine.
+    /// Bytes of the block from node `from` to node `to` of the machine; `from` and `to` may be the same, for what a node has for itself.
     pub pair_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64, to: u64) -> u64>,
     /// Messages a node may send, and receive, at a time; `u64::MAX` for all links at once.
     pub ports: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,

@@ -5,7 +5,7 @@ use swapmeet_abi::{SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_P
 /// What is to reach whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collective {
-    /// Every node has a block for every other.
+    /// Every node has a block for every node; that for itself is where it should be already.
     AllToAll,
     /// The root has one block for everyone.
     Broadcast,

@@ -129,7 +129,7 @@ impl<'a> Problem<'a> {
         self.host.block_bytes.map_or(0, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// Bytes that node `from` of the machine has for node `to`. Asking for one pair makes the plan one for these sizes alone.
+    /// Bytes that node `from` of the machine has for node `to`, which may be itself. Asking for one pair makes the plan one for these sizes alone.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
         // SAFETY: as above.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })

@@ -103,7 +103,7 @@ impl<'a> Route<'a> {
 }
 
 /// One send: of what `from` holds, the blocks with origin in one set and destination in another go to `to`. Until narrowed
-/// down, that is everything.
+/// down, that is everything: also the block that a node has for itself in an all-to-all, which is where it should be already.
 ///
 /// ```
 /// use swapmeet_sdk::{Send, Set};
@@ -210,7 +210,7 @@ impl<'a> Send<'a> {
 }
 
 /// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`.
+/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. What it holds for itself is dealt out with the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct Deal<'a> {
     /// Who deals.
