@@ -187,7 +187,10 @@ impl<'a> Walk<'a> {
     fn in_step(&mut self) -> Result<&mut Goods, Fault> {
         match &mut self.state {
             State::Running(goods) if self.in_step => Ok(goods),
-            _ => Err(Fault::OutOfOrder("the schedule sends before its first step")),
+            State::Running(_) => Err(Fault::OutOfOrder(
+                "the schedule sends between steps: a new one must begin after a phase's name, a deal or a rearrangement",
+            )),
+            State::Open { .. } => Err(Fault::OutOfOrder("the schedule sends before its first step")),
         }
     }
 

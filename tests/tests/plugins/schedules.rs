@@ -9,7 +9,7 @@ use tempfile::tempdir;
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
 /// Who sends what, when.
-const SENDS: [Case; 11] = [
+const SENDS: [Case; 12] = [
     (
         "unknown_receiver",
         "SwmSend s = everything(0, 9); return one_step(host, &s);",
@@ -45,6 +45,11 @@ const SENDS: [Case; 11] = [
         "before_a_step",
         "SwmSend s = everything(0, 1); return host->send(host->ctx, &s);",
         "the schedule sends before its first step",
+    ),
+    (
+        "after_a_rearrangement",
+        "SwmSend s = everything(0, 1); host->step(host->ctx); host->rearrange(host->ctx); return host->send(host->ctx, &s);",
+        "the schedule sends between steps: a new one must begin after a phase's name, a deal or a rearrangement",
     ),
     (
         "goes_on_after_a_fault",
