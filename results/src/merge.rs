@@ -107,7 +107,16 @@ fn refuse_mixtures(all: &[(String, &Record)]) -> Result<(), MergeError> {
         Err(MergeError::Mixture { first, second, what, a, b })
     };
     let mut versions: BTreeMap<&str, (&str, &Record)> = BTreeMap::new();
+    let mut meanings: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     for (at, row) in all {
+        // What a name stands for, whether a machine of the experiment's own or a file.
+        for (what, said) in meant(row) {
+            let name = said.split(" is ").next().unwrap_or_default();
+            let (known_at, known) = *meanings.entry(name).or_insert((at, said));
+            if known != said {
+                return mixture(known_at, at, what, known.to_owned(), said.to_owned());
+            }
+        }
         if row.experiment != one.experiment {
             return mixture(first, at, "experiment", one.experiment.clone(), row.experiment.clone());
         }
@@ -121,6 +130,15 @@ fn refuse_mixtures(all: &[(String, &Record)]) -> Result<(), MergeError> {
         }
     }
     Ok(())
+}
+
+/// What a row's note says that names stand for.
+fn meant(row: &Record) -> impl Iterator<Item = (&'static str, &str)> {
+    let machine = row.machine.split(':').next().unwrap_or_default();
+    row.note.split("; ").filter_map(move |said| {
+        let is_machine = said.strip_prefix(machine).is_some_and(|rest| rest.starts_with(" is "));
+        if said.contains(" is sha256:") { Some(("file", said)) } else { is_machine.then_some(("machine", said)) }
+    })
 }
 
 /// Every combination of what the rows name, in the order of the experiment's lists: a file's rows are in that order, though not all are in each file.
@@ -248,6 +266,14 @@ mod tests {
         let mut mixed = files(&[&[0], &[1]]);
         mixed[1].1[0].plugin_version = "0.2.0".to_owned();
         assert!(said(&mixed, None).ends_with("their plugin is `classic 0.1.0` and `classic 0.2.0`"));
+        let mut mixed = files(&[&[0], &[1]]);
+        mixed[0].1[0].note = "in turns; m.csv is sha256:aa".to_owned();
+        mixed[1].1[0].note = "m.csv is sha256:bb".to_owned();
+        assert!(said(&mixed, None).ends_with("their file is `m.csv is sha256:aa` and `m.csv is sha256:bb`"));
+        for (file, note) in [(0, "paragon is delta"), (1, "paragon is sp2")] {
+            mixed[file].1[0].note = note.to_owned();
+        }
+        assert!(said(&mixed, None).ends_with("their machine is `paragon is delta` and `paragon is sp2`"));
         let mut mixed = files(&[&[0], &[1]]);
         mixed[1].1[0].seed = 7;
         assert!(said(&mixed, None).ends_with("their first seed is `42` and `6`"));

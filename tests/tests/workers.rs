@@ -554,3 +554,30 @@ fn a_failed_case_is_run_again_only_when_asked_for() {
     assert_eq!(timeless_rows(&out), good, "in the order of cases");
     assert!(run(&["--retry-failed"]).1.contains("--resume"));
 }
+
+#[test]
+fn a_file_that_has_changed_is_another_experiment() {
+    let dir = tempdir().unwrap();
+    let run = |more: &[&str]| {
+        let mut command = swapmeet(&["run", "--quiet", "--algorithm", "gen", "--topology", "graph:g.txt"]);
+        command.args(["--workload", "matrix:m.csv"]).args(more).current_dir(dir.path());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    std::fs::write(dir.path().join("g.txt"), "0 1\n1 2\n").unwrap();
+    std::fs::write(dir.path().join("m.csv"), "0,1,1\n1,0,1\n1,1,0\n").unwrap();
+    assert_eq!(run(&["--out", "a.csv"]), (Some(0), String::new()));
+    let rows = read_file(&dir.path().join("a.csv")).unwrap();
+    let (g, m) = ("g.txt is sha256:", "m.csv is sha256:");
+    assert!(rows[0].note.contains(g) && rows[0].note.contains(m), "{}", rows[0].note);
+    assert_eq!(run(&["--out", "a.csv", "--resume"]), (Some(0), String::new()));
+    std::fs::write(dir.path().join("m.csv"), "0,1,1\n1,0,1\n1,1,5\n").unwrap();
+    let (status, said) = run(&["--out", "a.csv", "--resume"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("row 1 is of another experiment: there `m.csv is sha256:"), "{said}");
+    run(&["--out", "b.csv", "--seed", "43"]);
+    std::fs::write(dir.path().join("g.txt"), "0 1\n1 2\n2 0\n").unwrap();
+    let output = swapmeet(&["merge", "a.csv", "b.csv", "--out", "c.csv"]).current_dir(dir.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("their file is `m.csv is sha256:"));
+}

@@ -11,12 +11,14 @@ use swapmeet_core::spec::{SpecError, format_size};
 use swapmeet_core::topology::Topology;
 
 pub mod file;
+mod fingerprint;
 mod irregular;
 mod matrix;
 mod parse;
 mod permutation;
 mod spikes;
 
+pub use fingerprint::fingerprint;
 pub use irregular::{Distribution, Shape};
 pub use matrix::{Matrix, MatrixError};
 pub use permutation::PERMUTATIONS;
@@ -39,7 +41,7 @@ enum Sizes {
     OneSpike { max: u64, rest: u64 },
     Transpose { max: u64, rest: u64 },
     Irregular(Distribution),
-    Matrix { file: String, matrix: Arc<Matrix> },
+    Matrix { file: String, matrix: Arc<Matrix>, fingerprint: String },
 }
 
 /// A workload on a topology, from a seed.
@@ -143,6 +145,14 @@ impl Workload {
     /// The unit in which dealing algorithms deal, in bytes.
     pub fn element_bytes(&self) -> u64 {
         self.element
+    }
+
+    /// What the file was that sizes came from, if they did: see [`fingerprint`].
+    pub fn made_of(&self) -> Option<&str> {
+        match &self.sizes {
+            Sizes::Matrix { fingerprint, .. } => Some(fingerprint),
+            _ => None,
+        }
     }
 
     /// Whether the two differ in nothing but the size of uniform blocks.

@@ -1,6 +1,7 @@
 //! From a spec to a workload.
 
 use crate::file::read_regular;
+use crate::fingerprint::fingerprint;
 use crate::irregular::{Distribution, Shape};
 use crate::matrix::Matrix;
 use crate::permutation::{PERMUTATIONS, Permutation};
@@ -51,7 +52,8 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
                 read_regular(Path::new(arg.value()), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
             let matrix = Matrix::parse(&content)
                 .map_err(|e| refused(format!("{}:{}:{}: {}", arg.value(), e.line, e.column, e.message)))?;
-            Sizes::Matrix { file: arg.value().to_owned(), matrix: Arc::new(matrix) }
+            let fingerprint = fingerprint(arg.value(), &content);
+            Sizes::Matrix { file: arg.value().to_owned(), matrix: Arc::new(matrix), fingerprint }
         }
         other => return Err(unknown(&spec, at, "generator", other, generators().iter().map(|g| g.name))),
     };

@@ -43,6 +43,8 @@ pub struct Case {
     pub algorithm: Chosen,
     /// What.
     pub workload: Workload,
+    /// What the files were that topology and workload name, as rows say it.
+    pub made_of: Vec<Arc<str>>,
     /// At which price.
     pub machine: Machine,
     /// Which repetition, from 0.
@@ -67,7 +69,7 @@ impl Case {
 /// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the last varying fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
     affordable(experiment)?;
-    let topologies = all(&experiment.topologies, |t| topology::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
+    let topologies = all(&experiment.topologies, |t| topology::parse_noting(&t.value).map_err(|e| spec_error(t, &e)))?;
     let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
     let workloads = all(&experiment.workloads, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
     let own = own_machines(&experiment.own_machines)?;
@@ -89,7 +91,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     let timeout = experiment.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
     let name: Arc<str> = experiment.name.as_str().into();
     let mut cases = Vec::new();
-    for topology in &topologies {
+    for (topology, made_of) in &topologies {
         for algorithm in &algorithms {
             for workload in &workloads {
                 for machine in &machines {
@@ -98,6 +100,12 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
                             experiment: Arc::clone(&name),
                             topology: Arc::clone(topology),
                             algorithm: algorithm.clone(),
+                            made_of: made_of
+                                .iter()
+                                .map(String::as_str)
+                                .chain(workload.made_of())
+                                .map(Arc::from)
+                                .collect(),
                             workload: workload.clone(),
                             machine: machine.clone(),
                             repetition,

@@ -115,8 +115,9 @@ fn affordable(nodes: u64) -> Result<(), String> {
 /// A row that says which case it is and nothing else.
 pub fn blank(case: &Case) -> Record {
     let algorithm = &case.algorithm.algorithm;
-    // Whatever comes of the case: a name of an experiment's own means nothing without it.
+    // Whatever comes of the case: a name of an experiment's own means nothing without it, and a file may say something else tomorrow.
     let meaning = case.machine.stands_for().map(|spec| format!("{} is {spec}", case.machine.name()));
+    let meanings: Vec<&str> = meaning.as_deref().into_iter().chain(case.made_of.iter().map(|text| &**text)).collect();
     Record {
         experiment: case.experiment.to_string(),
         algorithm: case.algorithm.to_string(),
@@ -130,7 +131,7 @@ pub fn blank(case: &Case) -> Record {
         model: case.machine.model.to_string(),
         repetition: case.repetition,
         seed: case.seed,
-        note: meaning.unwrap_or_default(),
+        note: meanings.join("; "),
         ..Record::default()
     }
 }

@@ -13,8 +13,11 @@ pub(super) struct Merged<'a> {
 }
 
 /// What all rows of a group have in common.
-fn key(r: &Record) -> [&str; 6] {
-    [&r.topology, &r.collective, &r.workload, &r.machine, machine_is(r), &r.model]
+fn key(r: &Record) -> [&str; 8] {
+    // A topology and a workload may each be of a file.
+    let mut files = r.note.split("; ").filter(|said| said.contains(" is sha256:"));
+    let [a, b] = [files.next(), files.next()].map(Option::unwrap_or_default);
+    [&r.topology, &r.collective, &r.workload, &r.machine, machine_is(r), &r.model, a, b]
 }
 
 /// What an experiment's own machine stands for: its row says so in the note, as `NAME is SPEC`. Two experiments may mean different things by one
@@ -52,7 +55,7 @@ fn may_change(r: &Record) -> bool {
 /// else that says two things of one case is an error.
 pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, CompareError> {
     let mut merged = Merged { groups: Vec::new(), notes: Vec::new() };
-    let mut places: HashMap<[&str; 6], usize> = HashMap::new();
+    let mut places: HashMap<[&str; 8], usize> = HashMap::new();
     let mut known: HashMap<_, Vec<Found<'_>>> = HashMap::new();
     for (file, records) in files {
         let (mut twice, mut again) = (0, 0);
@@ -129,6 +132,9 @@ mod tests {
         assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 1);
         let compared = two(vec![row("fast", 0, 10.0)], vec![noted("paragon is delta")]).unwrap();
+        assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
+        // As do files of one name.
+        let compared = two(vec![noted("m.csv is sha256:aa")], vec![noted("m.csv is sha256:bb")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
     }
 

@@ -259,6 +259,21 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
         {
             return Err(refused(format!("there `{}` is not {spec}", machine.name())));
         }
+        // A row of a worker that did not even find its case says nothing.
+        if record.time_us.is_some() || !record.note.is_empty() {
+            let ours = cases[*number].made_of.iter();
+            if let Some(ours) = ours.into_iter().find(|ours| !record.note.split("; ").any(|said| said == &***ours)) {
+                let file = ours.split(" is sha256:").next().unwrap_or_default();
+                let theirs = record
+                    .note
+                    .split("; ")
+                    .find(|said| said.strip_prefix(file).is_some_and(|s| s.starts_with(" is sha256:")));
+                return Err(refused(match theirs {
+                    Some(theirs) => format!("there `{theirs}`, here `{ours}`"),
+                    None => format!("it doesn't say what {file} was, here `{ours}`"),
+                }));
+            }
+        }
         found.in_order &= *number == line;
         if found.rows[*number].replace(record).is_some() {
             return Err(refused("its case is there twice".to_owned()));

@@ -91,7 +91,7 @@ pub(crate) fn limit(memory: u64) -> io::Result<()> {
 struct Known {
     /// By their files.
     plugins: HashMap<PathBuf, Registry>,
-    topologies: HashMap<String, Arc<dyn Topology>>,
+    topologies: HashMap<String, (Arc<dyn Topology>, Vec<String>)>,
     workloads: HashMap<String, Workload>,
 }
 
@@ -119,11 +119,11 @@ impl Known {
     }
 
     fn look_up(&mut self, spec: &CaseSpec) -> Result<Case, String> {
-        let topology = match self.topologies.get(&spec.topology) {
-            Some(known) => Arc::clone(known),
+        let (topology, made_of) = match self.topologies.get(&spec.topology) {
+            Some(known) => known.clone(),
             None => {
-                let new = topology::parse(&spec.topology).map_err(|e| e.to_string())?;
-                self.topologies.insert(spec.topology.clone(), Arc::clone(&new));
+                let new = topology::parse_noting(&spec.topology).map_err(|e| e.to_string())?;
+                self.topologies.insert(spec.topology.clone(), new.clone());
                 new
             }
         };
@@ -147,6 +147,7 @@ impl Known {
         Ok(Case {
             experiment: spec.experiment.as_str().into(),
             topology,
+            made_of: made_of.iter().map(String::as_str).chain(workload.made_of()).map(Arc::from).collect(),
             algorithm: choose(&algorithm, plugin).map_err(|e| e.message)?,
             workload,
             machine: Machine::parse_among(&spec.machine, &own).map_err(|e| e.to_string())?,
