@@ -3,7 +3,7 @@
 //! A file may have been cut off anywhere: the run that wrote it was stopped, the disk was full. Then its last row is torn, and everything
 //! before it is whole. That is told apart from a file that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
 
-use crate::record::{Record, required_columns};
+use crate::record::{Record, Status, required_columns};
 use std::io;
 use std::path::Path;
 
@@ -165,9 +165,35 @@ pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError>
                 return Err(ReadError::BadField { file: named(), line, column, found, expected });
             }
         }
+        if let Some((column, expected)) = impossible(&record) {
+            let found = header.iter().zip(&row).find(|(name, _)| *name == column).map_or("", |(_, field)| field);
+            let (column, found) = (column.to_owned(), found.to_owned());
+            return Err(ReadError::BadField { file: named(), line, column, found, expected: expected.to_owned() });
+        }
         records.push(record);
     }
     Ok(records)
+}
+
+/// A column of an `ok` row that no case can have, and what was expected.
+fn impossible(r: &Record) -> Option<(&'static str, &'static str)> {
+    if r.status != Status::Ok {
+        return None;
+    }
+    let times = [
+        ("time_us", r.time_us),
+        ("startup_us", r.startup_us),
+        ("transmission_us", r.transmission_us),
+        ("propagation_us", r.propagation_us),
+        ("rearrangement_us", r.rearrangement_us),
+        ("barrier_us", r.barrier_us),
+        ("contention_us", r.contention_us),
+        ("lower_bound_us", r.lower_bound_us),
+    ];
+    if r.time_us.is_none() {
+        return Some(("time_us", "a time: the row is `ok`"));
+    }
+    times.into_iter().find(|(_, time)| time.is_some_and(|t| t < 0.0)).map(|(column, _)| (column, "a time of 0 or more"))
 }
 
 fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
@@ -212,7 +238,7 @@ impl Lines<'_> {
 pub(crate) mod tests {
     use super::*;
     use crate::output::CsvSink;
-    use crate::record::{Status, Verified};
+    use crate::record::Verified;
     use crate::sink::Sink;
     use proptest::prelude::*;
 
@@ -256,7 +282,12 @@ pub(crate) mod tests {
             verified in prop::sample::select(Verified::ALL),
         ) -> Record {
             let [experiment, algorithm, workload, machine, reason, note] = texts;
-            let [time_us, startup_us, lower_bound_us, wall_ms] = figures;
+            // An `ok` row has times, and none is below 0.
+            let [time_us, startup_us, lower_bound_us] = match status {
+                Status::Ok => [Some(figures[0].unwrap_or(1.0)), figures[1], figures[2]].map(|t| t.map(f64::abs)),
+                _ => [figures[0], figures[1], figures[2]],
+            };
+            let wall_ms = figures[3];
             Record {
                 experiment, algorithm, workload, machine, reason, note, seed, repetition, nodes, steps, messages, status, verified,
                 time_us, startup_us, lower_bound_us, wall_ms, ..Record::default()
@@ -366,6 +397,20 @@ pub(crate) mod tests {
             read(&earlier),
             [Record::default(), Record::default()],
             "before there was more than the promised columns"
+        );
+    }
+
+    #[test]
+    fn an_ok_row_has_a_time_that_can_be() {
+        let ok = |time_us, contention_us| {
+            written(&[Record { status: Status::Ok, time_us, contention_us, ..Record::default() }])
+        };
+        assert_eq!(read(&ok(Some(2.0), None)).len(), 1);
+        assert_eq!(said(&ok(None, None)), "rows.csv:2: column `time_us` is ``, expected a time: the row is `ok`");
+        assert_eq!(said(&ok(Some(-1.0), None)), "rows.csv:2: column `time_us` is `-1`, expected a time of 0 or more");
+        assert_eq!(
+            said(&ok(Some(2.0), Some(-0.5))),
+            "rows.csv:2: column `contention_us` is `-0.5`, expected a time of 0 or more"
         );
     }
 }
