@@ -632,3 +632,17 @@ fn the_manual_knows_every_exit_status() {
         assert!(text.contains("130 when interrupted"), "{text}");
     }
 }
+
+#[test]
+fn a_list_names_nothing_twice() {
+    let said = refused_run_of(&["--workload", "uniform:64", "--workload", "uniform:64B"]);
+    assert!(said.contains("--workload: `uniform:64B` is there already, as `uniform:64`"), "{said}");
+    let said = refused_run_of(&["--machine", "paragon", "--machine", "delta", "--machine", "paragon"]);
+    assert!(said.contains("--machine: `paragon` is there already, as `paragon`"), "{said}");
+    let said = refused_file("topologies = [\"ring:4\", \"ring:5\"]\nalgorithms = [\"gen\",\n  \"gen\"]\n");
+    assert!(said.contains(":3:3: `gen` is there already, as `gen` on line 2, column 15"), "{said}");
+}
+
+fn refused_run_of(lists: &[&str]) -> String {
+    refused(&[&["run", "--topology", "ring:4", "--algorithm", "gen"], lists].concat())
+}

@@ -5,6 +5,7 @@ use crate::input::{InputError, Text};
 use crate::plugin::Algorithm;
 use crate::registry::Registry;
 use crate::topology;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +75,10 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     let workloads = all(&experiment.workloads, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
     let own = own_machines(&experiment.own_machines)?;
     let machines = all(&experiment.machines, |t| machine_among(t, &own))?;
+    once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
+    once(&experiment.algorithms, algorithms.iter().map(Chosen::to_string))?;
+    once(&experiment.workloads, workloads.iter().map(Workload::to_string))?;
+    once(&experiment.machines, machines.iter().map(Machine::to_string))?;
     if let Some(baseline) = &experiment.baseline {
         let baseline_name = choose(baseline, registry)?.to_string();
         if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
@@ -145,6 +150,22 @@ fn affordable(experiment: &Experiment) -> Result<(), InputError> {
 
 fn all<T>(texts: &[Text], read: impl Fn(&Text) -> Result<T, InputError>) -> Result<Vec<T>, InputError> {
     texts.iter().map(read).collect()
+}
+
+/// Refuses what is there twice, by its canonical form: rows of the two could not be told apart.
+fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), InputError> {
+    let mut known: HashMap<String, &Text> = HashMap::new();
+    for (text, form) in texts.iter().zip(canonical) {
+        if let Some(first) = known.get(&form) {
+            let place =
+                first.error("").line_and_column().map(|(line, column)| format!(" on line {line}, column {column}"));
+            let message =
+                format!("`{}` is there already, as `{}`{}", text.value, first.value, place.unwrap_or_default());
+            return Err(text.error(message).help("expected each but once; `repetitions` runs a case more often"));
+        }
+        known.insert(form, text);
+    }
+    Ok(())
 }
 
 /// An error about a spec, at its place in the file or flag.
