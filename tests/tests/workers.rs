@@ -581,3 +581,15 @@ fn a_file_that_has_changed_is_another_experiment() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("their file is `m.csv is sha256:"));
 }
+
+#[test]
+fn a_case_without_memory_says_so() {
+    let workload = "irregular:dist=uniform,mean=64,cv=0.1";
+    let args = ["--topology", "ring:4096", "--algorithm", "gen", "--workload", workload, "--memory-limit", "64MiB"];
+    let reason = &rows(&args)[0].reason;
+    let parts = [
+        "its process was killed by signal 6 (SIGABRT); its last words: memory allocation of",
+        "bytes failed (--memory-limit is 64MiB)",
+    ];
+    assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");
+}

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use swapmeet_runner::words::{is_backtrace, is_out_of_memory};
 
 /// What a question may cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,9 +110,8 @@ fn wait(child: &mut std::process::Child, limit: Duration) -> io::Result<Option<E
 
 /// What a process said before it died: why, rather than the advice that follows.
 fn last_words(lines: &[String]) -> Option<String> {
-    let why = |line: &&String| line.contains("memory allocation of");
-    let advice = |line: &&String| line.starts_with("note: ");
-    lines.iter().find(why).or_else(|| lines.iter().rev().find(|line| !advice(line))).cloned()
+    let why = lines.iter().find(|line| is_out_of_memory(line));
+    why.or_else(|| lines.iter().rfind(|line| !is_backtrace(line))).cloned()
 }
 
 fn how_it_died(status: ExitStatus, last_words: Option<String>) -> String {

@@ -9,6 +9,7 @@ use crate::report::{Examined, Finding, Report, Severity};
 use std::collections::BTreeSet;
 use std::io;
 use swapmeet_core::spec::{Spec, SpecError};
+use swapmeet_runner::words::is_out_of_memory;
 use swapmeet_workloads::{COLLECTIVES, Workload};
 
 /// A price that is nobody's: one port, so that a plugin that asks is told 1.
@@ -352,7 +353,7 @@ impl<'a> Examiner<'a> {
                 }
                 return Ok(Some(answer));
             }
-            Outcome::Died(how) if how.contains("memory allocation of") => {
+            Outcome::Died(how) if is_out_of_memory(&how) => {
                 let most = self.bench.limits().memory / (1 << 20);
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }

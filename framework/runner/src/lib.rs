@@ -11,3 +11,4 @@ pub mod plugin;
 pub mod registry;
 pub mod session;
 pub mod topology;
+pub mod words;

@@ -2,6 +2,7 @@
 //!
 //! A thread reads all of it, so that a full pipe never stops a worker, and keeps little, so that printing without end costs nothing.
 
+use crate::words::is_backtrace;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, PipeReader, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -96,7 +97,7 @@ impl Shared {
             MOST => heard.waiting.push_back("(what more is printed is left out)".to_owned()),
             _ => {}
         }
-        if !line.is_empty() {
+        if !is_backtrace(&line) {
             heard.last = line;
         }
         !heard.unwanted

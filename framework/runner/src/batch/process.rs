@@ -4,6 +4,7 @@ use super::Workers;
 use super::lines::Lines;
 use super::message::{CaseSpec, Job, Reply};
 use super::printed::Printed;
+use crate::words::is_out_of_memory;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -12,6 +13,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use swapmeet_core::spec::format_size;
 use swapmeet_results::Record;
 
 /// What a worker answers, or what became of it.
@@ -41,6 +43,7 @@ const LONGEST_ROW: usize = 1 << 20;
 pub struct Process {
     child: Child,
     socket: UnixStream,
+    memory_limit: u64,
     /// What came over it and is not understood yet.
     replies: Lines,
     /// The most bytes that a reply may have.
@@ -72,6 +75,7 @@ impl Process {
         Ok(Self {
             child,
             socket: ours,
+            memory_limit: workers.memory_limit,
             replies: Lines::default(),
             longest: LONGEST_ROW,
             printed: Printed::read(reader),
@@ -188,6 +192,9 @@ impl Process {
         let how = status.map_or_else(|| "the plugin closed the worker process's socket".to_owned(), ended);
         let words = match self.printed.last_words() {
             none if none.is_empty() => none,
+            words if is_out_of_memory(&words) => {
+                format!("; its last words: {words} (--memory-limit is {})", format_size(self.memory_limit))
+            }
             words => format!("; its last words: {words}"),
         };
         let what = format!("{how}{words}");

@@ -1,0 +1,47 @@
+//! What a process printed before it died, without what Rust's own runtime adds: that hides the reason.
+
+/// Whether a line says nothing of why a process died: a note on backtraces, or a line of one.
+pub fn is_backtrace(line: &str) -> bool {
+    let line = line.trim();
+    let frame = line
+        .split_once(':')
+        .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+    line.is_empty()
+        || line.contains("RUST_BACKTRACE")
+        || line.starts_with("note: ")
+        || line == "stack backtrace:"
+        || line.starts_with("skipping backtrace printing")
+        || line.starts_with("at ")
+        || frame
+}
+
+/// Whether a line is of a process that had no memory left.
+pub fn is_out_of_memory(line: &str) -> bool {
+    line.contains("memory allocation of") && line.contains("failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtimes_own_lines_are_told_from_reasons() {
+        for line in [
+            "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+            "note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.",
+            "stack backtrace:",
+            "skipping backtrace printing to avoid potential recursion",
+            "   0: rust_begin_unwind",
+            "             at /rustc/1/library/std/src/panicking.rs:697:5",
+            "",
+        ] {
+            assert!(is_backtrace(line), "{line}");
+        }
+        for line in
+            ["memory allocation of 67108864 bytes failed", "free(): invalid pointer", "step 3: no way", "3 is odd: no"]
+        {
+            assert!(!is_backtrace(line), "{line}");
+        }
+        assert!(is_out_of_memory("memory allocation of 67108864 bytes failed"));
+    }
+}
