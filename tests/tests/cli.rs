@@ -646,3 +646,9 @@ fn a_list_names_nothing_twice() {
 fn refused_run_of(lists: &[&str]) -> String {
     refused(&[&["run", "--topology", "ring:4", "--algorithm", "gen"], lists].concat())
 }
+
+#[test]
+fn a_machines_number_is_no_text() {
+    let said = refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n[machine.mine]\nstartup_us = \"3\"\n");
+    assert!(said.contains(":4:14: expected a number, without quotes, found a text"), "{said}");
+}

@@ -200,6 +200,9 @@ impl Reader {
                     continue;
                 }
                 let number = self.number(value).ok_or_else(|| self.wrong(value, "a number or a text"))?;
+                if matches!(value.get_ref(), DeValue::String(_)) && number.trim().parse::<f64>().is_ok() {
+                    return Err(self.wrong(value, "a number, without quotes"));
+                }
                 machine.parameters.push((self.text(key.get_ref(), key.span()), self.text(&number, value.span())));
             }
             machines.push(machine);
