@@ -593,3 +593,15 @@ fn a_case_without_memory_says_so() {
     ];
     assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");
 }
+
+#[test]
+fn a_shard_does_not_take_up_anothers_file() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("part.csv");
+    let run = ["run", "--quiet", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5"];
+    let run = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise", "--shard"]].concat();
+    swapmeet(&run).arg("1/2").assert().success();
+    let said = refused(&[&run[..], &["2/2"]].concat());
+    let expected = "row 1 is of another shard: its case is none of this one; give each shard an --out of its own";
+    assert_eq!(said, format!("error: {}: {expected}\n", out.display()));
+}

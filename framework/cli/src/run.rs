@@ -42,14 +42,19 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.looks.theme.is_some() || args.looks.ascii {
         return Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()));
     }
-    let cases = part(complete(experiment(args)?, &args.plugins)?, args.shard)?;
+    let all = complete(experiment(args)?, &args.plugins)?;
+    let (cases, all) = match args.shard {
+        None => (all, None),
+        shard => (part(all.clone(), shard)?, Some(all)),
+    };
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
     if args.in_process {
         output::keep().map_err(|e| Failure::writing("standard output", &e))?;
     }
-    let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases)?;
+    let all = all.as_deref().unwrap_or(&cases);
+    let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases, all)?;
     let kept = found.kept();
     let interrupted = interrupts();
 

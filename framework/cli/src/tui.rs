@@ -45,11 +45,12 @@ pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     run::fill_in(&mut experiment);
     let registry = run::registry(&args.plugins)?;
     // What is wrong with flags or file is told before the screen is taken, even if there is something missing too.
-    let cases = run::part(case::cases(&experiment, &registry)?, args.shard)?;
+    let all = case::cases(&experiment, &registry)?;
+    let cases = run::part(all.clone(), args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
     if let Some(path) = &args.out {
-        let (file, headed, earlier) = run::rows::take_up(path, run::before(args), &cases)?;
+        let (file, headed, earlier) = run::rows::take_up(path, run::before(args), &cases, &all)?;
         let csv = if headed { CsvSink::appending(file) } else { CsvSink::new(file) };
         rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::engine::Rows);
         found = earlier.rows;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
@@ -65,8 +65,8 @@ impl Found {
 }
 
 impl Rows {
-    /// Opens the place for rows of these cases.
-    pub fn open(out: Option<&Path>, before: Before, cases: &[Case]) -> Result<(Self, Found), Failure> {
+    /// Opens the place for rows of these cases, which are some of an experiment's, or all.
+    pub fn open(out: Option<&Path>, before: Before, cases: &[Case], all: &[Case]) -> Result<(Self, Found), Failure> {
         let nothing = Found::nothing(cases.len());
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
@@ -74,7 +74,7 @@ impl Rows {
             return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-        let (file, headed, found) = take_up(path, before, cases)?;
+        let (file, headed, found) = take_up(path, before, cases, all)?;
         let out: Box<dyn Write> = Box::new(file.try_clone().map_err(|e| refused(&e))?);
         let csv = if headed { CsvSink::appending(out) } else { CsvSink::new(out) };
         Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(file) }, found))
@@ -137,8 +137,8 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
 }
 
 /// A file for rows of these cases, that no other run writes to for as long as it is open; whether it has a header, and what else it holds
-/// already: nothing, unless what is there is to be kept.
-pub fn take_up(path: &Path, before: Before, cases: &[Case]) -> Result<(File, bool, Found), Failure> {
+/// already: nothing, unless what is there is to be kept. `all` are the cases of all shards.
+pub fn take_up(path: &Path, before: Before, cases: &[Case], all: &[Case]) -> Result<(File, bool, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
     let resume = before != Before::Drop;
     let mut file = open(path, resume)?;
@@ -147,6 +147,7 @@ pub fn take_up(path: &Path, before: Before, cases: &[Case]) -> Result<(File, boo
     if resume {
         let whole = read_found(path, &mut file)?;
         if let Some((intact, records)) = whole {
+            own_shard(path, &records, cases, all)?;
             found = matched(path, records, cases)?;
             headed = true;
             file.set_len(intact).map_err(|e| refused(&e))?;
@@ -238,6 +239,27 @@ const IDENTITY: [&str; 12] = [
     "nodes",
 ];
 
+/// Refuses rows of the experiment's other shards.
+fn own_shard(path: &Path, records: &[Record], cases: &[Case], all: &[Case]) -> Result<(), Failure> {
+    if cases.len() == all.len() {
+        return Ok(());
+    }
+    let keys = |cases: &[Case]| -> HashSet<[String; 12]> { cases.iter().map(|case| identity(&blank(case))).collect() };
+    let (ours, all) = (keys(cases), keys(all));
+    let other = |record: &Record| {
+        let key = identity(record);
+        !ours.contains(&key) && all.contains(&key)
+    };
+    match records.iter().position(other) {
+        Some(row) => Err(Failure::Usage(format!(
+            "{}: row {} is of another shard: its case is none of this one; give each shard an --out of its own",
+            path.display(),
+            row + 1
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Each row to its case; an error says in what a row differs from all cases.
 fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
     let keys: Vec<[String; 12]> = cases.iter().map(|case| identity(&blank(case))).collect();
@@ -305,7 +327,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
-        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[]).unwrap();
+        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[], &[]).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
         rows.sort(&[]).unwrap();
@@ -315,7 +337,7 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
         assert_eq!(std::fs::read_to_string(&others).unwrap(), "the user's");
-        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[]), Err(Failure::Usage(why)) if why.ends_with("another run is writing to it"));
+        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[], &[]), Err(Failure::Usage(why)) if why.ends_with("another run is writing to it"));
         assert!(refused(&file) && refused(&link));
         drop(rows);
         assert!(!refused(&file));
