@@ -2,10 +2,11 @@
 
 use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
 use crate::failure::{Failure, SOME_FAILED};
+use crate::output;
 use crate::run::bundled_owner;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -52,7 +53,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         ReportFormat::Text => report.to_string(),
         ReportFormat::Json => serde_json::to_string_pretty(&report).map_err(|e| Failure::Output(e.to_string()))?,
     };
-    writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
+    output::print(&format!("{text}\n"))?;
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::Failure;
-use std::io::Write;
+use crate::output;
 use std::process::ExitCode;
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::{CompareError, as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_files};
@@ -18,7 +18,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         CompareFormat::Csv => as_csv(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
         CompareFormat::Json => as_json(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
     };
-    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))?;
+    output::print(&format!("{}\n", text.trim_end()))?;
     Ok(ExitCode::SUCCESS)
 }
 

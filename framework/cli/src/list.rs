@@ -4,9 +4,8 @@ use crate::args::{Format, Kind, ListArgs};
 use crate::describe::describe;
 use crate::failure::Failure;
 use crate::say::say;
-use crate::{run, table};
+use crate::{output, run, table};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::process::ExitCode;
 use swapmeet_abi::SWM_ALLTOALL;
 use swapmeet_core::machine::{parameters, presets};
@@ -24,9 +23,7 @@ struct List {
 
 /// Prints one list, or all of them.
 pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
-    let written = |text: &str| {
-        writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|e| Failure::writing("standard output", &e))
-    };
+    let written = |text: &str| output::print(&format!("{}\n", text.trim_end()));
     if let Some(spec) = &args.describe {
         if args.kind.is_some_and(|kind| kind != Kind::Topologies) {
             return Err(Failure::Usage(

@@ -2,15 +2,16 @@
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::failure::Failure;
+use crate::output;
 use clap::{Command, CommandFactory};
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 /// Prints a completion script.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut visible(), "swapmeet", &mut script);
-    io::stdout().write_all(&script).map_err(|e| Failure::writing("standard output", &e))?;
+    output::print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -20,7 +21,7 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     match &args.out {
         None => {
             let text = page(program).map_err(|e| Failure::writing("the manual page", &e))?;
-            io::stdout().write_all(&text).map_err(|e| Failure::writing("standard output", &e))?;
+            output::print(&String::from_utf8_lossy(&text))?;
         }
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;

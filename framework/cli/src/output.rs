@@ -35,6 +35,13 @@ pub fn data() -> io::Result<Box<dyn Write>> {
     })
 }
 
+/// Writes data, all of them.
+pub fn print(text: &str) -> Result<(), Failure> {
+    data()
+        .and_then(|mut out| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        .map_err(|e| Failure::writing("standard output", &e))
+}
+
 /// Writes a file whole or not at all: what was there before is there until all of the new text is, and a file that a run is writing is left alone.
 pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure::file(path, &e);

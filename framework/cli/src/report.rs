@@ -4,7 +4,6 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::plot::rows;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_plot::{PageWanted, page};
@@ -22,7 +21,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     };
     let text = page(&files, &wanted).map_err(|e| Failure::Usage(e.to_string()))?;
     if args.out == Path::new("-") {
-        std::io::stdout().write_all(text.as_bytes()).map_err(|e| Failure::writing("standard output", &e))?;
+        output::print(&text)?;
     } else {
         output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
