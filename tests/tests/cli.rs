@@ -652,3 +652,9 @@ fn a_machines_number_is_no_text() {
     let said = refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n[machine.mine]\nstartup_us = \"3\"\n");
     assert!(said.contains(":4:14: expected a number, without quotes, found a text"), "{said}");
 }
+
+#[test]
+fn a_default_that_depends_on_the_problem_is_not_shown_as_nothing() {
+    let said = refused(&["run", "--topology", "ring:4", "--algorithm", "two-stage:4"]);
+    assert!(said.contains("`two-stage` takes slices (") && !said.contains("default )"), "{said}");
+}

@@ -2,7 +2,7 @@
 
 use crate::experiment::{Experiment, OwnMachine};
 use crate::input::{InputError, Text};
-use crate::plugin::Algorithm;
+use crate::plugin::{Algorithm, Param};
 use crate::registry::Registry;
 use crate::topology;
 use std::collections::HashMap;
@@ -205,8 +205,12 @@ fn takes(algorithm: &Algorithm) -> String {
     if algorithm.params.is_empty() {
         return format!("`{}` takes no parameters", algorithm.name);
     }
-    let list: Vec<String> =
-        algorithm.params.iter().map(|p| format!("{} ({}; default {})", p.key, p.help, p.default)).collect();
+    let one = |p: &Param| match p.default.as_str() {
+        // What it is depends on the problem, as the help says.
+        "" => format!("{} ({})", p.key, p.help),
+        default => format!("{} ({}; default {default})", p.key, p.help),
+    };
+    let list: Vec<String> = algorithm.params.iter().map(one).collect();
     format!("`{}` takes {}", algorithm.name, list.join(", "))
 }
 
