@@ -132,6 +132,23 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
     }
 }
 
+/// However close upon one another they come.
+#[test]
+fn what_one_algorithm_prints_is_not_the_last_words_of_another() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let topologies = ["ring:4", "ring:5", "ring:6", "ring:7", "ring:8"].map(|ring| ["--topology", ring]).concat();
+    let cases =
+        ["--plugin-dir", file.to_str().unwrap(), "--jobs", "1", "--algorithm", "prints", "--algorithm", "segfault"];
+    for row in rows(&[&cases[..], &topologies].concat()) {
+        if row.algorithm == "segfault" {
+            assert_eq!(row.reason, "its process was killed by signal 11 (SIGSEGV)", "{}", row.topology);
+        }
+    }
+}
+
 /// What forked from a worker dies with it.
 #[test]
 fn nothing_is_left_running() {
@@ -474,18 +491,19 @@ fn a_lower_limit_of_the_systems_stays() {
 
 /// Nothing of the plugin's ran: whatever it is, it is not the plugin that crashed.
 #[test]
-fn a_worker_that_never_came_to_the_plugin_is_an_error() {
+fn a_plugin_that_has_no_room_in_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "large", &[("LARGE", "1")]) else {
         return;
     };
     let file = file.to_str().unwrap();
-    let args = ["--plugin-dir", file, "--topology", "ring:4", "--algorithm", "gen", "--workload", "uniform:1"];
+    let args = ["--plugin-dir", file, "--topology", "ring:4", "--algorithm", "lies", "--workload", "uniform:1"];
     let rows = rows(&[&args[..], &["--workload", "uniform:2", "--memory-limit", "128MiB"]].concat());
     assert_eq!(rows.len(), 2);
     for row in rows {
-        let reason = format!("no worker process could be started: {file}: not a library that can be loaded: ");
+        let reason = format!("{file}: not a library that can be loaded: ");
         assert!(row.status == Status::Error && row.reason.starts_with(&reason), "{}: {}", row.status, row.reason);
+        assert_eq!((row.plugin.as_str(), row.nodes, row.model.as_str()), ("torture", 4, "wormhole"), "as any row");
     }
 }
 

@@ -212,6 +212,12 @@ impl Shared {
                         self.finished(*case, record);
                     }
                 }
+                Answer::Unknown(index, reason) => {
+                    if let Some(case) = asked.get(index) {
+                        open.remove(case);
+                        self.failed(*case, Status::Error, &reason);
+                    }
+                }
                 Answer::Progress(steps) => self.tell(Event::Progress { case: asked[0], steps }),
                 Answer::Log(line) => self.log(asked[0], &line),
                 Answer::Done if open.is_empty() => return Some(worker),

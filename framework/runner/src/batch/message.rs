@@ -56,6 +56,8 @@ pub enum Reply {
     Unfit { reason: String },
     /// A case of the job has ended: the texts of its row's columns.
     Row { case: usize, fields: Vec<String> },
+    /// A case of the job can't be looked up any more, or its plugin not be loaded, for this reason.
+    Unknown { case: usize, reason: String },
     /// The schedule has come so far.
     Progress { steps: u64 },
     /// A line from the plugin.

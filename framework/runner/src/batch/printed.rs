@@ -8,6 +8,9 @@ use std::io::{BufRead, BufReader, PipeReader, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// What a worker prints when a job is done: all that came before is of that job, or an earlier one.
+pub const MARK: &str = "\u{1}end of job\u{1}";
+
 /// The end of the pipe that a worker prints to.
 pub struct Printed(Arc<Shared>);
 
@@ -25,6 +28,8 @@ struct Heard {
     lines: u32,
     /// The last of them that says anything.
     last: String,
+    /// Marks that nobody has waited for.
+    marks: u32,
     /// Nobody holds the other end any more.
     ended: bool,
     /// Nobody listens any more.
@@ -42,9 +47,12 @@ impl Printed {
             let mut reader = BufReader::new(pipe);
             let mut line = Vec::new();
             while matches!(reader.by_ref().take(LONGEST).read_until(b'\n', &mut line), Ok(n) if n > 0) {
-                let text = String::from_utf8_lossy(&line).trim_end().chars().map(visible).collect();
+                let text = String::from_utf8_lossy(&line);
+                let text = text.trim_end();
+                let (text, is_mark) = text.strip_suffix(MARK).map_or((text, false), |before| (before, true));
+                let text = text.chars().map(visible).collect();
                 line.clear();
-                if !teller.hear(text) {
+                if !teller.hear(text, is_mark) {
                     // The worker is no more: whoever else prints here was started by a plugin, and is told by the closed pipe.
                     return;
                 }
@@ -67,6 +75,16 @@ impl Printed {
         self.0.lock().waiting.pop_front()
     }
 
+    /// Waits until all that was printed during a job has come; false if the worker doesn't say so, because a plugin has closed or moved its output.
+    pub fn wait_for_mark(&self) -> bool {
+        const ENOUGH: Duration = Duration::from_secs(1);
+        let heard = self.0.changed.wait_timeout_while(self.0.lock(), ENOUGH, |heard| heard.marks == 0);
+        let mut heard = heard.unwrap_or_else(PoisonError::into_inner).0;
+        let marked = heard.marks > 0;
+        heard.marks = heard.marks.saturating_sub(1);
+        marked
+    }
+
     /// The last line of a worker that has ended. It may be on its way still, and a process that the plugin started may print for ever.
     pub fn last_words(&self) -> String {
         const ENOUGH: Duration = Duration::from_millis(200);
@@ -87,10 +105,17 @@ impl Shared {
     }
 
     /// A line has come; whether more are wanted.
-    fn hear(&self, line: String) -> bool {
+    fn hear(&self, line: String, is_mark: bool) -> bool {
         /// Lines of a job that anybody wants to see.
         const MOST: u32 = 20;
         let mut heard = self.lock();
+        if is_mark {
+            heard.marks = heard.marks.saturating_add(1);
+            self.changed.notify_all();
+            if line.is_empty() {
+                return !heard.unwanted;
+            }
+        }
         heard.lines = heard.lines.saturating_add(1);
         match heard.lines {
             lines if lines < MOST => heard.waiting.push_back(line.clone()),

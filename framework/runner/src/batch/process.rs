@@ -20,6 +20,8 @@ use swapmeet_results::Record;
 pub enum Answer {
     /// A case of the job has ended.
     Row(usize, Box<Record>),
+    /// A case of the job can't run, for this reason.
+    Unknown(usize, String),
     /// The schedule has come so far.
     Progress(u64),
     /// A line from the plugin.
@@ -52,6 +54,10 @@ pub struct Process {
     printed: Printed,
     /// When the case under way began.
     since: Instant,
+    /// Whether it still marks the end of what it prints during a job.
+    marks: bool,
+    /// Whether the job is done, but for lines it printed.
+    done: bool,
     /// Whether it said that it can take jobs: from then on what becomes of it is a plugin's doing.
     ready: bool,
 }
@@ -80,6 +86,8 @@ impl Process {
             longest: LONGEST_ROW,
             printed: Printed::read(reader),
             since: Instant::now(),
+            marks: true,
+            done: false,
             ready: false,
         })
     }
@@ -118,8 +126,19 @@ impl Process {
             if let Some(line) = self.printed.next() {
                 return Answer::Log(line);
             }
+            if std::mem::take(&mut self.done) {
+                return Answer::Done;
+            }
             if let Some(line) = self.replies.next() {
-                return self.understood(&line);
+                match self.understood(&line) {
+                    // Not before the last line it printed: that must not be taken for the next job's.
+                    Answer::Done => {
+                        self.marks = self.marks && self.printed.wait_for_mark();
+                        self.done = true;
+                        continue;
+                    }
+                    answer => return answer,
+                }
             }
             if self.replies.held() > self.longest {
                 return self.confused("it has over a mebibyte without a line's end, and a row takes a few kilobytes");
@@ -154,6 +173,7 @@ impl Process {
                 }
                 Err(e) => self.confused(&e),
             },
+            Ok(Reply::Unknown { case, reason }) => Answer::Unknown(case, reason),
             Ok(Reply::Ready) => {
                 self.ready = true;
                 Answer::Progress(0)

@@ -5,16 +5,18 @@
 
 use super::Pulse;
 use super::message::{CaseSpec, Job, Reply};
+use super::printed::MARK;
 use crate::case::{Case, choose};
 use crate::input::Text;
 use crate::limits::{limit_memory, no_core_file};
 use crate::registry::Registry;
-use crate::session::{Said, refuse, tell_group};
+use crate::session::{Said, tell_group};
 use crate::topology;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::machine::Machine;
 use swapmeet_core::topology::Topology;
-use swapmeet_results::{Record, Status};
+use swapmeet_results::Record;
 use swapmeet_workloads::Workload;
 
 /// Why a worker can't work.
@@ -60,10 +62,22 @@ pub fn serve(memory_limit: u64) -> Result<(), WorkerError> {
             }
         };
         known.run(&job.cases, &mut say);
+        mark_prints();
         say(&Reply::Done);
         broken?;
     }
     Ok(())
+}
+
+/// Sends on what a plugin has printed and C's library still holds, and a mark after it. A plugin may have closed or moved the output: then nobody hears.
+fn mark_prints() {
+    unsafe extern "C" {
+        fn fflush(stream: *mut c_void) -> c_int;
+    }
+    // SAFETY: null stands for all of C's streams.
+    unsafe { fflush(std::ptr::null_mut()) };
+    let mut out = io::stdout();
+    drop(writeln!(out, "{MARK}").and_then(|()| out.flush()));
 }
 
 fn send(out: &mut File, reply: &Reply) -> io::Result<()> {
@@ -108,7 +122,7 @@ impl Known {
                     numbers.push(number);
                 }
                 // The program looked it up a moment ago: a file has gone, or changed.
-                Err(reason) => row(number, &unknown(spec, &reason)),
+                Err(reason) => say(&Reply::Unknown { case: number, reason }),
             }
         }
         let mut pulse = Pulse::new(|steps| say(&Reply::Progress { steps }));
@@ -156,20 +170,4 @@ impl Known {
             timeout: spec.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
         })
     }
-}
-
-/// The row of a case that can't be looked up any more.
-fn unknown(spec: &CaseSpec, reason: &str) -> Record {
-    let mut record = Record {
-        experiment: spec.experiment.clone(),
-        algorithm: spec.algorithm.clone(),
-        topology: spec.topology.clone(),
-        workload: spec.workload.clone(),
-        machine: spec.machine.clone(),
-        repetition: spec.repetition,
-        seed: spec.seed,
-        ..Record::default()
-    };
-    refuse(&mut record, Status::Error, reason);
-    record
 }
