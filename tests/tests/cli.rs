@@ -600,6 +600,23 @@ fn bytes_over_a_whole_schedule_are_exact_however_many() {
 }
 
 #[test]
+fn what_looks_nearly_right_is_told_what_it_should_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("e.toml");
+    let file_says = |tables: &str| {
+        std::fs::write(&file, format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n{tables}")).unwrap();
+        refused(&["run", file.to_str().unwrap()])
+    };
+    let said = file_says("[machines.mine]\nbase = \"paragon\"\n");
+    assert!(said.contains("`machines` is the list of those to run on"), "{said}");
+    assert!(said.contains("a machine of the experiment's own is `[machine.NAME]`"), "{said}");
+    let said = file_says("[machine.a]\nbase = \"paragon\"\n[machine.b]\nbase = \"a\"\n");
+    assert!(said.contains("a base is a preset, not a machine of the experiment's own"), "{said}");
+    let said = refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--plugin-dir", "/no/where"]);
+    assert_eq!(said, "error: /no/where: no such plugin file or folder\n");
+}
+
+#[test]
 fn a_list_as_csv_is_of_one_kind() {
     let said = refused(&["list", "--format", "csv"]);
     assert!(

@@ -73,7 +73,9 @@ impl Distribution {
             return Err("1, which an exponential distribution has by nature".to_owned());
         }
         if !(0.0..=most + 1e-12).contains(&cv) {
-            return Err(format!("a number from 0 to {most:.4}: with more, sizes would be negative (or mean nothing)"));
+            // Rounded down: what is said to be the most must be taken.
+            let most = (most * 1e4).floor() / 1e4;
+            return Err(format!("a number from 0 to {most}: with more, sizes would be negative (or mean nothing)"));
         }
         Ok(Self { shape, mean, cv })
     }
@@ -206,11 +208,11 @@ mod tests {
         let cv = |shape, cv| Distribution::new(shape, 10.0, cv).unwrap_err();
         assert_eq!(
             cv(Shape::Uniform, 0.6),
-            "a number from 0 to 0.5774: with more, sizes would be negative (or mean nothing)"
+            "a number from 0 to 0.5773: with more, sizes would be negative (or mean nothing)"
         );
         assert_eq!(
             cv(Shape::Bimodal, 3.1),
-            "a number from 0 to 3.0000: with more, sizes would be negative (or mean nothing)"
+            "a number from 0 to 3: with more, sizes would be negative (or mean nothing)"
         );
         assert_eq!(cv(Shape::Exponential, 0.5), "1, which an exponential distribution has by nature");
         assert!(cv(Shape::Pareto, f64::NAN).starts_with("a number from 0"));

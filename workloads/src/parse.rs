@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(after("irregular:dist=pareto,mean=8"), "`cv=` is missing");
         assert_eq!(
             after("irregular:dist=uniform,mean=8,cv=0.9"),
-            "cv: expected a number from 0 to 0.5774: with more, sizes would be negative (or mean nothing), found `0.9`"
+            "cv: expected a number from 0 to 0.5773: with more, sizes would be negative (or mean nothing), found `0.9`"
         );
         assert!(after("irregular:dist=pareto,mean=8,cv=x").contains("found `x`"));
         assert_eq!(

@@ -219,7 +219,12 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
         .iter()
         .map(|own| {
             let mut machine = match &own.base {
-                Some(base) => Machine::parse(&base.value).map_err(|e| spec_error(base, &e))?,
+                Some(base) => Machine::parse(&base.value).map_err(|e| {
+                    let error = spec_error(base, &e);
+                    let name = base.value.split(':').next().unwrap_or_default();
+                    let own = tables.iter().any(|other| other.name.value == name);
+                    if own { error.help("a base is a preset, not a machine of the experiment's own") } else { error }
+                })?,
                 None => Machine::default(),
             };
             for (key, value) in &own.parameters {

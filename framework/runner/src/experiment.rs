@@ -99,6 +99,10 @@ impl Experiment {
                 "topologies" => experiment.topologies = reader.strings(value)?,
                 "algorithms" => experiment.algorithms = reader.strings(value)?,
                 "workloads" => experiment.workloads = reader.strings(value)?,
+                "machines" if matches!(value.get_ref(), DeValue::Table(_)) => {
+                    let error = reader.text("", value.span()).error("`machines` is the list of those to run on");
+                    return Err(error.help("a machine of the experiment's own is `[machine.NAME]`"));
+                }
                 "machines" => experiment.machines = reader.strings(value)?,
                 "baseline" => experiment.baseline = Some(reader.string(value)?),
                 "repetitions" => experiment.repetitions = reader.whole(value, 1, u64::from(u32::MAX))? as u32,

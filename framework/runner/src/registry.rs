@@ -53,6 +53,12 @@ pub enum RegistryError {
     /// A file that the user named is no plugin.
     #[error(transparent)]
     Plugin(#[from] PluginError),
+    /// There is nothing where the user says.
+    #[error("{path}: no such plugin file or folder")]
+    Missing {
+        /// Where.
+        path: PathBuf,
+    },
     /// A folder that the user named can't be read.
     #[error("plugin folder {path}: {reason}")]
     Folder {
@@ -183,8 +189,10 @@ impl Search {
         for path in named {
             if path.is_dir() {
                 self.scan(path, Origin::Named, |_| true)?;
-            } else {
+            } else if path.exists() {
                 self.files.push((path.clone(), Origin::Named, true));
+            } else {
+                return Err(RegistryError::Missing { path: path.clone() });
             }
         }
         Ok(())
