@@ -31,7 +31,7 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         out: BufWriter::new(output::data().map_err(unwritten)?),
         summary: args.summary,
         bytes: cases.iter().any(|case| !case.workload.is_uniform()),
-        phase: 0,
+        phase: None,
         rearrangements: 0,
         guests: false,
         lines: Vec::new(),
@@ -74,7 +74,8 @@ struct Tracer<W: Write> {
     summary: bool,
     /// Whether loads are bytes because blocks differ in size.
     bytes: bool,
-    phase: u32,
+    /// The name of the phase under way, until something of it is printed.
+    phase: Option<String>,
     /// Rearrangements before the next step: they are printed under its phase.
     rearrangements: u32,
     /// Whether some node of the schedule's own grid is the guest of a node of the machine.
@@ -99,10 +100,17 @@ impl<W: Write> Tracer<W> {
             std::mem::take(&mut self.lines).into_iter().partition::<Vec<_>, _>(|(step, _)| *step < before);
         self.lines = rest;
         if !stays.is_empty() {
+            self.put_phase();
             self.put("  within nodes only");
         }
         for (_, line) in stays {
             self.put(&line);
+        }
+    }
+
+    fn put_phase(&mut self) {
+        if let Some(name) = self.phase.take() {
+            self.put(&name);
         }
     }
 
@@ -128,6 +136,11 @@ impl<W: Write> Listener for Tracer<W> {
         !self.summary
     }
 
+    fn phase(&mut self, name: &str) {
+        self.put_what_stays(u64::MAX);
+        self.phase = Some(name.to_owned());
+    }
+
     fn sent(&mut self, sent: &Sent<'_>) {
         let names = Names::new(sent);
         self.guests |= names.is_guest(sent.from) || names.is_guest(sent.to);
@@ -149,10 +162,7 @@ impl<W: Write> Listener for Tracer<W> {
     fn step(&mut self, step: &Step<'_>) {
         let now = self.lines.last().map_or(0, |(step, _)| *step);
         self.put_what_stays(now);
-        if step.phase_number != self.phase {
-            self.phase = step.phase_number;
-            self.put(step.phase);
-        }
+        self.put_phase();
         self.put_rearrangements();
         let facts = &step.facts;
         let parts =
@@ -289,4 +299,50 @@ fn ranges(coordinates: &[u64], radix: u64) -> String {
         rest = &rest[run..];
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_core::boxes::{Axis, NodeSet};
+    use swapmeet_core::collective::Collective;
+    use swapmeet_core::exchange::Rule;
+    use swapmeet_core::topology::parse;
+    use swapmeet_core::walk::{Task, Walk};
+
+    #[test]
+    fn what_stays_within_nodes_stands_under_its_own_phase() {
+        let mut tracer = Tracer {
+            out: Vec::new(),
+            summary: false,
+            bytes: false,
+            phase: None,
+            rearrangements: 0,
+            guests: false,
+            lines: Vec::new(),
+            written: Ok(()),
+        };
+        let task = Task { topology: parse("ring:2").unwrap(), collective: Collective::AllToAll, sizes: None };
+        let mut walk = Walk::new(task, vec![&mut tracer]).unwrap();
+        for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {
+            walk.phase(phase).unwrap();
+            walk.step().unwrap();
+            let rule = Rule {
+                from: ends.0,
+                to: ends.1,
+                origins: NodeSet::One(ends.0),
+                destinations: NodeSet::One(ends.1),
+                parts: Axis::All,
+                strict: true,
+                copy: false,
+                local: ends.0 == ends.1,
+            };
+            walk.send(&rule, None).unwrap();
+        }
+        walk.finish().unwrap();
+        let text = String::from_utf8(tracer.out).unwrap();
+        let headed: Vec<&str> = text.lines().filter(|line| !line.starts_with("    ")).collect();
+        let step = |number| format!("  step {number}: 1 message, longest 1 block over 1 hop, busiest link 1 message");
+        assert_eq!(headed, ["out", &step(1), "copies", "  within nodes only", "back", &step(2)]);
+    }
 }

@@ -174,6 +174,11 @@ pub trait Listener {
     /// A step has ended.
     fn step(&mut self, step: &Step<'_>);
 
+    /// What follows is a phase of this name.
+    fn phase(&mut self, name: &str) {
+        let _ = name;
+    }
+
     /// Every node rearranges all it holds; the fullest node holds `most`, in `parts` of blocks.
     fn rearranged(&mut self, most: u64, parts: u64) {
         let _ = (most, parts);

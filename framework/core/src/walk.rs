@@ -118,6 +118,7 @@ impl<'a> Walk<'a> {
         self.phase.push_str(name);
         self.phase_number += 1;
         self.meter.begin_phase();
+        self.listeners.iter_mut().for_each(|listener| listener.phase(name));
         Ok(())
     }
 
