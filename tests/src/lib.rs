@@ -10,7 +10,7 @@ pub mod tools;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use swapmeet_results::{Record, read_records};
+use swapmeet_results::{Record, read_file, read_records};
 
 /// The folder with the built program and the bundled plugins.
 pub fn build() -> &'static Path {
@@ -45,6 +45,17 @@ pub fn rows(args: &[&str]) -> Vec<Record> {
     let text = String::from_utf8(output.stdout).expect("rows are UTF-8");
     let errors = String::from_utf8_lossy(&output.stderr);
     read_records("standard output", &text).unwrap_or_else(|e| panic_with(&format!("{e}\n{errors}")))
+}
+
+/// A row without what may differ between runs.
+pub fn timeless(record: &Record) -> Record {
+    Record { plan_ms: None, wall_ms: None, ..record.clone() }
+}
+
+/// The rows of a file, without what may differ between runs.
+pub fn timeless_rows(path: &Path) -> Vec<Record> {
+    let rows = read_file(path).unwrap_or_else(|e| panic_with(&e.to_string()));
+    rows.iter().map(timeless).collect()
 }
 
 #[expect(clippy::panic, reason = "as above")]

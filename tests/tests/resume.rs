@@ -1,0 +1,358 @@
+//! Rows are kept: whatever stops a run or shares its work out leaves whole rows, and a run that takes them up ends with the file of one that was let be.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use swapmeet_results::{Record, Status, read_file};
+use swapmeet_tests::{build, compile_c, rows, swapmeet, timeless, timeless_rows};
+use tempfile::tempdir;
+
+/// A sweep whose cases take different times, among them some that share a schedule.
+const SWEEP: [&str; 22] = [
+    "--topology",
+    "torus:4x8",
+    "--topology",
+    "ring:5",
+    "--topology",
+    "torus:8x8",
+    "--algorithm",
+    "gen",
+    "--algorithm",
+    "suh-shin",
+    "--algorithm",
+    "four-stage",
+    "--workload",
+    "uniform:64",
+    "--workload",
+    "one-spike:max=99,rest=3",
+    "--machine",
+    "paragon",
+    "--machine",
+    "sp2",
+    "--repetitions",
+    "3",
+];
+
+#[test]
+fn rows_are_the_same_whatever_runs_them() {
+    let alone = rows(&[&SWEEP[..], &["--in-process"]].concat());
+    assert_eq!(alone.len(), 3 * 3 * 2 * 2 * 3);
+    for jobs in ["1", "3"] {
+        let apart = rows(&[&SWEEP[..], &["--jobs", jobs]].concat());
+        assert_eq!(
+            apart.iter().map(timeless).collect::<Vec<_>>(),
+            alone.iter().map(timeless).collect::<Vec<_>>(),
+            "--jobs {jobs}"
+        );
+    }
+}
+
+#[test]
+fn a_run_killed_at_any_moment_is_taken_up_where_it_was() {
+    let dir = tempdir().unwrap();
+    let whole = dir.path().join("whole.csv");
+    let sweep =
+        |out: &Path| swapmeet(&["run", "--quiet", "--out", out.to_str().unwrap()]).args(SWEEP).assert().success();
+    sweep(&whole);
+    for (number, after) in [0, 3, 15, 40, 80, 160].into_iter().enumerate() {
+        let out = dir.path().join(format!("{number}.csv"));
+        let mut run = Command::new(build().join("swapmeet"));
+        run.args(["run", "--quiet", "--out", out.to_str().unwrap()]).args(SWEEP).env("XDG_DATA_HOME", "/nonexistent");
+        let mut run = run.stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(after));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        // killed before it had made its file: nothing to take up, which is no error
+        let before = if out.exists() { read_file(&out).map_or(0, |rows| rows.len()) } else { 0 };
+        swapmeet(&["run", "--quiet", "--resume", "--out", out.to_str().unwrap()]).args(SWEEP).assert().success();
+        assert_eq!(timeless_rows(&out), timeless_rows(&whole), "killed after {after} ms, with {before} rows");
+    }
+}
+
+#[test]
+fn a_torn_last_row_is_dropped_and_run_again() {
+    let dir = tempdir().unwrap();
+    let (whole, torn) = (dir.path().join("whole.csv"), dir.path().join("torn.csv"));
+    swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
+    let bytes = std::fs::read(&whole).unwrap();
+    for part in [0, 17, bytes.len() / 3, bytes.len() - 2, bytes.len()] {
+        std::fs::write(&torn, &bytes[..part]).unwrap();
+        swapmeet(&["run", "--quiet", "--resume", "--out", torn.to_str().unwrap()]).args(SWEEP).assert().success();
+        assert_eq!(timeless_rows(&torn), timeless_rows(&whole), "{part} bytes were left");
+    }
+}
+
+/// Rows that an interrupted run left out of turn end up in the order of cases.
+#[test]
+fn rows_out_of_turn_are_put_in_order() {
+    let dir = tempdir().unwrap();
+    let (whole, mixed) = (dir.path().join("whole.csv"), dir.path().join("mixed.csv"));
+    swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
+    let text = std::fs::read_to_string(&whole).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::write(&mixed, format!("{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[9], lines[4])).unwrap();
+    swapmeet(&["run", "--quiet", "--resume", "--out", mixed.to_str().unwrap()]).args(SWEEP).assert().success();
+    assert_eq!(timeless_rows(&mixed), timeless_rows(&whole));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside them");
+}
+
+/// A case that takes for ever keeps no other's row from the disk.
+#[test]
+fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let out = dir.path().join("rows.csv");
+    let mut run = Command::new(build().join("swapmeet"));
+    run.args(["run", "--quiet", "--jobs", "2", "--timeout", "60", "--topology", "ring:6", "--plugin-dir"]).arg(&file);
+    run.args(["--algorithm", "sleeps", "--algorithm", "gen", "--algorithm", "pairwise", "--out"]).arg(&out);
+    let mut run = run.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while std::fs::read_to_string(&out).unwrap_or_default().lines().count() < 3 {
+        assert!(Instant::now() < deadline, "no rows but the first case's are waited for");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let algorithms: Vec<String> = read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
+    assert_eq!(algorithms, ["gen", "pairwise"]);
+}
+
+fn refused(args: &[&str]) -> String {
+    let output = swapmeet(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn another_experiment_is_refused_with_what_differs() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let out = out.to_str().unwrap();
+    let run = ["run", "--quiet", "--out", out, "--topology", "ring:5", "--algorithm", "gen"];
+    swapmeet(&run).args(["--algorithm", "pairwise"]).assert().success();
+    let before = std::fs::read(out).unwrap();
+    let again = |more: &[&str]| refused(&[&run[..], &["--resume"], more].concat());
+    let advice = "; give another --out, or leave --resume to write it anew\n";
+    assert_eq!(
+        again(&["--seed", "7"]),
+        format!("error: {out}: row 1 is of another experiment: its seed is `42`, here `7`{advice}")
+    );
+    assert_eq!(
+        again(&["--workload", "uniform:8"]),
+        format!(
+            "error: {out}: row 1 is of another experiment: its workload is `uniform:1KiB`, here `uniform:8`{advice}"
+        )
+    );
+    assert_eq!(
+        again(&[]),
+        format!(
+            "error: {out}: row 2 is of another experiment: its algorithm is `pairwise`, here `gen`, its plugin is `classic`, here `thakur`{advice}"
+        )
+    );
+    assert_eq!(std::fs::read(out).unwrap(), before, "the file is as it was");
+    let text = String::from_utf8(before).unwrap();
+    std::fs::write(out, text.replace("note", "remark")).unwrap();
+    assert!(again(&["--algorithm", "pairwise"]).contains("its columns are not those of this version"));
+    assert_eq!(
+        refused(&["run", "--resume", "--topology", "ring:5", "--algorithm", "gen"]),
+        "error: --resume takes up a file: give it with --out\n"
+    );
+}
+
+#[test]
+fn a_second_run_on_the_same_file_is_refused() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let other = File::create(&out).unwrap();
+    other.lock().unwrap();
+    let out = out.to_str().unwrap();
+    for more in [&["--resume"][..], &[]] {
+        let args = [&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"], more].concat();
+        assert_eq!(refused(&args), format!("error: {out}: another run is writing to it\n"));
+    }
+    drop(other);
+    swapmeet(&["run", "--out", out, "--topology", "ring:5", "--algorithm", "gen"]).assert().success();
+}
+
+#[test]
+fn a_full_disk_and_a_closed_pipe_are_reported() {
+    let output =
+        swapmeet(&["run", "--out", "/dev/full", "--topology", "ring:5", "--algorithm", "gen"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), said.contains("error: /dev/full: No space left on device")),
+        (Some(1), true),
+        "{said}"
+    );
+    let program = build().join("swapmeet");
+    let command = format!(
+        "{} run --quiet --out - --topology ring:9 --algorithm gen --repetitions 2000 | head -n 1",
+        program.display()
+    );
+    let output = Command::new("sh").args(["-c", &command]).env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "whoever closed the pipe knows");
+}
+
+#[test]
+fn an_interrupt_leaves_all_that_is_finished() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let mut run = Command::new(build().join("swapmeet"));
+    run.args([
+        "run",
+        "--out",
+        out.to_str().unwrap(),
+        "--topology",
+        "ring:9",
+        "--topology",
+        "torus:64x64",
+        "--algorithm",
+        "gen",
+    ]);
+    run.args(["--repetitions", "50", "--jobs", "2"]).env("XDG_DATA_HOME", "/nonexistent").stderr(Stdio::piped());
+    let run = run.spawn().unwrap();
+    let start = Instant::now();
+    while read_file(&out).map_or(0, |rows| rows.len()) < 50 && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), said.contains("interrupted: 50 cases: 50 verified")),
+        (Some(130), true),
+        "{said}"
+    );
+    assert_eq!(read_file(&out).unwrap().len(), 50);
+}
+
+#[test]
+fn shards_are_merged_into_one_run_again() {
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    swapmeet(&["run", "--quiet", "--out", &path("whole.csv")]).args(SWEEP).assert().success();
+    let parts: Vec<String> = (1..=3).map(|i| path(&format!("part-{i}.csv"))).collect();
+    let mut sizes = Vec::new();
+    for (i, part) in (1..).zip(&parts) {
+        swapmeet(&["run", "--quiet", "--shard", &format!("{i}/3"), "--out", part]).args(SWEEP).assert().success();
+        sizes.push(read_file(Path::new(part)).unwrap().len());
+    }
+    assert_eq!(sizes.iter().sum::<usize>(), 108);
+    assert!(sizes.iter().all(|n| *n > 0), "{sizes:?}");
+    let merge = |parts: &[String]| swapmeet(&["merge", "--out", &path("merged.csv")]).args(parts).output().unwrap();
+    assert_eq!(merge(&parts).status.code(), Some(0));
+    assert_eq!(timeless_rows(Path::new(&path("merged.csv"))), timeless_rows(Path::new(&path("whole.csv"))));
+    let output = merge(&parts[..2]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("of 108 cases are missing: nothing was written"));
+    let output = merge(&[&parts[..], &parts[..1]].concat());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("expected every case once"));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn slurm_says_which_shard() {
+    let run = |vars: &[(&str, &str)]| {
+        let mut command = swapmeet(&["run", "--quiet", "--out", "-", "--shard", "auto"]);
+        command.args(SWEEP).envs(vars.iter().copied()).output().unwrap()
+    };
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for task in ["3", "4"] {
+        let output =
+            run(&[("SLURM_ARRAY_TASK_ID", task), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")]);
+        for line in String::from_utf8(output.stdout).unwrap().lines().skip(1) {
+            *seen.entry(line.split(",ok,").next().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+    assert!(seen.len() > 50 && seen.values().all(|n| *n == 1));
+    let said = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
+    assert_eq!(said(&[]), "error: --shard auto: SLURM_ARRAY_TASK_ID is not set: this is no array job of Slurm's\n");
+    let holes = [("SLURM_ARRAY_TASK_ID", "9"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")];
+    assert!(said(&holes).contains("an array must number its tasks one by one"));
+    // --array=0,2,3 and --array=0-6:2: the first task sees the hole too.
+    for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
+        let count = if step == "1" { "3" } else { "4" };
+        let vars = ["ID", "COUNT", "MIN", "MAX", "STEP"].map(|name| format!("SLURM_ARRAY_TASK_{name}"));
+        let vars: Vec<(&str, &str)> = vars.iter().map(String::as_str).zip([task, count, "0", last, step]).collect();
+        assert!(said(&vars).contains("an array must number its tasks one by one"), "{vars:?}");
+    }
+}
+
+#[test]
+fn a_failed_case_is_run_again_only_when_asked_for() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let run = ["run", "--out", out.to_str().unwrap(), "--topology", "ring:5", "--topology", "ring:6"];
+    let run = |more: &[&str]| {
+        let all = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise"], more].concat();
+        let output = swapmeet(&all).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    run(&[]);
+    let good = timeless_rows(&out);
+    // As if the second and third cases had failed.
+    let mut rows = good.clone();
+    for (row, status) in [(1, Status::Crashed), (2, Status::Timeout)] {
+        rows[row] = Record { status, reason: "bad luck".to_owned(), time_us: None, ..rows[row].clone() };
+    }
+    let mut csv = swapmeet_results::CsvSink::new(File::create(&out).unwrap());
+    for row in &rows {
+        swapmeet_results::Sink::record(&mut csv, row).unwrap();
+    }
+    drop(csv);
+    let (status, said) = run(&["--resume"]);
+    let place = out.display();
+    assert_eq!(status, Some(1));
+    assert_eq!(said, format!("4 cases: 2 verified, 2 failed; 4 rows kept from before; rows in {place}\n"));
+    assert_eq!(timeless_rows(&out), rows);
+    let (status, said) = run(&["--resume", "--retry-failed"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(said, format!("4 cases: 4 verified; 2 rows kept from before; rows in {place}\n"));
+    assert_eq!(timeless_rows(&out), good, "in the order of cases");
+    assert!(run(&["--retry-failed"]).1.contains("--resume"));
+}
+
+#[test]
+fn a_file_that_has_changed_is_another_experiment() {
+    let dir = tempdir().unwrap();
+    let run = |more: &[&str]| {
+        let mut command = swapmeet(&["run", "--quiet", "--algorithm", "gen", "--topology", "graph:g.txt"]);
+        command.args(["--workload", "matrix:m.csv"]).args(more).current_dir(dir.path());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    std::fs::write(dir.path().join("g.txt"), "0 1\n1 2\n").unwrap();
+    std::fs::write(dir.path().join("m.csv"), "0,1,1\n1,0,1\n1,1,0\n").unwrap();
+    assert_eq!(run(&["--out", "a.csv"]), (Some(0), String::new()));
+    let rows = read_file(&dir.path().join("a.csv")).unwrap();
+    let (g, m) = ("g.txt is sha256:", "m.csv is sha256:");
+    assert!(rows[0].note.contains(g) && rows[0].note.contains(m), "{}", rows[0].note);
+    assert_eq!(run(&["--out", "a.csv", "--resume"]), (Some(0), String::new()));
+    std::fs::write(dir.path().join("m.csv"), "0,1,1\n1,0,1\n1,1,5\n").unwrap();
+    let (status, said) = run(&["--out", "a.csv", "--resume"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("row 1 is of another experiment: there `m.csv is sha256:"), "{said}");
+    run(&["--out", "b.csv", "--seed", "43"]);
+    std::fs::write(dir.path().join("g.txt"), "0 1\n1 2\n2 0\n").unwrap();
+    let output = swapmeet(&["merge", "a.csv", "b.csv", "--out", "c.csv"]).current_dir(dir.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("their file is `m.csv is sha256:"));
+}
+
+#[test]
+fn a_shard_does_not_take_up_anothers_file() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("part.csv");
+    let run = ["run", "--quiet", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5"];
+    let run = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise", "--shard"]].concat();
+    swapmeet(&run).arg("1/2").assert().success();
+    let said = refused(&[&run[..], &["2/2"]].concat());
+    let expected = "row 1 is of another shard: its case is none of this one; give each shard an --out of its own";
+    assert_eq!(said, format!("error: {}: {expected}\n", out.display()));
+}
