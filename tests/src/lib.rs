@@ -58,6 +58,15 @@ pub fn timeless_rows(path: &Path) -> Vec<Record> {
     rows.iter().map(timeless).collect()
 }
 
+/// What the program says to input that it refuses.
+pub fn refused(args: &[&str]) -> String {
+    let output = swapmeet(args).output().expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    assert!(output.stdout.is_empty(), "data only on stdout");
+    said
+}
+
 #[expect(clippy::panic, reason = "as above")]
 fn panic_with<T>(message: &str) -> T {
     panic!("{message}")

@@ -1,14 +1,12 @@
 //! Rows are kept: whatever stops a run or shares its work out leaves whole rows, and a run that takes them up ends with the file of one that was let be.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Record, Status, read_file};
-use swapmeet_tests::{build, compile_c, rows, swapmeet, timeless, timeless_rows};
+use swapmeet_tests::{build, compile_c, refused, rows, swapmeet, timeless, timeless_rows};
 use tempfile::tempdir;
 
 /// A sweep whose cases take different times, among them some that share a schedule.
@@ -121,12 +119,6 @@ fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
     run.wait().unwrap();
     let algorithms: Vec<String> = read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
     assert_eq!(algorithms, ["gen", "pairwise"]);
-}
-
-fn refused(args: &[&str]) -> String {
-    let output = swapmeet(args).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{args:?}");
-    String::from_utf8(output.stderr).unwrap()
 }
 
 #[test]

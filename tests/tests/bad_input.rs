@@ -1,0 +1,283 @@
+//! Bad input: a message that says what, where and what was expected, exit status 2, nothing on standard output.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
+
+use swapmeet_results::Status;
+use swapmeet_tests::{refused, rows, swapmeet};
+
+fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> String {
+    refused(&["run", "--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine])
+}
+
+#[test]
+fn bad_specs_are_shown_with_the_spot_and_what_was_expected() {
+    insta::assert_snapshot!(refused_run("torus:16x0", "gen", "uniform:1", "paragon"), @r"
+         × --topology: dimension 2 is 0, expected a whole number from 1 on
+          ╭─[--topology:1:10]
+        1 │ torus:16x0
+          ·          ┬
+          ·          ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_run("tours:16x16", "gen", "uniform:1", "paragon"), @r"
+         × --topology: unknown name `tours`
+          ╭─[--topology:1:1]
+        1 │ tours:16x16
+          · ──┬──
+          ·   ╰── here
+          ╰────
+         help: did you mean `torus`?
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "suhshin", "uniform:1", "paragon"), @r"
+         × --algorithm: unknown algorithm `suhshin`
+          ╭─[--algorithm:1:1]
+        1 │ suhshin
+          · ───┬───
+          ·    ╰── here
+          ╰────
+         help: did you mean `suh-shin`?
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "gen:slices=8", "uniform:1", "paragon"), @r"
+         × --algorithm: `gen` has no parameter `slices`
+          ╭─[--algorithm:1:5]
+        1 │ gen:slices=8
+          ·     ───┬──
+          ·        ╰── here
+          ╰────
+         help: `gen` takes no parameters
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "gen", "uniform:4KB", "paragon"), @r"
+         × --workload: expected a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB, found `4KB`
+          ╭─[--workload:1:9]
+        1 │ uniform:4KB
+          ·         ─┬─
+          ·          ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_run("torus:4x4", "gen", "uniform:1", "paragon:startup_us=-1"), @r"
+         × --machine: startup_us: expected microseconds, a number from 0 to 86400000000, found `-1`
+          ╭─[--machine:1:20]
+        1 │ paragon:startup_us=-1
+          ·                    ─┬
+          ·                     ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_run("torus:99999x99999", "gen", "uniform:1", "paragon"), @r"
+         × --topology: over 2147483648 nodes, which is the most a topology may have
+          ╭─[--topology:1:7]
+        1 │ torus:99999x99999
+          ·       ─────┬─────
+          ·            ╰── here
+          ╰────
+        ");
+}
+
+#[test]
+fn missing_things_are_asked_for() {
+    insta::assert_snapshot!(refused(&["run"]), @r"error: nothing to run: give --topology (such as `--topology torus:16x16`), or an experiment file that lists some");
+    insta::assert_snapshot!(refused(&["run", "--topology", "ring:4"]), @r"error: nothing to run: give --algorithm (such as `--algorithm suh-shin`), or an experiment file that lists some");
+    insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: can't be read: No such file or directory (os error 2)");
+    assert!(refused(&["run", "--plugin-dir", "no-such-folder"]).contains("nothing to run"));
+    assert!(
+        refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--plugin-dir", "no-such-folder"])
+            .contains("no-such-folder")
+    );
+    assert!(refused(&["run", "--repetitions", "0"]).contains("--repetitions"));
+    assert!(refused(&["run", "--timeout", "-3"]).contains("--timeout"));
+    assert!(refused(&["reproduce", "suhshin"]).contains("did you mean `suh-shin`?"));
+}
+
+/// What the program says of an experiment file with this content.
+fn refused_file(content: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("e.toml"), content).unwrap();
+    let output = swapmeet(&["run", "e.toml"]).current_dir(dir.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_time_limit_is_the_same_in_a_file_and_in_a_flag() {
+    let expected = "expected a number of seconds above 0, at most 1000000000";
+    for bad in ["1e300", "1e18", "0", "-1", "inf", "nan"] {
+        let content = format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\ntimeout_secs = {bad}\n");
+        let said = refused_file(&content);
+        assert!(said.contains(&format!("e.toml:3:16: {expected}, found {bad}")), "{said}");
+        let said = refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--timeout", bad]);
+        assert!(said.contains(expected), "{said}");
+    }
+    let fine = rows(&["--topology", "ring:4", "--algorithm", "gen", "--timeout", "1e9"]);
+    assert_eq!(fine[0].status, Status::Ok);
+}
+
+#[test]
+fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
+    let args =
+        ["run", "--topology", "ring:4", "--topology", "ring:5", "--algorithm", "no-such", "--repetitions", "5000000"];
+    insta::assert_snapshot!(refused(&args), @r"
+         × the experiment: its lists multiply to 10000000 cases, expected at most 1000000
+          ╭─[the experiment:1:1]
+        1 │ 2 topologies x 5000000 repetitions
+          · ─────────────────┬────────────────
+          ·                  ╰── here
+          ╰────
+         help: make several experiments of it, each with a file of rows of its own
+        ");
+    let most = ["run", "--topology", "ring:4", "--algorithm", "no-such", "--repetitions", "1000000"];
+    assert!(refused(&most).contains("unknown algorithm"));
+}
+
+#[test]
+fn dual_nets_within_dual_nets_without_end_are_refused_at_the_ninth() {
+    let nested = format!("{}ring:1{}", "rdn:1(".repeat(60_000), ")".repeat(60_000));
+    let said = refused_file(&format!("topologies = [\"{nested}\"]\nalgorithms = [\"gen\"]\n"));
+    assert!(
+        said.contains("e.toml:1:69: topology: a parenthesis within 8 others, expected at most 8 within one another")
+    );
+}
+
+#[test]
+fn files_without_end_are_refused() {
+    let said = refused_run("ring:4", "gen", "matrix:/dev/zero", "paragon");
+    assert!(said.contains("--workload: is a folder or a device, expected a file of sizes"), "{said}");
+    assert_eq!(refused(&["run", "/dev/zero"]), "error: /dev/zero: holds more than 16MiB, expected an experiment\n");
+    assert!(refused(&["run", "/"]).starts_with("error: /: can't be read: "));
+}
+
+#[test]
+fn a_mistake_in_an_experiment_file_is_shown_on_its_line() {
+    insta::assert_snapshot!(refused_file("name = \"x\"\ntopologees = [\"ring:4\"]\n"), @r#"
+         × e.toml:2:1: unknown key `topologees`
+          ╭─[e.toml:2:1]
+        1 │ name = "x"
+        2 │ topologees = ["ring:4"]
+          · ─────┬────
+          ·      ╰── here
+          ╰────
+         help: did you mean `topologies`?
+        "#);
+    insta::assert_snapshot!(refused_file("topologies = [\"ring:4\", \"torus:4x\"]\nalgorithms = [\"gen\"]\n"), @r#"
+         × e.toml:1:33: topology: dimension 2 is missing
+          ╭─[e.toml:1:33]
+        1 │ topologies = ["ring:4", "torus:4x"]
+          ·                                 ┬
+          ·                                 ╰── here
+        2 │ algorithms = ["gen"]
+          ╰────
+        "#);
+    insta::assert_snapshot!(refused_file("topologies = \"ring:4\"\n"), @r#"
+         × e.toml:1:14: expected a list of texts in quotes, found a text
+          ╭─[e.toml:1:14]
+        1 │ topologies = "ring:4"
+          ·              ────┬───
+          ·                  ╰── here
+          ╰────
+        "#);
+    insta::assert_snapshot!(refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nbaseline = \"pex\"\n"), @r#"
+         × e.toml:3:12: the baseline `pex` is none of the experiment's algorithms
+          ╭─[e.toml:3:12]
+        2 │ algorithms = ["gen"]
+        3 │ baseline = "pex"
+          ·            ──┬──
+          ·              ╰── here
+          ╰────
+        "#);
+    insta::assert_snapshot!(
+        refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nmachines = [\"mine\"]\n[machine.mine]\nbase = \"paragon\"\nstartup = 3\n"),
+        @r#"
+         × e.toml:6:1: unknown key `startup`
+          ╭─[e.toml:6:1]
+        5 │ base = "paragon"
+        6 │ startup = 3
+          · ───┬───
+          ·    ╰── here
+          ╰────
+         help: did you mean `startup_us`?
+        "#
+    );
+    insta::assert_snapshot!(refused_file("repetitions = 0\n"), @r"
+         × e.toml:1:15: expected a whole number from 1 to 4294967295, found 0
+          ╭─[e.toml:1:15]
+        1 │ repetitions = 0
+          ·               ┬
+          ·               ╰── here
+          ╰────
+        ");
+    insta::assert_snapshot!(refused_file("seed = many\n"), @r"
+         × e.toml:1:8: string values must be quoted, expected literal string
+          ╭─[e.toml:1:8]
+        1 │ seed = many
+          ·        ──┬─
+          ·          ╰── here
+          ╰────
+        ");
+}
+
+#[test]
+fn what_looks_nearly_right_is_told_what_it_should_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("e.toml");
+    let file_says = |tables: &str| {
+        std::fs::write(&file, format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n{tables}")).unwrap();
+        refused(&["run", file.to_str().unwrap()])
+    };
+    let said = file_says("[machines.mine]\nbase = \"paragon\"\n");
+    assert!(said.contains("`machines` is the list of those to run on"), "{said}");
+    assert!(said.contains("a machine of the experiment's own is `[machine.NAME]`"), "{said}");
+    let said = file_says("[machine.a]\nbase = \"paragon\"\n[machine.b]\nbase = \"a\"\n");
+    assert!(said.contains("a base is a preset, not a machine of the experiment's own"), "{said}");
+    let said = refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--plugin-dir", "/no/where"]);
+    assert_eq!(said, "error: /no/where: no such plugin file or folder\n");
+}
+
+#[test]
+fn a_list_as_csv_is_of_one_kind() {
+    let said = refused(&["list", "--format", "csv"]);
+    assert!(
+        said.contains(
+            "expected one of algorithms, topologies, workloads, machines, plugins, as in `list machines --format csv`"
+        ),
+        "{said}"
+    );
+    swapmeet(&["list", "machines", "--format", "csv"]).assert().success();
+}
+
+#[test]
+fn no_seed_wraps_around() {
+    let run = |repetitions| {
+        let seed = u64::MAX.to_string();
+        let args = ["run", "--topology", "ring:4", "--algorithm", "gen", "--seed", &seed, "--repetitions", repetitions];
+        swapmeet(&args).output().unwrap()
+    };
+    assert_eq!(run("1").status.code(), Some(0));
+    let output = run("3");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("seed: 3 repetitions go past the largest seed, 18446744073709551615"), "{said}");
+}
+
+#[test]
+fn a_list_names_nothing_twice() {
+    let said = refused_run_of(&["--workload", "uniform:64", "--workload", "uniform:64B"]);
+    assert!(said.contains("--workload: `uniform:64B` is there already, as `uniform:64`"), "{said}");
+    let said = refused_run_of(&["--machine", "paragon", "--machine", "delta", "--machine", "paragon"]);
+    assert!(said.contains("--machine: `paragon` is there already, as `paragon`"), "{said}");
+    let said = refused_file("topologies = [\"ring:4\", \"ring:5\"]\nalgorithms = [\"gen\",\n  \"gen\"]\n");
+    assert!(said.contains(":3:3: `gen` is there already, as `gen` on line 2, column 15"), "{said}");
+}
+
+fn refused_run_of(lists: &[&str]) -> String {
+    refused(&[&["run", "--topology", "ring:4", "--algorithm", "gen"], lists].concat())
+}
+
+#[test]
+fn a_machines_number_is_no_text() {
+    let said = refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n[machine.mine]\nstartup_us = \"3\"\n");
+    assert!(said.contains(":4:14: expected a number, without quotes, found a text"), "{said}");
+}
+
+#[test]
+fn a_default_that_depends_on_the_problem_is_not_shown_as_nothing() {
+    let said = refused(&["run", "--topology", "ring:4", "--algorithm", "two-stage:4"]);
+    assert!(said.contains("`two-stage` takes slices (") && !said.contains("default )"), "{said}");
+}
