@@ -127,7 +127,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     assert_eq!((startup, hops, alone, shared), (Some(300.0), Some(1.0 + 2.0 + 1.0), Some(15.0), Some(5.0)));
     assert_eq!(note, "");
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=1");
-    assert_eq!((startup, hops, alone, shared), (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(15.0), Some(5.0)));
+    // Two turns of the second step, in each of which a message has its links for itself.
+    assert_eq!((startup, hops, alone, shared), (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0)));
     assert_eq!(note, "priced in turns: up to 2 circuits at once on a link with virtual_channels=1");
     let (.., note) = price("ring:4", "linear", "ports=2");
     assert_eq!(

@@ -9,6 +9,7 @@
 //! after the i longest ones, or is the longest there. (The longest message once a turn would charge one long message as often as there are short ones.)
 
 use super::synchronous::{Model, StepCost, Synchronous};
+use super::turns::Turns;
 use super::{Pricer, Scale};
 use crate::machine::Machine;
 use crate::step::{Step, Transfer};
@@ -19,7 +20,8 @@ pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
     Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
 }
 
-fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost {
+fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: Turns) -> StepCost {
+    let turns = turns.count;
     let (ts, tw) = (machine.startup_us, machine.byte_us);
     let facts = &step.facts;
     let slowest = if turns > 1 { in_turns(machine, step, unit_bytes) } else { longest(machine, step, unit_bytes) };

@@ -1,7 +1,7 @@
 //! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, turns where a step asks
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
-use super::turns::{Arranger, MOST_CROSSINGS, Room};
+use super::turns::{Arranger, MOST_CROSSINGS, Room, Turns};
 use super::{Parts, Price, Pricer, Scale};
 use crate::machine::{Machine, Ports};
 use crate::step::{Listener, Step};
@@ -23,7 +23,7 @@ pub(super) struct Model {
     /// What no step at all costs: it says which parts the model has a meaning for.
     pub none: StepCost,
     /// The price of a step: on this machine, with a unit of load of so many bytes, run in so many turns.
-    pub price_of_step: fn(&Machine, &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost,
+    pub price_of_step: fn(&Machine, &Step<'_>, unit_bytes: f64, turns: Turns) -> StepCost,
     /// Whether circuits on a link are turned away beyond the machine's virtual channels.
     pub circuits: bool,
 }
@@ -68,20 +68,20 @@ impl Synchronous {
         self.machine.ports.turns(at_once.div_ceil(a_port))
     }
 
-    /// Turns for the circuits of a step where some link can't carry all of its own at once; at least 1.
-    fn turns_on_links(&mut self, step: &Step<'_>) -> u64 {
+    /// Turns for the circuits of a step, those at the ports if no link has more than it can carry at once.
+    fn turns_on_links(&mut self, step: &Step<'_>, at_ports: u64) -> Turns {
         let (channels, circuits) = (self.machine.virtual_channels, step.facts.max_link_messages);
         if circuits <= channels {
-            return 1;
+            return Turns { count: at_ports, arranged: None };
         }
-        let node = match self.machine.ports {
-            Ports::Count(ports) => Some(ports.saturating_mul(channels)),
+        let ports = match self.machine.ports {
+            Ports::Count(ports) => Some(ports),
             Ports::All => None,
         };
         let arranger = self.arranger.get_or_insert_with(|| Arranger::new(&self.topology));
-        arranger.first_fit(step, Room { link: channels, node }).unwrap_or_else(|| {
+        arranger.first_fit(step, Room { link: channels, ports }).unwrap_or_else(|| {
             self.at_least = true;
-            circuits.div_ceil(channels)
+            Turns { count: circuits.div_ceil(channels).max(at_ports), arranged: None }
         })
     }
 }
@@ -91,13 +91,13 @@ impl Listener for Synchronous {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
         let unit_bytes = self.unit_bytes / step.parts as f64;
-        let mut turns = self.turns_at_ports(at_once);
+        let mut turns = Turns { count: self.turns_at_ports(at_once), arranged: None };
         if self.model.circuits {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
-            turns = turns.max(self.turns_on_links(step));
+            turns = self.turns_on_links(step, turns.count);
         }
         let cost = (self.model.price_of_step)(&self.machine, step, unit_bytes, turns);
-        self.turns += turns;
+        self.turns += turns.count;
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;
         self.total.contention += cost.contention;

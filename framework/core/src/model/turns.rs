@@ -19,8 +19,28 @@ pub(super) const MOST_CROSSINGS: u64 = 1 << 22;
 pub(super) struct Room {
     /// On a directed link.
     pub link: u64,
-    /// At a node, for those it sends, and for those it receives; `None` for as many as there are.
-    pub node: Option<u64>,
+    /// Ports of a node, each with as much room as a link, for what it sends and for what it receives; `None` for as many as there are.
+    pub ports: Option<u64>,
+}
+
+/// In how many turns a step is run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Turns {
+    /// How many; at least 1.
+    pub count: u64,
+    /// What they hold, where the circuits of the step were arranged.
+    pub arranged: Option<Arranged>,
+}
+
+/// The turns of an arrangement, added up. Loads are in parts, over the links' bandwidths.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Arranged {
+    /// Links of the longest circuit of each turn.
+    pub hops: u64,
+    /// Load of the longest message of each turn.
+    pub alone: f64,
+    /// Of each turn the largest load of a circuit, times the circuits that it shares some link or port with, itself among them.
+    pub multiplexed: f64,
 }
 
 /// What fills up: a link, or a node in one of its two roles.
@@ -28,6 +48,8 @@ pub(super) struct Room {
 struct Resource {
     /// Circuits it has room for in a turn.
     room: u64,
+    /// How long a circuit that has it for itself takes for a load of 1; a node has as many ports as share its circuits.
+    slowness: f64,
     /// Circuits in each turn.
     taken: Vec<u64>,
     /// A bit a turn: whether it is full.
@@ -35,8 +57,8 @@ struct Resource {
 }
 
 impl Resource {
-    fn clear(&mut self, room: u64) {
-        self.room = room;
+    fn clear(&mut self, room: u64, slowness: f64) {
+        (self.room, self.slowness) = (room, slowness);
         self.taken.clear();
         self.full.clear();
     }
@@ -62,6 +84,9 @@ pub(super) struct Arranger {
     resources: Vec<Resource>,
     /// Resources in use in this round.
     used: Vec<u64>,
+    /// The circuits of the round: turn, load, and where what they need begins in `needs`.
+    placed: Vec<(usize, u64, usize)>,
+    needs: Vec<usize>,
 }
 
 /// Numbers by key: in an array unless that would be large.
@@ -89,11 +114,18 @@ impl Arranger {
             0..=MOST_IN_ARRAY => Numbers::Array(vec![0; keys as usize]),
             _ => Numbers::Map(HashMap::new()),
         };
-        Self { topology: Arc::clone(topology), numbers, resources: Vec::new(), used: Vec::new() }
+        Self {
+            topology: Arc::clone(topology),
+            numbers,
+            resources: Vec::new(),
+            used: Vec::new(),
+            placed: Vec::new(),
+            needs: Vec::new(),
+        }
     }
 
-    /// The turns that first fit takes for a step; `None` where there is too much to arrange.
-    pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<u64> {
+    /// How first fit arranges a step; `None` where there is too much to arrange.
+    pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<Turns> {
         let crossings = step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
         if crossings > MOST_CROSSINGS {
             return None;
@@ -103,13 +135,16 @@ impl Arranger {
         }
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
-        let (mut needed, mut full) = (Vec::new(), Vec::new());
-        let mut turns = 0;
+        let mut full = Vec::new();
+        // Of each turn the longest circuit: the first in it.
+        let mut hops: Vec<u64> = Vec::new();
+        self.placed.clear();
+        self.needs.clear();
         for t in circuits {
-            needed.clear();
-            self.needed_by(t, step, room, &mut needed);
+            let first = self.needs.len();
+            self.add_needs(t, step, room);
             full.clear();
-            for resource in &needed {
+            for resource in &self.needs[first..] {
                 let other = &self.resources[*resource].full;
                 if full.len() < other.len() {
                     full.resize(other.len(), 0);
@@ -118,30 +153,62 @@ impl Arranger {
             }
             let word = full.iter().position(|bits| *bits != u64::MAX).unwrap_or(full.len());
             let turn = word * 64 + full.get(word).map_or(0, |bits| bits.trailing_ones() as usize);
-            for resource in &needed {
+            for resource in &self.needs[first..] {
                 self.resources[*resource].take(turn);
             }
-            turns = turns.max(turn as u64 + 1);
+            if hops.len() <= turn {
+                hops.resize(turn + 1, t.hops.into());
+            }
+            self.placed.push((turn, t.load, first));
         }
-        Some(turns)
+        let arranged = Arranged { hops: hops.iter().sum(), ..self.loads(hops.len()) };
+        Some(Turns { count: hops.len() as u64, arranged: Some(arranged) })
+    }
+
+    /// What is carried in so many turns.
+    fn loads(&self, turns: usize) -> Arranged {
+        let mut longest = vec![(0.0_f64, 0.0_f64); turns];
+        let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
+        for ((turn, load, first), end) in self.placed.iter().zip(ends) {
+            let (mut alone, mut shared) = (1.0_f64, 1.0_f64);
+            for resource in self.needs[*first..end].iter().map(|i| &self.resources[*i]) {
+                alone = alone.max(resource.slowness);
+                shared = shared.max(resource.slowness * resource.taken[*turn] as f64);
+            }
+            let (of_alone, of_shared) = &mut longest[*turn];
+            *of_alone = of_alone.max(alone * *load as f64);
+            *of_shared = of_shared.max(shared * *load as f64);
+        }
+        let add = |sum: Arranged, (alone, shared): &(f64, f64)| Arranged {
+            alone: sum.alone + alone,
+            multiplexed: sum.multiplexed + shared,
+            ..sum
+        };
+        longest.iter().fold(Arranged::default(), add)
     }
 
     /// The resources that a circuit needs: its links, and the ports at either end where they are counted.
-    fn needed_by(&mut self, t: &Transfer, step: &Step<'_>, room: Room, needed: &mut Vec<usize>) {
+    fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, room: Room) {
+        let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
         let way = t.way.checked_sub(1).map(|i| &step.ways[i as usize]);
         // It was a route when the step was measured.
         let _ = topology.route(t.from.into(), t.to.into(), way, &mut |run| {
-            needed.extend((0..run.len).map(|i| self.resource(run.first + i * run.stride, room.link)));
+            needed.extend((0..run.len).map(|i| {
+                let link = run.first + i * run.stride;
+                self.resource(link, room.link, 1.0 / topology.bandwidth(link))
+            }));
         });
-        if let Some(node) = room.node {
+        if let Some(ports) = room.ports {
             let sender = topology.link_slots() + u64::from(t.from);
             let receiver = topology.link_slots() + topology.nodes() + u64::from(t.to);
-            needed.extend([sender, receiver].map(|key| self.resource(key, node)));
+            let all = ports.saturating_mul(room.link);
+            needed.extend([sender, receiver].map(|key| self.resource(key, all, 1.0 / ports as f64)));
         }
+        self.needs = needed;
     }
 
-    fn resource(&mut self, key: u64, room: u64) -> usize {
+    fn resource(&mut self, key: u64, room: u64, slowness: f64) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
             self.used.push(key);
@@ -149,7 +216,7 @@ impl Arranger {
             if self.resources.len() < self.used.len() {
                 self.resources.push(Resource::default());
             }
-            self.resources[self.used.len() - 1].clear(room);
+            self.resources[self.used.len() - 1].clear(room, slowness);
         }
         *number as usize - 1
     }
@@ -184,6 +251,23 @@ mod tests {
         assert_eq!(startups("ring:8", "virtual_channels=1,ports=all", &sends).0, 2.0);
         assert_eq!(startups("ring:8", "virtual_channels=1,ports=1", &sends).0, 3.0);
         assert_eq!(startups("ring:8", "virtual_channels=2,ports=1", &sends).0, 2.0);
+    }
+
+    #[test]
+    fn each_turn_has_the_hops_and_bytes_of_its_own_circuits() {
+        let parts = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
+            let parts = price(topology, &format!("free:model=circuit,byte_us=1,hop_us=1,{machine}"), &[sends]).parts;
+            [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
+        };
+        // Of 11 arcs of 5 links two fit beside each other: six turns of equal messages.
+        let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
+        assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
+        // All over one link, one by one.
+        let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
+        assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
+        // Two at a time share it: the long one with the shortest circuit left, and alone with none.
+        assert_eq!(parts("mesh:6", "virtual_channels=2,ports=all", &gather), [9.0, 1002.0, 2.0]);
+        assert_eq!(parts("mesh:6", "virtual_channels=5,ports=all", &gather), [5.0, 1000.0, 4000.0]);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! busiest node one after another.
 
 use super::synchronous::{Model, StepCost, Synchronous};
+use super::turns::Turns;
 use super::{Pricer, Scale};
 use crate::machine::Machine;
 use crate::step::Step;
@@ -19,7 +20,8 @@ pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
     Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
 }
 
-fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: u64) -> StepCost {
+fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: Turns) -> StepCost {
+    let turns = turns.count;
     let facts = &step.facts;
     let longest = facts.longest() * unit_bytes;
     let bytes = if turns > 1 {
