@@ -121,6 +121,44 @@ fn a_row_is_on_disk_as_soon_as_its_case_has_ended() {
     assert_eq!(algorithms, ["gen", "pairwise"]);
 }
 
+/// Both while a case takes its time.
+#[test]
+fn files_that_change_under_a_run_are_noticed() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let (out, moved, graph) = (dir.path().join("rows.csv"), dir.path().join("moved.csv"), dir.path().join("g.txt"));
+    std::fs::write(&graph, "0 1\n1 2\n2 0\n").unwrap();
+    let mut run = Command::new(build().join("swapmeet"));
+    run.args(["run", "--quiet", "--jobs", "2", "--timeout", "1", "--plugin-dir"]).arg(&file).arg("--out").arg(&out);
+    run.args(["--topology", "ring:6", "--topology"]).arg(format!("graph:{}", graph.display()));
+    run.args(["--algorithm", "sleeps", "--algorithm", "gen"]).stderr(Stdio::piped());
+    let run = run.spawn().unwrap();
+    let rows_in = |path: &Path| std::fs::read_to_string(path).unwrap_or_default().lines().count();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while rows_in(&out) < 2 {
+        assert!(Instant::now() < deadline, "no row");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::fs::rename(&out, &moved).unwrap();
+    std::fs::write(&out, "somebody else's").unwrap();
+    std::fs::write(&graph, "0 1\n1 2\n2 3\n3 0\n").unwrap();
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("rows.csv: something else has taken its place while rows were written"), "{said}");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "somebody else's");
+    let rows = read_file(&moved).unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in rows.iter().filter(|row| row.topology.starts_with("graph:")) {
+        assert!(row.status == Status::Error || row.algorithm == "sleeps", "{}: {}", row.status, row.reason);
+        if row.status == Status::Error {
+            assert!(row.reason.starts_with("changed while the run went on: "), "{}", row.reason);
+        }
+    }
+}
+
 #[test]
 fn another_experiment_is_refused_with_what_differs() {
     let dir = tempdir().unwrap();

@@ -55,6 +55,15 @@ impl Failure {
         }
     }
 
+    /// What went wrong, in a line.
+    pub fn line(&self) -> String {
+        match self {
+            Self::Input(error) => error.to_string(),
+            Self::Usage(message) | Self::Output(message) => message.clone(),
+            Self::ClosedPipe => "nobody reads it any more".to_owned(),
+        }
+    }
+
     /// Says it and gives the exit status.
     pub fn report(self) -> ExitCode {
         match self {

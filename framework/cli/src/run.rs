@@ -68,10 +68,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let finished = course.follow(&to_run, &place(args, unit::units(&to_run).len()), &interrupted)?;
     let Course { tally, progress, in_order, .. } = course;
     rows.finish()?;
-    if finished && !in_order {
-        rows.sort(&cases)?;
-    }
     progress.finish();
+    let unsorted = if finished { rows.settle(&cases, in_order)? } else { None };
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
         output::data()
@@ -90,6 +88,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             kept => format!("; {kept} rows kept from before"),
         };
         say!("{state}{tally}{kept}{place}");
+    }
+    if let Some(why) = unsorted {
+        say!("remark: all rows are there, in the order in which cases ended: {why}");
     }
     Ok(match (finished, tally.failed) {
         (false, _) => ExitCode::from(INTERRUPTED),

@@ -80,7 +80,7 @@ impl Rows {
         Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(file) }, found))
     }
 
-    /// Whether rows go to a file that [`Rows::sort`] can put in order later.
+    /// Whether rows go to a file that [`Rows::settle`] can put in order later.
     pub fn can_be_sorted(&self) -> bool {
         matches!(self, Self::Written { path: Some(_), lock: Some(file), .. } if is_regular(file))
     }
@@ -109,16 +109,32 @@ impl Rows {
         }
     }
 
-    /// Puts the rows of a file, which came as cases ended, in the order of cases.
-    pub fn sort(&mut self, cases: &[Case]) -> Result<(), Failure> {
-        let Self::Written { path: Some(path), lock, .. } = self else { return Ok(()) };
+    /// Puts the rows of a file, which came as cases ended, in the order of cases unless they are already. Where that can't be, says why: all
+    /// rows are there nevertheless.
+    pub fn settle(&mut self, cases: &[Case], in_order: bool) -> Result<Option<String>, Failure> {
+        let Self::Written { path: Some(path), lock: Some(lock), .. } = self else { return Ok(None) };
         let path: &Path = path;
-        let failed = |e: &io::Error| Failure::writing(&path.display().to_string(), e);
-        let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
-        let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
-        let found = matched(path, records, cases)?;
-        *lock = Some(rewritten(path, &found)?);
-        Ok(())
+        if is_replaced(path, lock) {
+            return Err(Failure::Output(format!(
+                "{}: something else has taken its place while rows were written: they are in the file that was there, wherever it is now",
+                path.display()
+            )));
+        }
+        if in_order {
+            return Ok(None);
+        }
+        let sorted = || {
+            let bytes = std::fs::read(path).map_err(|e| Failure::writing(&path.display().to_string(), &e))?;
+            let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
+            rewritten(path, &matched(path, records, cases)?)
+        };
+        match sorted() {
+            Ok(file) => {
+                *lock = file;
+                Ok(None)
+            }
+            Err(failure) => Ok(Some(failure.line())),
+        }
     }
 }
 
@@ -330,7 +346,7 @@ mod tests {
         let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[], &[]).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
-        rows.sort(&[]).unwrap();
+        rows.settle(&[], false).unwrap();
         let after = std::fs::metadata(&file).unwrap();
         assert_ne!(before.ino(), after.ino(), "another file has taken its place");
         assert_eq!(after.permissions().mode() & 0o777, 0o640);

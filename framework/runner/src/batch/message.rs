@@ -12,6 +12,8 @@ pub struct CaseSpec {
     pub algorithm: String,
     /// The file of the algorithm's plugin.
     pub plugin: PathBuf,
+    /// What the files were that topology and workload name.
+    pub made_of: Vec<String>,
     pub workload: String,
     pub machine: String,
     /// For a machine of the experiment's own: its name, and what that stands for.
@@ -30,6 +32,7 @@ impl CaseSpec {
             topology: case.topology.spec(),
             algorithm: case.algorithm.to_string(),
             plugin: case.algorithm.algorithm.file.clone(),
+            made_of: case.made_of.iter().map(|text| text.to_string()).collect(),
             workload: case.workload.to_string(),
             machine: machine.to_string(),
             own_machine: machine.stands_for().map(|spec| (machine.name().to_owned(), spec.to_owned())),

@@ -149,6 +149,11 @@ impl Known {
                 new
             }
         };
+        let made_of: Vec<Arc<str>> =
+            made_of.iter().map(String::as_str).chain(workload.made_of()).map(Arc::from).collect();
+        if let Some((then, now)) = spec.made_of.iter().zip(&made_of).find(|(then, now)| then.as_str() != &***now) {
+            return Err(format!("changed while the run went on: {then} when it began, {now} now"));
+        }
         let own: Vec<Machine> = match &spec.own_machine {
             Some((name, stands_for)) => vec![Machine::parse(stands_for).map_err(|e| e.to_string())?.renamed(name)],
             None => Vec::new(),
@@ -161,7 +166,7 @@ impl Known {
         Ok(Case {
             experiment: spec.experiment.as_str().into(),
             topology,
-            made_of: made_of.iter().map(String::as_str).chain(workload.made_of()).map(Arc::from).collect(),
+            made_of,
             algorithm: choose(&algorithm, plugin).map_err(|e| e.message)?,
             workload,
             machine: Machine::parse_among(&spec.machine, &own).map_err(|e| e.to_string())?,
