@@ -167,8 +167,7 @@ impl Course<'_> {
             match event {
                 None => self.progress.tick(),
                 Some(Event::Started { cases: numbers }) => {
-                    let first = numbers[0];
-                    self.progress.started(first, &cases[first], numbers.len());
+                    self.progress.started(&numbers, &cases[numbers[0]]);
                 }
                 Some(Event::Progress { case, steps }) => self.progress.steps(case, steps),
                 Some(Event::Log { line }) => self.progress.say(&line),

@@ -22,8 +22,16 @@ enum Shown {
     Quiet,
     /// A line now and then.
     Lines { last: Instant },
-    /// A bar, and a line for each case that runs.
-    Bars { all: MultiProgress, sweep: ProgressBar, running: BTreeMap<usize, ProgressBar> },
+    /// A bar, and a line for each schedule that is worked on, by the first of its cases.
+    Bars { all: MultiProgress, sweep: ProgressBar, running: BTreeMap<usize, Running> },
+}
+
+/// Cases that share a schedule.
+struct Running {
+    bar: ProgressBar,
+    what: String,
+    /// Those that have not ended.
+    open: Vec<usize>,
 }
 
 impl Progress {
@@ -35,7 +43,7 @@ impl Progress {
         } else if io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
             let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
             let sweep = all.add(ProgressBar::new(cases));
-            sweep.set_style(style("{bar:30} {pos}/{len} cases{msg}"));
+            sweep.set_style(style("{bar:20} {pos}/{len} cases{msg}"));
             sweep.set_position(done);
             Shown::Bars { all, sweep, running: BTreeMap::new() }
         } else {
@@ -45,23 +53,25 @@ impl Progress {
     }
 
     /// Work on a case has begun, and on so many that share its schedule.
-    pub fn started(&mut self, case: usize, what: &Case, together: usize) {
+    pub fn started(&mut self, cases: &[usize], what: &Case) {
         if let Shown::Bars { all, running, .. } = &mut self.shown {
             let bar = all.add(ProgressBar::new_spinner());
-            bar.set_style(style("  {elapsed:>4}  {prefix}{msg}"));
-            let more = if together > 1 { format!(" and {} more", together - 1) } else { String::new() };
-            bar.set_prefix(format!("{} on {}, {}{more}", what.algorithm, what.topology.spec(), what.workload));
+            bar.set_style(style("  {elapsed:>4}  {msg}"));
+            let more = if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
+            let what = format!("{} on {}, {}{more}", what.algorithm, what.topology.spec(), what.workload);
+            bar.set_message(cut(&what, BESIDE_ELAPSED));
             bar.enable_steady_tick(Duration::from_millis(250));
-            running.insert(case, bar);
+            running.insert(cases[0], Running { bar, what, open: cases.to_vec() });
         }
     }
 
     /// A case's schedule has come so far.
     pub fn steps(&self, case: usize, steps: u64) {
         if let Shown::Bars { running, .. } = &self.shown
-            && let Some(bar) = running.get(&case).filter(|_| steps > 0)
+            && let Some(Running { bar, what, .. }) = running.get(&case).filter(|_| steps > 0)
         {
-            bar.set_message(format!(": {steps} steps"));
+            // First what changes: the line may be cut.
+            bar.set_message(cut(&format!("{steps} steps: {what}"), BESIDE_ELAPSED));
         }
     }
 
@@ -89,10 +99,14 @@ impl Progress {
             Shown::Quiet => {}
             Shown::Bars { all, sweep, running } => {
                 sweep.inc(1);
-                if let Some(bar) = running.remove(&case) {
-                    bar.finish_and_clear();
-                    all.remove(&bar);
-                }
+                running.retain(|_, Running { bar, open, .. }| {
+                    open.retain(|other| *other != case);
+                    if open.is_empty() {
+                        bar.finish_and_clear();
+                        all.remove(bar);
+                    }
+                    !open.is_empty()
+                });
             }
             Shown::Lines { last } if last.elapsed() >= PAUSE => {
                 *last = Instant::now();
@@ -116,10 +130,28 @@ impl Progress {
 
     /// No more to come: the bars go.
     pub fn finish(&self) {
-        if let Shown::Bars { all, .. } = &self.shown {
-            let _ = all.clear();
+        if let Shown::Bars { all, sweep, running } = &self.shown {
+            for Running { bar, .. } in running.values() {
+                bar.finish_and_clear();
+                all.remove(bar);
+            }
+            sweep.finish_and_clear();
+            all.remove(sweep);
         }
     }
+}
+
+/// Columns beside a case's text: its time, and room for the `^C` that a terminal shows, which would else begin a line of its own and leave the bar behind.
+const BESIDE_ELAPSED: usize = 12;
+
+/// A text that fits into the terminal's line, so many columns of which are taken.
+fn cut(text: &str, taken: usize) -> String {
+    let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+    let room = columns.saturating_sub(taken);
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 fn style(template: &str) -> ProgressStyle {
