@@ -101,11 +101,15 @@ impl App {
             }
             Action::Redraw => self.wish = Some(Wish::Redraw),
             Action::Suspend => self.wish = Some(Wish::Suspend),
-            Action::Open => self.show(Panel::Details),
+            Action::Open => {
+                self.look();
+                self.show(Panel::Details);
+            }
             Action::Sort => self.sort_by_next(),
             Action::Reverse => {
                 self.ui.sort.get_or_insert(Column::Time);
                 self.ui.reverse = !self.ui.reverse;
+                self.rearranged();
             }
             Action::Pick => self.pick(),
             Action::Edit => self.edit(),
@@ -172,7 +176,7 @@ impl App {
         let panel = self.ui.panel as usize;
         if !self.ui.filters[panel].is_empty() {
             self.ui.filters[panel].clear();
-            self.clamp();
+            self.rearranged();
         } else if self.ui.expanded {
             self.ui.expanded = false;
         } else if self.ui.frozen {
@@ -247,6 +251,7 @@ impl App {
         };
         self.ui.sort = Column::ALL.get(next).copied();
         self.ui.reverse = false;
+        self.rearranged();
         let text = self.ui.sort.map_or("group, fastest first".to_owned(), |c| c.title().to_owned());
         self.tell(&format!("sorted by {text}"), false);
     }

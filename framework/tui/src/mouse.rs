@@ -75,6 +75,7 @@ impl App {
         } else {
             (self.ui.sort, self.ui.reverse) = (Some(column), false);
         }
+        self.rearranged();
     }
 
     fn wheel(&mut self, target: Target, by: isize) {

@@ -17,7 +17,28 @@ impl App {
             self.ui.companion = panel;
         }
         self.clamp();
+        if panel == Panel::Comparison && !self.find_line() {
+            self.look();
+        }
         self.want_recording();
+    }
+
+    /// The comparison's cursor goes to the line of the case that was looked at last; false if none has it.
+    fn find_line(&mut self) -> bool {
+        let looked_at = self.focus.and_then(|at| self.queue.rows().get(at)).and_then(Row::record);
+        let Some(record) = looked_at else { return false };
+        let lines = self.lines();
+        let found = lines.iter().position(|line| line.is_of(record));
+        if let Some(at) = found {
+            self.ui.cursors[Panel::Comparison as usize] = at;
+        }
+        found.is_some()
+    }
+
+    /// Cursors stay within what there is, and what is under them by now is looked at.
+    pub(crate) fn rearranged(&mut self) {
+        self.clamp();
+        self.look();
     }
 
     /// Gives the panel so many further on the keys.

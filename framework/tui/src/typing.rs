@@ -48,7 +48,7 @@ impl App {
         match typing.purpose {
             Purpose::Filter(panel) => {
                 self.ui.filters[panel as usize] = text;
-                self.clamp();
+                self.rearranged();
             }
             Purpose::SaveAs(_) => typing.purpose = Purpose::SaveAs(false),
             // A file is read once it is named, not at every letter of its name.
@@ -67,7 +67,7 @@ impl App {
         // A filter is in force while it is typed.
         if let Some(Typing { purpose: Purpose::Filter(panel), before, .. }) = self.ui.typing.take() {
             self.ui.filters[panel as usize] = before;
-            self.clamp();
+            self.rearranged();
         }
     }
 

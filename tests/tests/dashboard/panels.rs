@@ -78,6 +78,60 @@ fn a_terminal_without_colours_or_unicode_shows_the_same() {
     insta::assert_snapshot!("plain", session.screen(80, 24));
 }
 
+/// What details are about, and what the line says that has the comparison's cursor.
+fn opened(session: &mut Session) -> (String, String) {
+    session.settle();
+    let cursor = session.app.ui.cursors[2];
+    let line = session.app.lines()[cursor];
+    let group = &session.app.compared.groups[line.group];
+    let here = format!("Details: {} on {}, {}, {}", line.algorithm, group.topology, group.workload, group.machine);
+    session.key(KeyCode::Enter);
+    session.settle();
+    (session.screen(120, 24), here)
+}
+
+#[test]
+fn enter_opens_the_case_under_the_cursor_however_the_cursor_came_there() {
+    let text = r#"
+        topologies = ["torus:4x4"]
+        algorithms = ["pairwise", "bruck", "ring", "suh-shin"]
+        workloads = ["uniform:1", "uniform:10KiB"]
+        "#;
+    for keys in ["3", "3r", "3s", "3ss", "3sr", "3G/ring", "3/10K", "2G3", "2jj3"] {
+        let mut session = Session::new(text);
+        session.keys("R");
+        session.settle();
+        session.keys("e");
+        session.keys(keys);
+        if keys.contains('/') {
+            session.key(KeyCode::Enter);
+        }
+        let (screen, here) = opened(&mut session);
+        assert!(screen.contains(&here), "{keys}: expected {here}\n{screen}");
+        if keys.starts_with('2') {
+            continue;
+        }
+        // A filter that goes brings another line under the cursor.
+        session.keys("3/bruck");
+        session.key(KeyCode::Esc);
+        let (screen, here) = opened(&mut session);
+        assert!(screen.contains(&here), "{keys}, filter gone: expected {here}\n{screen}");
+    }
+    let mut session = Session::new(text);
+    session.keys("R");
+    session.settle();
+    session.keys("2jj3");
+    session.settle();
+    let (screen, here) = opened(&mut session);
+    assert!(here.contains("bruck on torus:4x4, uniform:1,"), "the case looked at before has the cursor: {here}");
+    assert!(screen.contains(&here), "{screen}");
+    session.keys("2/suh");
+    session.key(KeyCode::Enter);
+    session.key(KeyCode::Enter);
+    let screen = session.screen(120, 24);
+    assert!(screen.contains("Details: suh-shin on"), "in the queue, too:\n{screen}");
+}
+
 #[test]
 fn a_spec_that_is_wrong_says_so_at_its_place_while_it_is_typed() {
     let mut session = Session::new("algorithms = [\"pex\"]");
@@ -153,7 +207,7 @@ fn filters_narrow_down_what_is_drawn_and_esc_gives_it_back() {
         ("3", "8x8 16KiB pex", "pex", "bruck"),
         ("4", "bruck", "● bruck", "pex"),
         ("5", "suh", "suh-shin", "bruck"),
-        ("7", "bytes", "peak_node_bytes", "Suh"),
+        ("7", "bytes", "peak_node_bytes", "Bruck"),
         ("8", "done", "72 cases verified", "no power of two"),
     ] {
         session.keys(panel);
@@ -226,8 +280,10 @@ fn the_mouse_selects_sorts_and_scrolls() {
     session.click_on(80, 24, "4 Curves");
     assert!(session.screen(80, 24).contains("Time against block size"));
     session.keys("2");
+    let focused = |session: &Session| session.app.focused().map(|(index, _)| index).unwrap();
+    let before = focused(&session);
     session.wheel_on(80, 24, "suh-shin", 2);
-    assert_eq!(session.app.focused().map(|(index, _)| index), Some(6), "two notches of three lines");
+    assert_eq!(focused(&session), before + 6, "two notches of three lines");
 }
 
 #[test]

@@ -82,6 +82,16 @@ pub struct Compared {
     ranks: Vec<[usize; 3]>,
 }
 
+impl Line {
+    /// Whether a row is of this line: any repetition of its case.
+    pub fn is_of(&self, row: &Record) -> bool {
+        fn case(r: &Record) -> [&str; 6] {
+            [&r.algorithm, &r.topology, &r.collective, &r.workload, &r.machine, &r.model].map(String::as_str)
+        }
+        case(&self.sample) == case(row)
+    }
+}
+
 impl Compared {
     /// Compares the rows there are. A baseline that no row is of is as good as none.
     pub fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {

@@ -10,12 +10,7 @@ use ratatui::layout::Rect;
 
 /// Which repetition it is, where there are several: a line of the comparison is the mean of all.
 fn of_repetitions(app: &App, row: &Row) -> String {
-    let is = |line: &&Line| {
-        let (a, b) = (&line.sample, row.record());
-        b.is_some_and(|b| {
-            (&a.algorithm, &a.topology, &a.workload, &a.machine) == (&b.algorithm, &b.topology, &b.workload, &b.machine)
-        })
-    };
+    let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
     match app.compared.lines.iter().find(is).and_then(|line| line.time.as_ref()).map(|time| time.n) {
         Some(count) if count > 1 => format!(" of repetition {} of {count}", row.case.repetition + 1),
         _ => String::new(),
