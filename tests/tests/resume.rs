@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use swapmeet_results::{Record, Status, read_file};
+use swapmeet_results::{CsvSink, Record, Sink, Status, read_file};
 use swapmeet_tests::{build, compile_c, refused, rows, swapmeet, timeless, timeless_rows};
 use tempfile::tempdir;
 
@@ -96,6 +96,33 @@ fn rows_out_of_turn_are_put_in_order() {
     swapmeet(&["run", "--quiet", "--resume", "--out", mixed.to_str().unwrap()]).args(SWEEP).assert().success();
     assert_eq!(timeless_rows(&mixed), timeless_rows(&whole));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside them");
+}
+
+/// A case that was run anew, as `R` does in the dashboard, is in its file twice.
+#[test]
+fn of_rows_of_the_same_case_the_last_stands() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("rows.csv");
+    let out = file.to_str().unwrap();
+    let run = ["run", "--quiet", "--out", out, "--topology", "ring:5", "--algorithm", "gen", "--algorithm", "pairwise"];
+    swapmeet(&run).assert().success();
+    let first = read_file(&file).unwrap();
+    let mut second = first.clone();
+    for row in &mut second {
+        row.wall_ms = Some(12_345.0);
+    }
+    for again in [&second[..], &second[..1], &second[1..]] {
+        let mut csv = CsvSink::new(File::create(&file).unwrap());
+        first.iter().chain(again).try_for_each(|row| csv.record(row)).unwrap();
+        csv.finish().unwrap();
+        drop(csv);
+        swapmeet(&run).arg("--resume").assert().success();
+        let expected: Vec<_> = first
+            .iter()
+            .map(|row| again.iter().find(|a| a.algorithm == row.algorithm).unwrap_or(row).clone())
+            .collect();
+        assert_eq!(read_file(&file).unwrap(), expected);
+    }
 }
 
 /// A case that takes for ever keeps no other's row from the disk.
