@@ -179,6 +179,37 @@ fn columns_that_have_no_room_are_a_few_keys_away() {
 }
 
 #[test]
+fn figures_are_drawn_whole_or_not_at_all_and_time_and_ratio_have_room() {
+    let mut session = Session::new(
+        r#"
+        topologies = ["torus:4x4", "torus:8x8"]
+        algorithms = ["pairwise", "ring", "bruck"]
+        workloads = ["uniform:1", "irregular:dist=lognormal,mean=64,cv=2", "irregular:dist=lognormal,mean=4KiB,cv=2"]
+        machines = ["paragon", "paragon:startup_us=5"]
+        "#,
+    );
+    session.keys("R");
+    session.settle();
+    session.keys("3e");
+    let figures = |screen: String| -> std::collections::BTreeSet<String> {
+        let words = screen.lines().skip(3).flat_map(|line| line.split([' ', '│', '█'])).map(str::to_owned);
+        words.filter(|word| word.parse::<f64>().is_ok()).collect()
+    };
+    let whole = figures(session.screen(250, 60));
+    assert!(!whole.is_empty());
+    for width in 44..180 {
+        let screen = session.screen(width, 60);
+        let cut: Vec<String> = figures(screen.clone()).difference(&whole).cloned().collect();
+        assert!(cut.is_empty(), "{width} columns: {cut:?}\n{screen}");
+    }
+    session.keys("e");
+    let screen = session.screen(110, 34);
+    println!("{screen}\n{}", session.screen(80, 24));
+    let head = screen.lines().nth(2).unwrap();
+    assert!(head.contains("time") && head.contains("ratio"), "{screen}");
+}
+
+#[test]
 fn what_all_cases_share_gives_way_to_what_tells_them_apart() {
     let text = "topologies = [\"torus:8x8\"]\nalgorithms = [\"pex-gen-shift\"]\nworkloads = [\"uniform:64\", \"uniform:16KiB\"]";
     let mut session = Session::new(text);

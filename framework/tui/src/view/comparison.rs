@@ -14,6 +14,12 @@ use swapmeet_results::duration;
 const FIRST_TO_GO: [Column; 5] =
     [Column::Messages, Column::OverBound, Column::Steps, Column::WorstLink, Column::Interval];
 
+/// Specs narrower than this are hard to read.
+const EASY: usize = 13;
+
+/// Specs narrower than this tell little.
+const NARROW: usize = 8;
+
 pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let lines = app.lines();
     let area = painter.panel(area, Panel::Comparison, &title(app));
@@ -115,21 +121,36 @@ fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Col
         let texts = if column == Column::Verified { texts.min(24) } else { texts };
         texts.max(width(column.title()) + u16::from(app.ui.sort == Some(column)))
     };
-    /// Specs narrower than this tell little.
-    const LEAST: u16 = 13;
-    // The word for how it ended in full.
+    // A mark and `amounts`, or how it went wrong in a word: details have all of that.
     let verdict = |line: &&Line| if line.time.is_some() { 9 } else { width(line.status.word()) + 1 };
     let verified = shown.iter().map(verdict).max().unwrap_or(9);
-    let fits = |columns: &[(Column, u16)]| {
+    let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
+    let first = columns.iter().position(|(c, _)| *c == Column::Verified).unwrap_or(0);
+    // How narrow specs may become: to be read with ease; or, if time and ratio had no room then, so that they stay different, or less still.
+    let texts = |column: Column| shown.iter().map(|line| text(app, column, line)).collect::<Vec<_>>();
+    let specs: Vec<(Column, Vec<String>)> =
+        columns[..first].iter().map(|(column, _)| (*column, texts(*column))).collect();
+    let apart = |least: usize| -> Vec<(Column, u16)> {
+        let least = |texts: &[String]| Short::least(texts.iter().map(String::as_str), least) as u16;
+        specs.iter().map(|(column, texts)| (*column, least(texts))).collect()
+    };
+    let narrow = specs.iter().map(|(column, _)| (*column, NARROW as u16)).collect();
+    let mut ways = vec![narrow, apart(NARROW), apart(EASY)];
+    ways.iter_mut().for_each(|way| way.push((Column::Verified, verified)));
+    let fit = |columns: &[(Column, u16)], least: &[(Column, u16)]| {
         let mut narrow = columns.to_vec();
-        shrink(&mut narrow, room, LEAST, verified);
+        shrink(&mut narrow, room, least);
         taken(&narrow, 1) <= room
     };
-    let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
+    let most_wanted = &columns[..columns.len().min(first + 3)];
+    while ways.len() > 1 && !ways.last().is_some_and(|least| fit(most_wanted, least)) {
+        ways.pop();
+    }
+    let least = ways.pop().unwrap_or_default();
+    let fits = |columns: &[(Column, u16)]| fit(columns, &least);
     let mut more = false;
     if !fits(&columns) {
         // One who has moved to the right wants what comes next there; others want what matters most.
-        let first = columns.iter().position(|(c, _)| *c == Column::Verified).unwrap_or(0);
         let without = |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
         let all = columns.len() - first - 1;
         *most = (1..all).find(|skipped| fits(&without(*skipped))).unwrap_or(all);
@@ -143,9 +164,21 @@ fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Col
                 _ => drop(columns.pop()),
             }
         }
+        // Part of a figure is another figure.
+        while !fits(&columns) && columns.last().is_some_and(|(column, _)| is_figure(*column)) {
+            columns.pop();
+        }
         more = columns.len() < before;
     }
-    shrink(&mut columns, room, LEAST, verified);
+    shrink(&mut columns, room, &least);
+    // Specs that are cut where they agree may not need all that they have: the next that is cut gets it.
+    for (at, (_, texts)) in specs.iter().enumerate() {
+        let free = room.saturating_sub(taken(&columns, 1));
+        let (column, wide) = columns[at];
+        let short = Short::of(texts.iter().map(String::as_str), usize::from(wide + free));
+        let needed = texts.iter().map(|text| width(short.get(text))).max().unwrap_or(0);
+        columns[at].1 = needed.max(width(column.title()).min(wide));
+    }
     let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
     (columns, gap, more)
 }
@@ -154,11 +187,10 @@ fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
     columns.iter().map(|(_, wide)| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
-/// Takes from the widest columns of words what there is no room for, but leaves them so wide.
-fn shrink(columns: &mut [(Column, u16)], room: u16, least: u16, verified: u16) {
+/// Takes from the widest columns of words what there is no room for, but leaves them as wide as `least` says.
+fn shrink(columns: &mut [(Column, u16)], room: u16, least: &[(Column, u16)]) {
     while taken(columns, 1) > room {
-        // A mark and `amounts`, or the beginning of what went wrong, of which details have all.
-        let least = |column| if column == Column::Verified { verified } else { least };
+        let least = |column| least.iter().find(|(other, _)| *other == column).map_or(0, |(_, wide)| *wide);
         let words = columns.iter_mut().filter(|(column, wide)| !is_figure(*column) && *wide > least(*column));
         let Some((_, wide)) = words.max_by_key(|(_, wide)| *wide) else { return };
         *wide -= 1;
