@@ -286,6 +286,22 @@ fn quitting_asks_first_while_cases_run() {
 }
 
 #[test]
+fn a_line_that_is_broken_has_no_marks_where_no_node_is() {
+    let mut session = Session::new("topologies = [\"ring:200\"]\nalgorithms = [\"ring\"]");
+    session.keys("R");
+    session.settle();
+    session.plain();
+    session.keys("6l");
+    session.settle();
+    // All of a ring's nodes send in its first steps.
+    let screen = session.screen(80, 24);
+    let marks: Vec<usize> =
+        screen.lines().skip(4).map(|line| line.trim_matches(['|', ' ']).len() / 2).take_while(|n| *n > 0).collect();
+    assert_eq!((marks.iter().sum::<usize>(), marks.last()), (200, Some(&10)), "{screen}");
+    assert!(!screen.lines().nth(9).unwrap().contains('.'), "{screen}");
+}
+
+#[test]
 fn rows_that_are_in_no_file_are_not_lost_unasked() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
     session.keys("R");

@@ -214,17 +214,19 @@ fn grid(
         .max(rows.div_ceil(u64::from(area.height.max(1))))
         .max(1);
     let (high, wide) = (rows.div_ceil(side), columns.div_ceil(side));
-    let mut cells = vec![0; (high * wide) as usize];
+    // A line that is broken may leave places in its last row: no node is there.
+    let mut cells = vec![None; (high * wide) as usize];
     for index in 0..lattice.nodes() {
         let value = match shown {
             Shown::Held => frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0),
             _ => loads[index as usize].most(),
         };
         let cell = &mut cells[(index / columns / side * wide + index % columns / side) as usize];
-        *cell = value.max(*cell);
+        *cell = (*cell).max(Some(value));
     }
     let left = (u64::from(area.width).saturating_sub(wide * 2) / 2) as u16;
     for (i, value) in (0..).zip(cells) {
+        let Some(value) = value else { continue };
         let heat = level(value, most);
         let mark = if painter.theme.coloured && heat > 0 { '█' } else { SHADES[heat] };
         let (x, y) = (left + (i % wide * 2) as u16, (i / wide) as u16);
