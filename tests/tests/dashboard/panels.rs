@@ -302,6 +302,27 @@ fn a_line_that_is_broken_has_no_marks_where_no_node_is() {
 }
 
 #[test]
+fn settings_that_run_would_refuse_are_refused_in_the_form() {
+    let mut session = Session::new("repetitions = 3\nseed = 18446744073709551613");
+    session.keys("hhhhh");
+    while session.app.section() != swapmeet_tui::model::picks::Section::Settings {
+        session.keys("l");
+    }
+    session.keys("i");
+    session.control('u');
+    session.keys("4");
+    let screen = session.screen(100, 24);
+    assert!(screen.contains("4 repetitions go past the largest seed, 18446744073709551615"), "{screen}");
+    session.key(KeyCode::Esc);
+    session.keys("ji");
+    session.control('u');
+    session.keys("18446744073709551614");
+    session.key(KeyCode::Enter);
+    let screen = session.screen(100, 24);
+    assert!(screen.contains("3 repetitions go past the largest seed"), "{screen}");
+}
+
+#[test]
 fn rows_that_are_in_no_file_are_not_lost_unasked() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
     session.keys("R");

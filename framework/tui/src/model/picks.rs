@@ -229,13 +229,22 @@ impl Picks {
     pub fn set(&mut self, setting: Setting, text: &str) -> Result<(), InputError> {
         let flag = Text::flag(setting.name(), text);
         let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
+        // Repetition r has seed + r.
+        let seeds = |seed: u64, repetitions: u32| match seed.checked_add(u64::from(repetitions.saturating_sub(1))) {
+            Some(_) => Ok(()),
+            None => Err(flag.error(format!("{repetitions} repetitions go past the largest seed, {}", u64::MAX))),
+        };
         match setting {
             Setting::Repetitions => {
                 let given = text.parse().ok().filter(|n| *n >= 1);
-                self.repetitions = given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
+                let repetitions = given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
+                seeds(self.seed, repetitions)?;
+                self.repetitions = repetitions;
             }
             Setting::Seed => {
-                self.seed = text.parse().map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
+                let seed = text.parse().map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
+                seeds(seed, self.repetitions)?;
+                self.seed = seed;
             }
             Setting::Timeout if text.is_empty() => self.timeout_secs = None,
             Setting::Timeout => {
