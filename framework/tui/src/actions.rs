@@ -56,6 +56,7 @@ impl App {
         }
         match action {
             Action::Quit if self.queue.is_busy() => self.ui.asked = Some(Question::Quit),
+            Action::QuitLeaving if self.queue.is_busy() => self.ui.asked = Some(Question::QuitLeaving),
             Action::Run if self.run_loses() => self.ui.asked = Some(Question::Run),
             Action::Quit | Action::QuitNow => self.leave = Some(Leave::Plainly),
             Action::QuitLeaving => self.leave = Some(Leave::WithRows),
@@ -140,7 +141,7 @@ impl App {
     fn run_loses(&self) -> bool {
         let tally = self.queue.tally();
         let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
-        self.queue.is_busy() || (rows > 0 && self.out.is_none())
+        self.queue.is_busy() || (rows > 0 && self.out.is_none() && !self.saved)
     }
 
     /// Does what a question was about, if the answer is yes or the same key again.
@@ -149,7 +150,10 @@ impl App {
             (_, Action::QuitNow) | (Some(Question::Quit), Action::Quit | Action::Accept) => {
                 self.leave = Some(Leave::Plainly);
             }
-            (Some(Question::Quit), Action::QuitLeaving) => self.leave = Some(Leave::WithRows),
+            (Some(Question::Quit), Action::QuitLeaving)
+            | (Some(Question::QuitLeaving), Action::QuitLeaving | Action::Accept) => {
+                self.leave = Some(Leave::WithRows);
+            }
             (Some(Question::Run), Action::Run | Action::Accept) => self.run(),
             _ => {}
         }

@@ -121,6 +121,8 @@ pub struct App {
     rows: Option<Rows>,
     /// The file that those rows are in.
     pub(crate) out: Option<PathBuf>,
+    /// Whether all rows on screen were saved to some other file.
+    pub(crate) saved: bool,
     /// Remarks of rows that the log has.
     said: HashSet<String>,
     stale: bool,
@@ -164,6 +166,7 @@ impl App {
             place: setup.place,
             rows: setup.rows,
             out: setup.out,
+            saved: false,
             stale: false,
             working_out: None,
             began_refresh: Instant::now(),
@@ -230,6 +233,7 @@ impl App {
             }
             Event::Finished(_, record) => {
                 self.failed |= !matches!(record.status, Status::Ok | Status::Unsupported);
+                self.saved = false;
                 for remark in [&record.reason, &record.note].into_iter().filter(|remark| !remark.is_empty()) {
                     // What can't be done can't for most workloads and machines, and is said once.
                     let case = match record.status {

@@ -107,11 +107,13 @@ impl App {
         let rows: Vec<Record> = self.queue.records().iter().map(|r| (**r).clone()).collect();
         match save::save(path, &experiment, &rows) {
             Ok(()) => {
+                self.saved = true;
                 let beside = save::rows_beside(path);
                 let text = format!(
-                    "saved {} ({} cases) and {} ({})",
+                    "saved {} ({} case{}) and {} ({})",
                     path.display(),
                     self.picks.count(),
+                    if self.picks.count() == 1 { "" } else { "s" },
                     beside.display(),
                     crate::app::many(rows.len(), "row")
                 );

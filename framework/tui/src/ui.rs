@@ -52,6 +52,8 @@ pub struct Player {
 pub enum Question {
     /// Whether cases may be left unrun.
     Quit,
+    /// The same, with the rows there are left on the normal screen.
+    QuitLeaving,
     /// Whether rows that are in no file may go.
     Run,
 }

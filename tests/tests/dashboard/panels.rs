@@ -323,6 +323,42 @@ fn settings_that_run_would_refuse_are_refused_in_the_form() {
 }
 
 #[test]
+fn leaving_with_rows_asks_first_while_cases_run() {
+    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
+    session.keys("fR");
+    session.settle();
+    session.keys("Q");
+    let screen = session.screen(80, 24);
+    assert!(screen.contains("1 case still to run. Leave them, and show 0 rows?"), "{screen}");
+    session.keys("n");
+    assert!(session.app.leave.is_none());
+    for keys in ["Qy", "QQ"] {
+        session.keys(keys);
+        let left = session.app.leave.take();
+        assert_eq!(left.map(|left| format!("{left:?}")).as_deref(), Some("WithRows"), "{keys}");
+    }
+}
+
+#[test]
+fn rows_that_were_saved_may_go_until_there_are_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
+    session.keys("R");
+    session.settle();
+    session.keys("S");
+    session.control('u');
+    session.keys(&folder.path().join("s.toml").display().to_string());
+    session.key(KeyCode::Enter);
+    let said = session.app.ui.message.clone().unwrap().0;
+    assert!(said.contains("s.toml (1 case) and ") && said.ends_with("s.csv (1 row)"), "{said}");
+    session.keys("R");
+    assert!(session.app.ui.asked.is_none());
+    session.settle();
+    session.keys("R");
+    assert!(session.app.ui.asked.is_some(), "these are new");
+}
+
+#[test]
 fn rows_that_are_in_no_file_are_not_lost_unasked() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
     session.keys("R");

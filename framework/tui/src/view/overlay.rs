@@ -35,6 +35,11 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let rows = many(tally.ok + tally.unsupported + tally.failed, "row");
         let (title, text, keys) = match question {
             Question::Quit => ("Quit", format!("{unrun} still to run. Leave them?"), "y or q: leave   n or Esc: stay"),
+            Question::QuitLeaving => (
+                "Quit",
+                format!("{unrun} still to run. Leave them, and show {rows}?"),
+                "y or Q: leave   n or Esc: stay",
+            ),
             Question::Run if app.queue.is_busy() => {
                 ("Run", format!("{unrun} still to run. Give them up and begin anew?"), "y or R: anew   n or Esc: go on")
             }
