@@ -119,6 +119,25 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     assert_eq!(mode("new.csv"), mode("plain"));
     assert_eq!(mode("private.csv") & 0o777, 0o600);
     assert!(path("link.csv").symlink_metadata().unwrap().is_symlink());
+    // More than the umask gives a new file: shared with a group.
+    std::fs::set_permissions(path("new.csv"), std::fs::Permissions::from_mode(0o664)).unwrap();
+    swapmeet(&["merge", "rows.csv", "--out", "new.csv"]).current_dir(dir.path()).assert().success();
+    assert_eq!(mode("new.csv") & 0o777, 0o664);
+}
+
+#[test]
+fn a_link_to_nothing_leads_to_the_file_that_is_made() {
+    let dir = folder();
+    let path = |name: &str| dir.path().join(name);
+    std::fs::create_dir(path("sub")).unwrap();
+    std::os::unix::fs::symlink("all.csv", path("sub/second.csv")).unwrap();
+    std::os::unix::fs::symlink("sub/second.csv", path("first.csv")).unwrap();
+    swapmeet(&["merge", "rows.csv", "--out", "first.csv"]).current_dir(dir.path()).assert().success();
+    assert!(path("first.csv").is_symlink() && path("sub/second.csv").is_symlink());
+    assert_eq!(read_file(&path("sub/all.csv")).unwrap().len(), 40);
+    std::os::unix::fs::symlink("round.csv", path("round.csv")).unwrap();
+    let output = swapmeet(&["merge", "rows.csv", "--out", "round.csv"]).current_dir(dir.path()).output().unwrap();
+    assert!(!output.status.success() && path("round.csv").is_symlink(), "{}", said(&output));
 }
 
 #[test]
@@ -132,6 +151,28 @@ fn a_place_where_no_file_can_be_is_bad_input() {
         let output = cramped(dir.path(), 1000, arguments);
         assert_eq!((output.status.code(), said(&output).as_str()), (Some(2), message));
     }
+}
+
+/// Whoever reads standard output may have enough of it; a pipe that was named is asked for all the rows.
+#[test]
+fn a_named_pipe_that_is_closed_early_is_told() {
+    let dir = tempdir().unwrap();
+    let run = "run --quiet --topology ring:5 --algorithm gen --repetitions 4000 --out";
+    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
+    let closing = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).current_dir(dir.path()).env("PATH", &path).env("XDG_DATA_HOME", "/nonexistent");
+        let output = shell.output().unwrap();
+        (std::fs::read_to_string(dir.path().join("status")).unwrap(), said(&output))
+    };
+    assert_eq!(
+        closing(&format!("(sleep 0.2; swapmeet {run} -; echo $? > status) | true")),
+        ("1\n".to_owned(), String::new())
+    );
+    assert_eq!(
+        closing(&format!("mkfifo pipe; true < pipe & swapmeet {run} pipe; echo $? > status")),
+        ("1\n".to_owned(), "error: pipe: Broken pipe (os error 32)\n".to_owned())
+    );
 }
 
 /// What the program says is of no matter to what it does: rows are all there, and the exit status is the same.

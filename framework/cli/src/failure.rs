@@ -23,7 +23,7 @@ pub enum Failure {
     Usage(String),
     /// Output could not be written.
     Output(String),
-    /// Whoever reads our output has closed it: nothing to say.
+    /// Whoever reads our standard output has closed it: nothing to say.
     ClosedPipe,
 }
 
@@ -34,11 +34,16 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// An error of writing output; a reader that went away is no news.
-    pub fn writing(what: &str, error: &io::Error) -> Self {
+    /// An error of writing standard output; a reader that went away is no news.
+    pub fn printing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
         }
+        Self::writing("standard output", error)
+    }
+
+    /// An error of writing output elsewhere.
+    pub fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }
 

@@ -3,10 +3,11 @@
 //! Where plugins run in this process, what they print goes to standard error.
 
 use crate::failure::Failure;
-use std::fs::{File, Permissions, TryLockError};
+use rustix::fs::{Gid, Uid};
+use std::fs::{File, Metadata, Permissions, TryLockError};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::NamedTempFile;
@@ -39,7 +40,7 @@ pub fn data() -> io::Result<Box<dyn Write>> {
 pub fn print(text: &str) -> Result<(), Failure> {
     data()
         .and_then(|mut out| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-        .map_err(|e| Failure::writing("standard output", &e))
+        .map_err(|e| Failure::printing(&e))
 }
 
 /// Writes a file whole or not at all: what was there before is there until all of the new text is, and a file that a run is writing is left alone.
@@ -73,14 +74,42 @@ pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
 pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     let failed = |e: io::Error| Failure::file(path, &e);
     let there = std::fs::metadata(path).ok();
-    let real = if there.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    let real = if there.is_some() { path.canonicalize().map_err(failed)? } else { led_to(path).map_err(failed)? };
     let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let permissions = there.map_or_else(|| Permissions::from_mode(0o666), |there| there.permissions());
+    let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
+    let permissions = Permissions::from_mode(mode);
     let beside = tempfile::Builder::new().prefix(".swapmeet-").permissions(permissions).tempfile_in(folder);
     // The temporary file's name is no news.
     let bare = |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
     let beside = beside.map_err(|e| failed(io::Error::new(e.kind(), bare(&e))))?;
+    if let Some(there) = there {
+        keep_owner(beside.as_file(), &there);
+        // Last, and whatever the umask is: a change of owner may take bits away.
+        beside.as_file().set_permissions(there.permissions()).map_err(failed)?;
+    }
     Ok((beside, real))
+}
+
+/// Gives a file the owner and the group of the one that it is to replace, as far as we may.
+fn keep_owner(file: &File, there: &Metadata) {
+    let own = |uid, gid| rustix::fs::fchown(file, uid, gid).is_ok();
+    let group = Some(Gid::from_raw(there.gid()));
+    // A group of ours can be given where another owner can't; where not even that, the file is ours, as any new one.
+    let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
+}
+
+/// Where links lead that end at nothing yet.
+fn led_to(path: &Path) -> io::Result<PathBuf> {
+    /// As many as the system follows.
+    const LINKS: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..LINKS {
+        match std::fs::read_link(&place) {
+            Ok(target) => place = place.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::from(rustix::io::Errno::LOOP))
 }
 
 /// Opens a file that is there and locks it.

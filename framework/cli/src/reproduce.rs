@@ -19,7 +19,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     };
     let registry = run::registry(&args.plugins)?;
     let bench = Bench::new(&registry);
-    output::keep().map_err(|e| Failure::writing("standard output", &e))?;
+    output::keep().map_err(|e| Failure::printing(&e))?;
     for paper in wanted {
         let report = paper.run(&bench).map_err(|e| match e {
             ReproduceError::Input(e) => Failure::Input(e),
@@ -28,7 +28,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         match &args.out {
             None => output::data()
                 .and_then(|mut out| writeln!(out, "{}", report.to_markdown()))
-                .map_err(|e| Failure::writing("standard output", &e))?,
+                .map_err(|e| Failure::printing(&e))?,
             Some(folder) => write(&report, folder)?,
         }
     }

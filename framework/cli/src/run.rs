@@ -51,7 +51,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
     if args.in_process {
-        output::keep().map_err(|e| Failure::writing("standard output", &e))?;
+        output::keep().map_err(|e| Failure::printing(&e))?;
     }
     let all = all.as_deref().unwrap_or(&cases);
     let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases, all)?;
@@ -72,9 +72,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let unsorted = if finished { rows.settle(&cases, in_order)? } else { None };
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
-        output::data()
-            .and_then(|mut out| writeln!(out, "{text}"))
-            .map_err(|e| Failure::writing("standard output", &e))?;
+        output::data().and_then(|mut out| writeln!(out, "{text}")).map_err(|e| Failure::printing(&e))?;
     }
     if !args.quiet {
         let place = match &args.out {

@@ -25,7 +25,7 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         machines: std::slice::from_ref(&args.machine),
     };
     let cases = run::cases_of(lists, args.seed, &args.plugins)?;
-    let unwritten = |e: io::Error| Failure::writing("standard output", &e);
+    let unwritten = |e: io::Error| Failure::printing(&e);
     output::keep().map_err(unwritten)?;
     let mut tracer = Tracer {
         out: BufWriter::new(output::data().map_err(unwritten)?),

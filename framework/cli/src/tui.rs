@@ -71,7 +71,7 @@ pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     let outcome = swapmeet_tui::run(setup).map_err(|e| Failure::writing("the terminal", &e))?;
     if outcome.leave_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
-        writeln!(io::stdout(), "{text}").map_err(|e| Failure::writing("standard output", &e))?;
+        writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
     }
     if let Some(reason) = outcome.unwritten {
         return Err(Failure::Output(reason.trim_start_matches("error: ").to_owned()));

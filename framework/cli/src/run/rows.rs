@@ -70,7 +70,7 @@ impl Rows {
         let nothing = Found::nothing(cases.len());
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
-            let csv = CsvSink::new(output::data().map_err(|e| Failure::writing("standard output", &e))?);
+            let csv = CsvSink::new(output::data().map_err(|e| Failure::printing(&e))?);
             return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
@@ -105,7 +105,7 @@ impl Rows {
     fn failed(&self, SinkError::Io(e): &SinkError) -> Failure {
         match self {
             Self::Written { path: Some(path), .. } => Failure::writing(&path.display().to_string(), e),
-            _ => Failure::writing("standard output", e),
+            _ => Failure::printing(e),
         }
     }
 
