@@ -240,16 +240,14 @@ impl Host<'_> {
         if let Some(fault) = self.fault.take() {
             return Some(Outcome::of(fault));
         }
-        let reason = self.reason.take();
+        // A blank one says no more than none.
+        let reason = self.reason.take().filter(|reason| !reason.trim().is_empty());
+        let reason_or = |none: &str| reason.unwrap_or_else(|| none.to_owned());
         match code {
             SWM_OK => None,
-            SWM_UNSUPPORTED => {
-                Some(Outcome::Unsupported(reason.unwrap_or_else(|| "the plugin gives no reason".to_owned())))
-            }
-            SWM_ERROR => Some(Outcome::Failed(reason.unwrap_or_else(|| "the plugin gives no reason".to_owned()))),
-            SWM_STOPPED => Some(Outcome::Failed(
-                reason.unwrap_or_else(|| "the plugin stopped, though the host did not ask it to".to_owned()),
-            )),
+            SWM_UNSUPPORTED => Some(Outcome::Unsupported(reason_or("the plugin gives no reason"))),
+            SWM_ERROR => Some(Outcome::Failed(reason_or("the plugin gives no reason"))),
+            SWM_STOPPED => Some(Outcome::Failed(reason_or("the plugin stopped, though the host did not ask it to"))),
             other => Some(Outcome::Failed(format!("the plugin returned {other}, expected 0 to 3"))),
         }
     }

@@ -295,11 +295,17 @@ const ROUTES: [Case; 9] = [
 ];
 
 /// Answers that are no schedule; the row's status is `error`.
-const ANSWERS: [Case; 7] = [
+const ANSWERS: [Case; 9] = [
     ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 3"),
     ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 3"),
     ("with_a_reason", "host->fail(host->ctx, text(\"out of luck\")); return SWM_ERROR;", "out of luck"),
     ("without_a_reason", "return SWM_ERROR;", "the plugin gives no reason"),
+    ("with_an_empty_reason", "host->fail(host->ctx, text(\"\")); return SWM_ERROR;", "the plugin gives no reason"),
+    (
+        "stopped_with_a_blank",
+        "host->fail(host->ctx, text(\" \")); return SWM_STOPPED;",
+        "the plugin stopped, though the host did not ask it to",
+    ),
     ("stopped_by_nobody", "return SWM_STOPPED;", "the plugin stopped, though the host did not ask it to"),
     ("reason_not_utf8", "host->fail(host->ctx, text(\"\\xff\")); return SWM_ERROR;", "its reason is not UTF-8"),
     (
@@ -401,6 +407,7 @@ fn what_supports_answers_decides_the_row() {
     let cases = [
         ("host->fail(host->ctx, text(\"only at full moon\")); return SWM_UNSUPPORTED;", 0, "only at full moon"),
         ("return SWM_UNSUPPORTED;", 0, "the plugin gives no reason"),
+        ("host->fail(host->ctx, text(\"\")); return SWM_UNSUPPORTED;", 0, "the plugin gives no reason"),
         ("host->fail(host->ctx, text(\"no moon\")); return SWM_ERROR;", 1, "no moon"),
         ("return 4;", 1, "the plugin returned 4, expected 0 to 3"),
     ];
