@@ -236,24 +236,24 @@ typedef struct SwmAmount {
 typedef struct SwmSend {
     // Size of this struct.
     uint32_t size;
-    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`.
+    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`, or in a schedule of amounts `SWM_LOCAL` | `SWM_HAND` or `SWM_NAMED`.
     uint32_t flags;
     // Sender, a node of the schedule's grid.
     uint64_t from;
     // Receiver, a node of the schedule's grid.
     uint64_t to;
     // Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
-    // strict send of everything a node holds takes it along.
+    // strict send of everything a node holds takes it along. In a schedule of amounts `SWM_ALL`: it forgets where data comes from.
     struct SwmSet origins;
     // Where the blocks go. In a permutation `SWM_ALL`: its blocks are known by their origins.
     struct SwmSet destinations;
-    // Which parts of each block, when blocks are split.
+    // Which parts of each block, when blocks are split; else, and of amounts, `SWM_ALL`.
     struct SwmAxis parts;
     // Null for the topology's own route. A path in it wins over signs and order.
     const struct SwmRoute *route;
-    // Which hand, with `SWM_HAND`.
+    // Which hand, with `SWM_HAND`; else 0.
     uint64_t hand;
-    // What goes, with `SWM_NAMED`.
+    // What goes, with `SWM_NAMED`; else null.
     const struct SwmAmount *amounts;
     // Length of `amounts`.
     uint64_t amount_count;

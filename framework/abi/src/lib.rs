@@ -151,24 +151,24 @@ pub struct SwmRoute {
 pub struct SwmSend {
     /// Size of this struct.
     pub size: u32,
-    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`].
+    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`], or in a schedule of amounts [`SWM_LOCAL`] | [`SWM_HAND`] or [`SWM_NAMED`].
     pub flags: u32,
     /// Sender, a node of the schedule's grid.
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
     /// Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
-    /// strict send of everything a node holds takes it along.
+    /// strict send of everything a node holds takes it along. In a schedule of amounts [`SWM_ALL`]: it forgets where data comes from.
     pub origins: SwmSet,
     /// Where the blocks go. In a permutation [`SWM_ALL`]: its blocks are known by their origins.
     pub destinations: SwmSet,
-    /// Which parts of each block, when blocks are split.
+    /// Which parts of each block, when blocks are split; else, and of amounts, [`SWM_ALL`].
     pub parts: SwmAxis,
     /// Null for the topology's own route. A path in it wins over signs and order.
     pub route: *const SwmRoute,
-    /// Which hand, with [`SWM_HAND`].
+    /// Which hand, with [`SWM_HAND`]; else 0.
     pub hand: u64,
-    /// What goes, with [`SWM_NAMED`].
+    /// What goes, with [`SWM_NAMED`]; else null.
     pub amounts: *const SwmAmount,
     /// Length of `amounts`.
     pub amount_count: u64,
