@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_HAND, SWM_LOCAL, SWM_NAMED,
-    SWM_OK, SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem,
-    SwmRun, SwmSend, SwmStr, SwmTopology,
+    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_HAND, SWM_LOCAL,
+    SWM_NAMED, SWM_OK, SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam,
+    SwmProblem, SwmRun, SwmSend, SwmStr, SwmTopology,
 };
 use swapmeet_core::amounts::{Portion, What};
 use swapmeet_core::collective::Collective;
@@ -290,6 +290,13 @@ impl Host<'_> {
         if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_HAND | SWM_NAMED) != 0 {
             return Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"));
         }
+        // What a flag gives a meaning to has none without it: it would be dropped in silence.
+        if send.flags & SWM_HAND == 0 && send.hand != 0 {
+            return Err(Fault::OutOfOrder("the plugin's send names a hand without SWM_HAND"));
+        }
+        if send.flags & SWM_NAMED == 0 && !(send.amounts.is_null() && send.amount_count == 0) {
+            return Err(Fault::OutOfOrder("the plugin's send names amounts without SWM_NAMED"));
+        }
         if self.walk.as_ref().is_some_and(Walk::moves_amounts) {
             return self.send_amounts(send);
         }
@@ -321,6 +328,14 @@ impl Host<'_> {
         let Some(walk) = self.walk.as_mut() else { return Ok(()) };
         if send.flags & (SWM_STRICT | SWM_COPY) != 0 {
             return Err(Fault::OutOfOrder("the plugin's send is strict or a copy, which amounts can't be"));
+        }
+        if send.origins.kind != SWM_ALL {
+            return Err(Fault::OutOfOrder(
+                "the plugin's send of amounts names origins: a schedule of amounts forgets where data comes from",
+            ));
+        }
+        if send.parts.kind != SWM_ALL {
+            return Err(Fault::OutOfOrder("the plugin's send of amounts names parts, which only blocks have"));
         }
         let (step, from, to) = (walk.step_number(), send.from, send.to);
         let (mut axes, mut named) = (SmallVec::new(), Vec::new());

@@ -299,6 +299,9 @@ impl Algorithm {
 /// # Safety
 /// As [`SwmStr::bytes`].
 pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
+    if s.ptr.is_null() && s.len > 0 {
+        return Err("is null, though it has a length");
+    }
     if s.len as u64 > limits::TEXT_BYTES {
         return Err("is over a mebibyte long");
     }

@@ -7,7 +7,7 @@ use swapmeet_tests::compile_c;
 use tempfile::tempdir;
 
 /// Amounts instead of blocks; each node has 1,024 bytes for each of the four nodes.
-const AMOUNTS: [Case; 22] = [
+const AMOUNTS: [Case; 27] = [
     (
         "deal_of_blocks",
         "SwmDeal d = deal_of(0, 2); return host->deal(host->ctx, &d);",
@@ -88,6 +88,31 @@ const AMOUNTS: [Case; 22] = [
         "amounts_copied",
         "SwmSend s = everything(0, 1); move_amounts(host); s.flags = SWM_COPY; return one_step(host, &s);",
         "the plugin's send is strict or a copy, which amounts can't be",
+    ),
+    (
+        "amounts_of_an_origin",
+        "SwmSend s = block(7777, 1, 0, 1); move_amounts(host); s.flags = 0; return one_step(host, &s);",
+        "the plugin's send of amounts names origins: a schedule of amounts forgets where data comes from",
+    ),
+    (
+        "part_of_an_amount",
+        "SwmSend s = everything(0, 1); move_amounts(host); s.parts = range(0, 1, 0); return one_step(host, &s);",
+        "the plugin's send of amounts names parts, which only blocks have",
+    ),
+    (
+        "hand_without_its_flag",
+        "SwmSend s = hand(0, 1, 2); move_amounts(host); s.flags = 0; return one_step(host, &s);",
+        "the plugin's send names a hand without SWM_HAND",
+    ),
+    (
+        "amounts_without_their_flag",
+        "const SwmAmount a = {1, 1}; SwmSend s = everything(0, 1); move_amounts(host); s.amounts = &a; s.amount_count = 1; return one_step(host, &s);",
+        "the plugin's send names amounts without SWM_NAMED",
+    ),
+    (
+        "amounts_beside_blocks",
+        "SwmSend s = everything(0, 1); s.amount_count = 9; return one_step(host, &s);",
+        "the plugin's send names amounts without SWM_NAMED",
     ),
     (
         "hand_and_named",

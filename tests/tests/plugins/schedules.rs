@@ -157,7 +157,7 @@ const GRIDS: [Case; 19] = [
     (
         "phase_not_utf8",
         "host->phase(host->ctx, text(\"\\xff\")); return shift(problem, host);",
-        "the schedule names a phase with text that is not UTF-8, or over a mebibyte long",
+        "the schedule names a phase with text that is null, not UTF-8, or over a mebibyte long",
     ),
 ];
 
@@ -295,7 +295,7 @@ const ROUTES: [Case; 9] = [
 ];
 
 /// Answers that are no schedule; the row's status is `error`.
-const ANSWERS: [Case; 9] = [
+const ANSWERS: [Case; 10] = [
     ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 3"),
     ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 3"),
     ("with_a_reason", "host->fail(host->ctx, text(\"out of luck\")); return SWM_ERROR;", "out of luck"),
@@ -307,6 +307,11 @@ const ANSWERS: [Case; 9] = [
         "the plugin stopped, though the host did not ask it to",
     ),
     ("stopped_by_nobody", "return SWM_STOPPED;", "the plugin stopped, though the host did not ask it to"),
+    (
+        "reason_null",
+        "SwmStr s = {0, 5}; host->fail(host->ctx, s); return SWM_ERROR;",
+        "its reason is null, though it has a length",
+    ),
     ("reason_not_utf8", "host->fail(host->ctx, text(\"\\xff\")); return SWM_ERROR;", "its reason is not UTF-8"),
     (
         "reason_too_long",

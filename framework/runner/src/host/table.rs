@@ -176,7 +176,9 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
         with(ctx, SWM_STOPPED, |host| {
             host.walk(|walk| {
                 let bad = |_| {
-                    Fault::OutOfOrder("the schedule names a phase with text that is not UTF-8, or over a mebibyte long")
+                    Fault::OutOfOrder(
+                        "the schedule names a phase with text that is null, not UTF-8, or over a mebibyte long",
+                    )
                 };
                 walk.phase(&text(name).map_err(bad)?)
             })
