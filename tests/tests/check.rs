@@ -295,6 +295,34 @@ fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
     assert_eq!(code, 1);
 }
 
+/// A reflection is its own inverse, and so is a translation by one where all sides are 2.
+#[test]
+fn a_permutation_sent_the_wrong_way_round_is_found_without_naming_machines() {
+    let dir = tempdir().unwrap();
+    let plan = "const uint64_t n = problem->topology->nodes; uint64_t v; host->step(host->ctx); \
+        for (v = 0; v < n; v++) { const uint64_t to = host->destination(host->ctx, v); SwmSend s = everything(to, v); \
+        s.flags = SWM_LOCAL; s.origins.kind = SWM_NODE; s.origins.node = to; host->send(host->ctx, &s); } return SWM_OK;";
+    let macros = [("PLAN", plan), ("TABLE", "wrong.collectives = 1u << SWM_PERMUTATION;")];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "inverse", &macros) else { return };
+    let (code, report) = check(&file, &["--topology", "ring:7", "--topology", "hypercube:6"]);
+    let found = faults(&report);
+    let first = found.first().unwrap();
+    assert!(code == 1 && first.starts_with("fault delivers wrong ring:7 invalid: "), "{found:#?}");
+    assert!(found.iter().all(|f| !f.contains("hypercube:6 invalid") || f.contains("shear")), "{found:#?}");
+}
+
+/// What differs from the usual case is tried where sides are odd and uneven too, not on powers of two alone.
+#[test]
+fn special_cases_are_tried_on_an_odd_machine_too() {
+    let dir = tempdir().unwrap();
+    let plan = "return problem->topology->nodes == 15 && host->ports(host->ctx) == 2 ? SWM_OK : shift(problem, host);";
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "odd", &[("PLAN", plan)]) else { return };
+    let (code, report) = check(&file, &SHORT_LADDER);
+    let found = faults(&report);
+    assert!(matches!(&found[..], [one] if one.starts_with("fault delivers wrong torus:3x5, ports=2")), "{found:#?}");
+    assert_eq!(code, 1);
+}
+
 /// All that a plugin may ask for is varied.
 #[test]
 fn what_a_plugin_may_ask_for_is_varied() {
@@ -338,6 +366,21 @@ fn algorithms_can_be_asked_for_with_parameters() {
         let refused = swapmeet(&["check", file.to_str().unwrap(), "--algorithm", spec]);
         { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
     }
+}
+
+/// What the user misprinted is no fault of the plugin's, let alone one a machine.
+#[test]
+fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
+    build();
+    let dir = tempdir().unwrap();
+    let plan = "if (!problem->param_count) return shift(problem, host); \
+        host->fail(host->ctx, text(\"`way=bakc`: expected forth or back\")); return SWM_ERROR;";
+    let table = "static SwmParamInfo way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = &way; wrong.param_count = 1;";
+    let macros = [("PLAN", plan), ("TABLE", table)];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "misprint", &macros) else { return };
+    let refused = swapmeet(&["check", file.to_str().unwrap(), "--algorithm", "wrong:way=bakc"]);
+    let message = "--algorithm: `wrong:way=bakc`: `way=bakc`: expected forth or back";
+    { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
 }
 
 #[test]
@@ -393,7 +436,7 @@ fn the_report_is_for_reading() {
         ring-c 0.1.0, plugin ABI 1.0, MIT OR Apache-2.0
 
         c-ring (alltoall)
-          verified  17 of 17 cases, every block, up to 512 nodes
+          verified  25 of 25 cases, every block, up to 512 nodes
           ports     1 claimed, 1 used at most
 
         passed: 0 faults, 0 remarks

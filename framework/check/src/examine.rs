@@ -6,14 +6,20 @@ use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
 use crate::question::{Answer, Plan, Question, Ran, Rung};
 use crate::report::{Examined, Finding, Report, Severity};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
 use swapmeet_core::spec::{Spec, SpecError};
+use swapmeet_runner::topology;
 use swapmeet_runner::words::is_out_of_memory;
 use swapmeet_workloads::{COLLECTIVES, Workload};
 
 /// A price that is nobody's: one port, so that a plugin that asks is told 1.
 const ONE_PORT: &str = "free:ports=1";
+/// A permutation that is not its own inverse where a side is above 2.
+const ONE_ON: &str = "translate:8,by=1";
+/// Nodes of a machine on which much can be tried.
+const FEW: u64 = 64;
 /// Machines that differ from it in what a plugin may ask for.
 const OTHER_MACHINES: [(&str, &str); 3] = [
     ("ports=all", "free:ports=all"),
@@ -47,6 +53,10 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str], wanted: &[Spe
     for (algorithm, params) in chosen(about, wanted)? {
         let mut examiner = Examiner::new(bench, algorithm, params);
         examiner.all(topologies)?;
+        if let Some(why) = examiner.misprint() {
+            let why = format!("`{}`: {why}", examiner.done.algorithm);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         report.algorithms.push(examiner.done);
         report.findings.extend(examiner.findings);
     }
@@ -135,10 +145,11 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Every collective up the ladder, then what is special on the largest machine that still has few nodes, or else the smallest.
+    /// Every collective up the ladder, then what is special: on the largest machine that still has few nodes, or else the smallest, and on an
+    /// odd or uneven one.
     fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for collective in self.done.collectives.clone() {
-            // Of permutations the reflection has a meaning on every machine.
+            // Of permutations the reflection has a meaning on every machine; but it is its own inverse.
             let plain = if collective == "permutation" { "reflect" } else { "uniform" };
             let sizes = |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
             if let Err(error) = Workload::parse(&sizes("uniform:8")) {
@@ -151,6 +162,7 @@ impl<'a> Examiner<'a> {
             }
             // The machine for special cases, with the schedule it gives there.
             let mut special: Option<(u64, &str, Plan)> = None;
+            let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
             let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
             for topology in topologies {
@@ -160,8 +172,18 @@ impl<'a> Examiner<'a> {
                 };
                 if plan.status == "unsupported" {
                     reasons.insert(plan.reason.clone());
-                } else if plan.status == "ok" && special.as_ref().is_none_or(|(other, ..)| rank(nodes) >= rank(*other))
-                {
+                }
+                if plan.status != "ok" {
+                    continue;
+                }
+                let unevenness = unevenness(topology);
+                if collective == "permutation" && unevenness.is_some() {
+                    self.tried(&self.rung(topology, sizes(ONE_ON), ONE_PORT), topology)?;
+                }
+                if unevenness > uneven.as_ref().map(|(other, ..)| *other) {
+                    uneven = unevenness.map(|unevenness| (unevenness, *topology, plan.clone()));
+                }
+                if special.as_ref().is_none_or(|(other, ..)| rank(nodes) >= rank(*other)) {
                     special = Some((nodes, topology, plan));
                 }
             }
@@ -171,7 +193,10 @@ impl<'a> Examiner<'a> {
                     format!("refused on every machine tried ({}); name others with --topology", reasons.join("; "));
                 self.fault("delivers", &At { place: collective, workload: "" }, what);
             }
-            if let Some((_, topology, plan)) = special {
+            let special = special.map(|(_, topology, plan)| (topology, plan));
+            let uneven = uneven.map(|(_, topology, plan)| (topology, plan));
+            let uneven = uneven.filter(|(topology, _)| special.as_ref().is_none_or(|(other, _)| other != topology));
+            for (topology, plan) in special.into_iter().chain(uneven) {
                 self.specials(topology, sizes, &plan)?;
             }
         }
@@ -179,6 +204,15 @@ impl<'a> Examiner<'a> {
             self.fault("delivers", &At { place: "", workload: "" }, "nothing was tried".to_owned());
         }
         self.among()
+    }
+
+    /// Why every case was refused, where that is for the parameters given: the user's slip, not the plugin's fault.
+    fn misprint(&self) -> Option<&str> {
+        let (first, rest) = self.findings.split_first()?;
+        let why = first.what.strip_prefix("error: ")?;
+        let named = self.params.iter().any(|(key, value)| why.contains(&format!("{key}={value}")));
+        let all = self.done.cases == self.findings.len() as u64;
+        (named && all && rest.iter().all(|finding| finding.what == first.what)).then_some(why)
     }
 
     /// What one problem leaves behind must not change the next: some of the cases, of all sizes and collectives, in one process.
@@ -209,14 +243,14 @@ impl<'a> Examiner<'a> {
     }
 
     /// Cases that differ from the ladder's in one thing.
-    fn specials(&mut self, topology: &str, sizes: impl Fn(&str) -> String, usual: &Plan) -> io::Result<()> {
+    fn specials(&mut self, topology: &str, sizes: impl Fn(&str) -> String + Copy, usual: &Plan) -> io::Result<()> {
         for generator in [
             "uniform:0",
             "uniform:1MiB",
             "irregular:dist=lognormal,mean=512,cv=2",
             "uniform:64,element=8",
             "irregular:dist=lognormal,mean=512,cv=2,element=16",
-            "translate:8,by=1",
+            ONE_ON,
             "transpose-2d:8",
             "shear-2d:8",
         ] {
@@ -379,8 +413,21 @@ fn spec_of(name: &str, params: &[(String, String)]) -> String {
 
 /// How well a machine suits special cases: the more nodes the better while they are few, then the fewer.
 fn rank(nodes: u64) -> (bool, i128) {
-    const FEW: u64 = 64;
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
+}
+
+/// How well a machine of few nodes suits what sides of two, or of a power of two, would hide: an odd side, several lengths of sides, then few nodes.
+type Unevenness = (bool, bool, usize, Reverse<u64>);
+
+/// `None` for a machine that hides it.
+fn unevenness(topology: &str) -> Option<Unevenness> {
+    /// Fewer hide other mistakes.
+    const SOME: u64 = 7;
+    let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
+    let sides: BTreeSet<u64> = topology.radices().iter().copied().map(Into::into).filter(|side| *side > 2).collect();
+    let odd = sides.iter().any(|side| side % 2 == 1);
+    let nodes = topology.nodes();
+    (!sides.is_empty()).then_some((odd, nodes >= SOME, sides.len().min(2), Reverse(nodes)))
 }
 
 fn what_differs(first: &Plan, other: &Plan) -> String {
