@@ -424,7 +424,7 @@ fn unevenness(topology: &str) -> Option<Unevenness> {
     /// Fewer hide other mistakes.
     const SOME: u64 = 7;
     let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
-    let sides: BTreeSet<u64> = topology.radices().iter().copied().map(Into::into).filter(|side| *side > 2).collect();
+    let sides: BTreeSet<u64> = topology.radices().iter().copied().filter(|side| *side > 2).collect();
     let odd = sides.iter().any(|side| side % 2 == 1);
     let nodes = topology.nodes();
     (!sides.is_empty()).then_some((odd, nodes >= SOME, sides.len().min(2), Reverse(nodes)))
