@@ -425,6 +425,17 @@ fn a_plugin_that_eats_memory_is_stopped_at_the_limit() {
     assert!(cfg!(not(target_os = "linux")) || (120 << 20..135 << 20).contains(&fattest), "{fattest}");
 }
 
+/// A plan within the limit stays within it beside another.
+#[test]
+fn two_plans_at_once_may_take_what_two_may() {
+    let dir = tempdir().unwrap();
+    let eats = "char *all = malloc(120u << 20); if (!all) { host->fail(host->ctx, text(\"no memory\")); return SWM_ERROR; } \
+        for (int i = 0; i < 4; i++) memset(all, i + problem->topology->nodes, 120u << 20); free(all); return shift(problem, host);";
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "two", &[("PLAN", eats)]) else { return };
+    let (code, report) = check(&file, &["--topology", "ring:4", "--memory-limit", "220MiB"]);
+    assert_eq!((code, faults(&report)), (0, vec![]));
+}
+
 #[test]
 fn the_report_is_for_reading() {
     let dir = tempdir().unwrap();

@@ -20,7 +20,8 @@ use swapmeet_workloads::Workload;
 const FEW_NODES: u64 = 64;
 
 /// Loads the plugin in this process and answers. What the plugin does to the process is the caller's risk.
-pub fn answer(plugin: &Path, question: &Question, timeout: Duration) -> Answer {
+/// `two` is called before two schedules are made at once.
+pub fn answer(plugin: &Path, question: &Question, timeout: Duration, two: &dyn Fn()) -> Answer {
     let plugin = match Plugin::load(plugin) {
         Ok(plugin) => plugin,
         Err(error) => return Answer::Refused(error.to_string()),
@@ -28,12 +29,12 @@ pub fn answer(plugin: &Path, question: &Question, timeout: Duration) -> Answer {
     match question {
         Question::About => Answer::About(About::from(&plugin)),
         Question::Run(rung) => match case(&plugin, rung, timeout) {
-            Ok(case) => run(&case),
+            Ok(case) => run(&case, two),
             Err(why) => Answer::BadQuestion(why),
         },
         Question::Among(rungs) => {
             let cases: Result<Vec<Case>, String> = rungs.iter().map(|rung| case(&plugin, rung, timeout)).collect();
-            cases.map_or_else(Answer::BadQuestion, |cases| Answer::Among(among(&cases)))
+            cases.map_or_else(Answer::BadQuestion, |cases| Answer::Among(among(&cases, two)))
         }
     }
 }
@@ -55,7 +56,7 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
 }
 
 /// The case alone, again, and with few nodes on two threads at once: a schedule must depend on nothing but its problem.
-fn run(case: &Case) -> Answer {
+fn run(case: &Case, two: &dyn Fn()) -> Answer {
     let before = peak_bytes();
     let started = Instant::now();
     let mut plans = vec![plan(case)];
@@ -64,6 +65,7 @@ fn run(case: &Case) -> Answer {
     if matches!(plans[0].status.as_str(), "ok" | "unsupported") {
         plans.push(plan(case));
         if case.topology.nodes() <= FEW_NODES {
+            two();
             plans.extend(thread::scope(|scope| {
                 let both = [scope.spawn(|| plan(case)), scope.spawn(|| plan(case))];
                 both.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
@@ -74,10 +76,11 @@ fn run(case: &Case) -> Answer {
 }
 
 /// Different cases in one process: there and back, so that each follows another than the first time; then both orders at once, on two threads.
-fn among(cases: &[Case]) -> Vec<(usize, bool, Plan)> {
+fn among(cases: &[Case], two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
     let there = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let back = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let alone = [there(), back()].concat();
+    two();
     let beside = thread::scope(|scope| {
         let both = [scope.spawn(there), scope.spawn(back)];
         both.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()

@@ -78,10 +78,13 @@ impl Bench for Processes {
         };
         let answer = std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
         Ok(match answer {
-            Some(answer) if status.success() => {
+            Some(answer) if status.success() && answer != Answer::AtOnce => {
                 Outcome::Answered { answer, printed: lines(&out).into_iter().find(|line| !line.trim().is_empty()) }
             }
-            _ => Outcome::Died(how_it_died(status, last_words(&lines(&err)))),
+            answer => {
+                let when = if answer == Some(Answer::AtOnce) { "two plans at once: " } else { "" };
+                Outcome::Died(format!("{when}{}", how_it_died(status, last_words(&lines(&err)))))
+            }
         })
     }
 

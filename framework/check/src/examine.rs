@@ -388,7 +388,9 @@ impl<'a> Examiner<'a> {
                 return Ok(Some(answer));
             }
             Outcome::Died(how) if is_out_of_memory(&how) => {
-                let most = self.bench.limits().memory / (1 << 20);
+                // Two have twice the limit.
+                let plans = if how.starts_with("two plans at once") { 2 } else { 1 };
+                let most = self.bench.limits().memory.saturating_mul(plans) / (1 << 20);
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
             Outcome::Died(how) => self.fault("survives", at, how),

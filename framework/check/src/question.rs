@@ -64,6 +64,8 @@ pub enum Answer {
     About(About),
     /// The plugin closed files that are not its own: a worker would be lost to its run.
     ClosedFiles,
+    /// None yet: two schedules are being made at once.
+    AtOnce,
     /// Something in the question can't be: a topology that doesn't exist.
     BadQuestion(String),
     /// What came of a case.
