@@ -374,6 +374,17 @@ fn rows_that_are_in_no_file_are_not_lost_unasked() {
 }
 
 #[test]
+fn repetitions_are_counted_from_one_everywhere() {
+    let mut session = compared();
+    session.keys("2jj");
+    session.settle();
+    let screen = session.screen(80, 24);
+    assert!(["#1", "#2", "#3"].iter().all(|number| screen.contains(number)) && !screen.contains("#0"), "{screen}");
+    session.key(KeyCode::Enter);
+    assert!(session.screen(80, 24).contains("Details of repetition 3 of 3: "));
+}
+
+#[test]
 fn the_mouse_selects_sorts_and_scrolls() {
     let mut session = compared();
     session.keys("3");

@@ -90,12 +90,14 @@ fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>, u16) {
     const NARROW: usize = 10;
     /// Specs narrower than this tell little.
     const LEAST: usize = 6;
-    let texts: [fn(&Row) -> String; 5] = [
-        |row| row.case.algorithm.to_string(),
-        |row| row.case.topology.spec(),
-        |row| row.case.workload.to_string(),
-        |row| if row.case.repetition > 0 { format!("#{}", row.case.repetition) } else { String::new() },
-        |row| row.case.machine.to_string(),
+    let again = rows.iter().any(|row| row.case.repetition > 0);
+    let texts: [&dyn Fn(&Row) -> String; 5] = [
+        &|row| row.case.algorithm.to_string(),
+        &|row| row.case.topology.spec(),
+        &|row| row.case.workload.to_string(),
+        // Counted from 1, as details do.
+        &|row| if again { format!("#{}", u64::from(row.case.repetition) + 1) } else { String::new() },
+        &|row| row.case.machine.to_string(),
     ];
     let [_, topology, workload, machine] = common.each_ref().map(Option::is_some);
     let mut wanted: Vec<(Vec<String>, bool)> = Vec::new();
