@@ -38,12 +38,6 @@ pub enum MergeError {
         /// The case.
         case: String,
     },
-    /// The files contradict each other in the order of cases.
-    #[error("the files have their {what} in contradicting orders: they are not of one experiment")]
-    Order {
-        /// Topologies, algorithms, workloads or machines.
-        what: &'static str,
-    },
     /// No rows at all.
     #[error("no rows to join")]
     NoRows,
@@ -56,6 +50,8 @@ pub struct Merged {
     pub rows: Vec<Record>,
     /// Cases without a row.
     pub missing: Vec<String>,
+    /// Of topologies, algorithms, workloads and machines those whose order the files don't give away: they come as the files first have them.
+    pub unordered: Vec<&'static str>,
 }
 
 /// Which case: topology, algorithm, workload, machine, repetition; cases vary in this order, the last fastest.
@@ -84,19 +80,19 @@ pub fn merge(files: &[(String, Vec<Record>)], expected: Option<Vec<Key>>) -> Res
             return Err(MergeError::Doubled { case, first: first.0.clone(), second: entry.0.clone() });
         }
     }
-    let order = match expected {
+    let (order, unordered) = match expected {
         Some(order) => {
             let known: BTreeSet<&Key> = order.iter().collect();
             if let Some((place, row)) = all.iter().find(|(_, row)| !known.contains(&key(row))) {
                 return Err(MergeError::Stranger { at: place.clone(), case: in_words(&key(row)) });
             }
-            order
+            (order, Vec::new())
         }
-        None => cross_product(files)?,
+        None => cross_product(files),
     };
     let rows = order.iter().filter_map(|key| at.get(key).map(|(_, row)| (*row).clone())).collect();
     let missing = order.iter().filter(|key| !at.contains_key(*key)).map(in_words).collect();
-    Ok(Merged { rows, missing })
+    Ok(Merged { rows, missing, unordered })
 }
 
 fn refuse_mixtures(all: &[(String, &Record)]) -> Result<(), MergeError> {
@@ -141,8 +137,9 @@ fn meant(row: &Record) -> impl Iterator<Item = (&'static str, &str)> {
     })
 }
 
-/// Every combination of what the rows name, in the order of the experiment's lists: a file's rows are in that order, though not all are in each file.
-fn cross_product(files: &[(String, Vec<Record>)]) -> Result<Vec<Key>, MergeError> {
+/// Every combination of what the rows name, in the order of the experiment's lists, and which of these the files leave open: a file's rows are in that
+/// order, though not all are in each file, unless their run was interrupted.
+fn cross_product(files: &[(String, Vec<Record>)]) -> (Vec<Key>, Vec<&'static str>) {
     /// What a list holds, and where a row has it.
     type Level = (&'static str, fn(&Record) -> &str);
     let texts: [Level; 4] = [
@@ -152,6 +149,7 @@ fn cross_product(files: &[(String, Vec<Record>)]) -> Result<Vec<Key>, MergeError
         ("machines", |r| &r.machine),
     ];
     let mut lists: Vec<Vec<String>> = Vec::new();
+    let mut unordered = Vec::new();
     for (level, (what, text)) in texts.iter().enumerate() {
         let mut runs: Vec<Vec<&str>> = Vec::new();
         for (_, rows) in files {
@@ -162,7 +160,11 @@ fn cross_product(files: &[(String, Vec<Record>)]) -> Result<Vec<Key>, MergeError
                 runs.push(values);
             }
         }
-        lists.push(common_order(&runs).ok_or(MergeError::Order { what })?);
+        let (list, is_known) = common_order(&runs);
+        lists.push(list);
+        if !is_known {
+            unordered.push(*what);
+        }
     }
     let repetitions: BTreeSet<u32> = files.iter().flat_map(|(_, rows)| rows).map(|r| r.repetition).collect();
     let mut keys = Vec::new();
@@ -175,11 +177,11 @@ fn cross_product(files: &[(String, Vec<Record>)]) -> Result<Vec<Key>, MergeError
             }
         }
     }
-    Ok(keys)
+    (keys, unordered)
 }
 
-/// An order of which all `runs` are parts; of several, the one that takes what came first. `None` if there is none.
-fn common_order(runs: &[Vec<&str>]) -> Option<Vec<String>> {
+/// The order of which all `runs` are parts, and whether there is just one such; otherwise it is one that takes what came first.
+fn common_order(runs: &[Vec<&str>]) -> (Vec<String>, bool) {
     let mut values: Vec<&str> = Vec::new();
     let mut before: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for run in runs {
@@ -193,14 +195,17 @@ fn common_order(runs: &[Vec<&str>]) -> Option<Vec<String>> {
         }
     }
     let mut order: Vec<&str> = Vec::new();
+    let mut is_known = true;
     while order.len() < values.len() {
-        let free = |v: &&&str| {
-            !order.contains(*v) && before.get(**v).is_none_or(|earlier| earlier.iter().all(|e| order.contains(e)))
-        };
-        let next = values.iter().find(free)?;
+        let open = || values.iter().filter(|v| !order.contains(v));
+        let is_free = |v: &&&str| before.get(**v).is_none_or(|earlier| earlier.iter().all(|e| order.contains(e)));
+        let mut free = open().filter(is_free);
+        // Runs that contradict each other leave none free.
+        let Some(next) = free.next().or_else(|| open().next()) else { break };
+        is_known &= is_free(&next) && free.next().is_none();
         order.push(next);
     }
-    Some(order.into_iter().map(str::to_owned).collect())
+    (order.into_iter().map(str::to_owned).collect(), is_known)
 }
 
 #[cfg(test)]
@@ -236,6 +241,24 @@ mod tests {
             let merged = merge(&files(&shards), None).unwrap();
             assert_eq!((merged.rows, merged.missing), (whole(), vec![]));
         }
+    }
+
+    #[test]
+    fn what_the_files_do_not_show_of_the_order_is_named() {
+        let unordered = |shards: &[&[usize]]| {
+            let merged = merge(&files(shards), None).unwrap();
+            assert_eq!(merged.rows.len(), 8, "all rows are there in any case");
+            merged.unordered
+        };
+        assert_eq!(unordered(&[&[0, 3, 4], &[1, 2, 5, 6, 7]]), [""; 0]);
+        assert_eq!(unordered(&[&[4, 5, 6, 7], &[0, 1, 2, 3]]), ["topologies"], "no file has two");
+        assert_eq!(unordered(&[&[4, 5], &[6, 7], &[0, 1], &[2, 3]]), ["topologies", "algorithms"]);
+        // The file of an interrupted run has its rows as cases ended.
+        assert_eq!(unordered(&[&[0, 2, 5, 7], &[3, 1, 4, 6]]), ["algorithms"]);
+        assert_eq!(unordered(&[&[0, 4, 1, 5, 2, 6, 3, 7]]), ["topologies", "algorithms"]);
+        // With the experiment nothing is open.
+        let order: Vec<Key> = whole().iter().map(key).collect();
+        assert_eq!(merge(&files(&[&[4, 5, 6, 7], &[0, 1, 2, 3]]), Some(order)).unwrap().rows, whole());
     }
 
     #[test]
@@ -280,10 +303,6 @@ mod tests {
         assert_eq!(
             said(&files(&[&[0, 7]]), Some(vec![key(&whole()[0])])),
             "part-0.csv, row 2 is of none of the experiment's cases: gen on ring:5, uniform:64, paragon, repetition 1"
-        );
-        assert_eq!(
-            said(&files(&[&[0, 2], &[2 + 1, 1]]), None),
-            "the files have their algorithms in contradicting orders: they are not of one experiment"
         );
         assert_eq!(said(&[], None), "no rows to join");
     }

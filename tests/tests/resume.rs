@@ -313,6 +313,43 @@ fn shards_are_merged_into_one_run_again() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// Rows are all there in any case; in which order is not guessed at in silence.
+#[test]
+fn merge_says_what_order_it_cannot_know() {
+    let dir = tempdir().unwrap();
+    let go = |args: &[&str]| {
+        let output = swapmeet(args).current_dir(dir.path()).output().unwrap();
+        assert!(output.status.success());
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    std::fs::write(
+        dir.path().join("e.toml"),
+        "topologies = [\"ring:5\", \"ring:6\"]\nalgorithms = [\"gen\", \"pairwise\"]\n",
+    )
+    .unwrap();
+    go(&["run", "e.toml", "--quiet", "--out", "whole.csv"]);
+    for (topology, file) in [("ring:5", "b.csv"), ("ring:6", "a.csv")] {
+        go(&["run", "e.toml", "--quiet", "--topology", topology, "--out", file]);
+    }
+    let remark =
+        "in which order the experiment has its topologies can't be told from these files: --experiment FILE gives it\n";
+    let (rows, said) = go(&["merge", "a.csv", "b.csv", "--out", "-"]);
+    assert_eq!((rows.lines().count(), said), (5, format!("4 rows\n{remark}")));
+    assert!(!dir.path().join("-").exists());
+    let (_, said) = go(&["merge", "a.csv", "b.csv", "--experiment", "e.toml", "--out", "all.csv"]);
+    assert_eq!(said, "4 rows in all.csv\n");
+    let place = |name: &str| timeless_rows(&dir.path().join(name));
+    assert_eq!(place("all.csv"), place("whole.csv"));
+    // What a run leaves that was interrupted: rows as cases ended.
+    let text = std::fs::read_to_string(dir.path().join("whole.csv")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let mixed = [0, 1, 3, 2, 4].map(|i| format!("{}\n", lines[i])).concat();
+    std::fs::write(dir.path().join("mixed.csv"), mixed).unwrap();
+    let (_, said) = go(&["merge", "mixed.csv", "--out", "all.csv"]);
+    assert!(said.contains("has its topologies and algorithms can't be told"), "{said}");
+    assert_eq!(place("all.csv").len(), 4);
+}
+
 #[test]
 fn slurm_says_which_shard() {
     let run = |vars: &[(&str, &str)]| {

@@ -4,6 +4,8 @@ use crate::args::MergeArgs;
 use crate::failure::{Failure, SOME_FAILED};
 use crate::say::say;
 use crate::{output, run};
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_results::{CsvSink, Sink, SinkError, merge as merge_rows, merge_key, read_files};
 use swapmeet_runner::session::blank;
@@ -29,12 +31,24 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
             merged.missing.len() + merged.rows.len()
         )));
     }
-    output::file(&args.out, |out| {
+    let rows = |out: &mut dyn Write| {
         let mut csv = CsvSink::new(out);
         let written = merged.rows.iter().try_for_each(|row| csv.record(row)).and_then(|()| csv.finish());
         written.map_err(|SinkError::Io(e)| e)
-    })?;
-    let place = args.out.display();
-    say!("{} rows in {place}", merged.rows.len());
+    };
+    let place = if args.out == Path::new("-") {
+        output::data().and_then(|mut out| rows(&mut out)).map_err(|e| Failure::printing(&e))?;
+        String::new()
+    } else {
+        output::file(&args.out, rows)?;
+        format!(" in {}", args.out.display())
+    };
+    say!("{} rows{place}", merged.rows.len());
+    if !merged.unordered.is_empty() {
+        let lists = merged.unordered.join(" and ");
+        say!(
+            "in which order the experiment has its {lists} can't be told from these files: --experiment FILE gives it"
+        );
+    }
     Ok(if merged.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }

@@ -78,7 +78,7 @@ pub struct MergeArgs {
     /// Result files of one experiment.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// Where all rows go.
+    /// Where all rows go; `-` is standard output.
     #[arg(long, value_name = "FILE.csv")]
     pub out: PathBuf,
     /// The experiment that the rows are of.
