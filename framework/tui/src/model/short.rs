@@ -77,8 +77,9 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
             gap = true;
             continue;
         }
-        for (form, arg) in [(&mut short, arg.to_owned()), (&mut bare, value(arg))] {
-            if gap {
+        // A value without its key is marked as cut: it would look like a spec of its own.
+        for (form, arg, is_cut) in [(&mut short, arg.to_owned(), false), (&mut bare, value(arg), arg.contains('='))] {
+            if gap || is_cut {
                 form.push('…');
             } else if !form.ends_with(':') {
                 form.push(',');
@@ -97,13 +98,19 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     [text.to_owned(), short, bare]
 }
 
-/// How much of a text's end is worth more than its beginning.
+/// How much of a text's end is worth more than its beginning: as many whole values as there is room for.
 fn end(text: &str, columns: usize) -> usize {
-    match text.split_once(':') {
-        None if text.ends_with('…') => 0,
-        Some((_, args)) if args.width() + 3 <= columns => args.width() + 1,
-        _ => columns.saturating_sub(1) / 2,
-    }
+    let Some(args) = text.find(':') else {
+        return if text.ends_with('…') { 0 } else { columns.saturating_sub(1) / 2 };
+    };
+    let begins = text[args..].char_indices().filter_map(|(i, c)| match c {
+        ':' if text[args + i + 1..].starts_with('…') => None,
+        ':' => Some(args + i),
+        ',' | '=' | '…' => Some(args + i + c.len_utf8()),
+        _ => None,
+    });
+    let tails = begins.map(|i| text[i..].width());
+    tails.filter(|tail| (1..columns).contains(tail)).max().unwrap_or(columns.saturating_sub(1) / 2)
 }
 
 /// A text of at most so many columns, with an ellipsis before its last `tail` columns where something is missing.
@@ -146,12 +153,15 @@ mod tests {
             ["irregular:dist=lognormal,mean=512,cv=0.5", "irregular:dist=uniform,mean=512,cv=0.5", "uniform:64"];
         assert_eq!(short(&texts, 40), texts);
         assert_eq!(short(&texts, 25), ["irregular:dist=lognormal…", "irregular:dist=uniform…", "uniform:64"]);
-        assert_eq!(short(&texts, 20), ["irregular:lognormal…", "irregular:uniform…", "uniform:64"]);
-        assert_eq!(short(&texts, 12), ["irregu…rmal…", "ir…:uniform…", "uniform:64"]);
+        assert_eq!(short(&texts, 20), ["irregular…lognormal…", "irregular:…uniform…", "uniform:64"]);
+        assert_eq!(short(&texts, 12), ["i…lognormal…", "irr…uniform…", "uniform:64"]);
         let cv = ["irregular:dist=pareto,mean=512,cv=0.5", "irregular:dist=pareto,mean=512,cv=2"];
         assert_eq!(short(&cv, 18), ["irregular:…cv=0.5", "irregular:…cv=2"]);
         let machines = ["paragon", "paragon:startup_us=220"];
-        assert_eq!(short(&machines, 15), ["paragon", "paragon:220"]);
+        assert_eq!(short(&machines, 15), ["paragon", "paragon:…220"]);
+        let means = ["irregular:dist=lognormal,mean=64,cv=2", "irregular:dist=lognormal,mean=4KiB,cv=2"];
+        assert_eq!(short(&means, 10), ["irregu…64…", "irre…4KiB…"]);
+        assert_eq!(short(&means, 6), ["ir…64…", "…4KiB…"]);
         let sizes = ["uniform:64", "uniform:16KiB", "irregular:dist=pareto,mean=512,cv=2", "torus:4x4"];
         assert_eq!(short(&sizes, 9), ["unifo…:64", "un…:16KiB", "irregula…", "torus:4x4"]);
     }

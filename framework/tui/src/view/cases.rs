@@ -90,6 +90,8 @@ fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>, u16) {
     const NARROW: usize = 10;
     /// Specs narrower than this tell little.
     const LEAST: usize = 6;
+    /// Narrower than this, what tells cases apart is better left out.
+    const UGLY: usize = 4;
     let again = rows.iter().any(|row| row.case.repetition > 0);
     let texts: [&dyn Fn(&Row) -> String; 5] = [
         &|row| row.case.algorithm.to_string(),
@@ -122,7 +124,8 @@ fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>, u16) {
         }
         let different: Vec<u16> = wanted.iter().map(|(texts, _)| least(texts) as u16).collect();
         let narrow = vec![LEAST as u16; full.len()];
-        let ways = [(&different, 2), (&different, 1), (&narrow, 1)];
+        let ugly = vec![UGLY as u16; full.len()];
+        let ways = [(&different, 2), (&different, 1), (&narrow, 1), (&ugly, 1)];
         let shrunk = ways.into_iter().find_map(|(least, gap)| Some((shrink(&full, least, gap, room)?, gap)));
         match shrunk {
             Some(found) => break found,

@@ -8,6 +8,7 @@ use crate::model::short::Short;
 use crate::ui::Panel;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::collections::BTreeSet;
 use swapmeet_results::duration;
 
 /// Columns that go first when there is little room.
@@ -40,7 +41,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let shown = &lines[first..(first + height).min(lines.len())];
     let bar = u16::from(lines.len() > height);
     let room = area.width.saturating_sub(1 + bar);
-    let (columns, gap, more) = columns(app, shown, room.saturating_sub(1), &mut painter.hits.across);
+    let (columns, gap, more) = columns(app, &lines, shown, room.saturating_sub(1), &mut painter.hits.across);
     head(painter, app, &columns, gap, area);
     if more {
         painter.put_right(area, area.width, 0, "›", painter.theme.accent);
@@ -48,10 +49,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     // What is cut off may be just what tells two lines apart.
     let short = |(column, wide): &(Column, u16)| match column {
         column if is_figure(*column) || *column == Column::Verified => Short::default(),
-        column => {
-            let texts: Vec<String> = shown.iter().map(|line| text(app, *column, line)).collect();
-            Short::of(texts.iter().map(String::as_str), usize::from(*wide))
-        }
+        column => Short::of(texts(app, &lines, shown, *column).iter().map(String::as_str), usize::from(*wide)),
     };
     let shorts: Vec<Short> = columns.iter().map(short).collect();
     for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
@@ -110,7 +108,13 @@ fn varies(app: &App, column: Column) -> bool {
 
 /// The columns that have room, how wide they are, what is between them, and whether there are more to the right. `most` becomes how many
 /// can be skipped until the last has room.
-fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Column, u16)>, u16, bool) {
+fn columns(
+    app: &App,
+    lines: &[&Line],
+    shown: &[&Line],
+    room: u16,
+    most: &mut usize,
+) -> (Vec<(Column, u16)>, u16, bool) {
     let wanted = |column: &Column| match column {
         Column::Topology | Column::Workload | Column::Machine => varies(app, *column),
         Column::Interval => shown.iter().any(|line| line.interval.is_some()),
@@ -127,11 +131,10 @@ fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Col
     let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
     let first = columns.iter().position(|(c, _)| *c == Column::Verified).unwrap_or(0);
     // How narrow specs may become: to be read with ease; or, if time and ratio had no room then, so that they stay different, or less still.
-    let texts = |column: Column| shown.iter().map(|line| text(app, column, line)).collect::<Vec<_>>();
-    let specs: Vec<(Column, Vec<String>)> =
-        columns[..first].iter().map(|(column, _)| (*column, texts(*column))).collect();
+    let texts = |(column, _): &(Column, u16)| (*column, texts(app, lines, shown, *column));
+    let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
     let apart = |least: usize| -> Vec<(Column, u16)> {
-        let least = |texts: &[String]| Short::least(texts.iter().map(String::as_str), least) as u16;
+        let least = |texts: &BTreeSet<String>| Short::least(texts.iter().map(String::as_str), least) as u16;
         specs.iter().map(|(column, texts)| (*column, least(texts))).collect()
     };
     let narrow = specs.iter().map(|(column, _)| (*column, NARROW as u16)).collect();
@@ -181,6 +184,18 @@ fn columns(app: &App, shown: &[&Line], room: u16, most: &mut usize) -> (Vec<(Col
     }
     let gap = if taken(&columns, 2) <= room { 2 } else { 1 };
     (columns, gap, more)
+}
+
+/// The texts of a column, of lines out of sight, too, if there aren't too many: what those in sight agree in may be what tells them from others.
+fn texts(app: &App, lines: &[&Line], shown: &[&Line], column: Column) -> BTreeSet<String> {
+    /// More are too many to be told apart at every picture.
+    const MOST: usize = 64;
+    let all: BTreeSet<String> = if column == Column::Algorithm {
+        lines.iter().map(|line| line.algorithm.clone()).collect()
+    } else {
+        app.compared.groups.iter().map(|group| column.of(group).to_owned()).collect()
+    };
+    if all.len() <= MOST { all } else { shown.iter().map(|line| text(app, column, line)).collect() }
 }
 
 fn taken(columns: &[(Column, u16)], gap: u16) -> u16 {
