@@ -202,9 +202,18 @@ fn figures_are_drawn_whole_or_not_at_all_and_time_and_ratio_have_room() {
         let cut: Vec<String> = figures(screen.clone()).difference(&whole).cloned().collect();
         assert!(cut.is_empty(), "{width} columns: {cut:?}\n{screen}");
     }
-    session.keys("e");
+    let narrow = session.screen(60, 40);
+    assert!(narrow.contains("64…") && narrow.contains("4KiB…"), "what tells workloads apart:\n{narrow}");
+    session.keys("6");
+    session.settle();
+    let title = |session: &mut Session| session.screen(72, 24).lines().nth(1).unwrap().to_owned();
+    assert!(title(&mut session).contains("Network: bruck on torus:4x4, uniform:1, paragon"), "{}", title(&mut session));
+    while !session.app.focused().unwrap().1.key.contains("mean=4") {
+        session.keys("j");
+    }
+    assert!(title(&mut session).contains("4KiB"), "{}", title(&mut session));
+    session.keys("3e");
     let screen = session.screen(110, 34);
-    println!("{screen}\n{}", session.screen(80, 24));
     let head = screen.lines().nth(2).unwrap();
     assert!(head.contains("time") && head.contains("ratio"), "{screen}");
 }

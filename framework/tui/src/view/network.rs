@@ -2,10 +2,13 @@
 
 use super::Target;
 use super::paint::{Painter, width};
+use super::parts::told_apart;
 use crate::app::{App, many};
+use crate::model::comparison::Group;
 use crate::model::curves::size_text;
 use crate::model::frames::{Frame, Recording};
 use crate::model::lattice::{Across, Lattice};
+use crate::model::queue::{Row, specs};
 use crate::theme::{LEVELS, SHADES, level};
 use crate::ui::{Panel, Shown};
 use ratatui::layout::Rect;
@@ -19,7 +22,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
             "No case yet. Pick what to run in Explore (1), then R runs it; its schedule is shown here.",
         );
     };
-    let title = format!("Network: {} on {}, {}", row.case.algorithm, row.case.topology.spec(), row.case.workload);
+    let title = title(app, row, area.width.saturating_sub(8));
     let area = painter.panel(area, Panel::Network, &title);
     let Some(recording) = app.recording.as_ref().filter(|r| r.key == row.key) else {
         let text = match row.record().and_then(|r| r.plan_ms) {
@@ -52,6 +55,21 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         }
     };
     legend(painter, app, recording, &drawn, legend_at);
+}
+
+/// Whose schedule it is: in full, or, where there is no room for that, by what tells the case from others.
+fn title(app: &App, row: &Row, room: u16) -> String {
+    let [algorithm, topology, workload, machine] = specs(&row.case);
+    let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");
+    let is = |group: &&Group| (&group.topology, &group.workload, &group.machine) == (&topology, &workload, &machine);
+    match app.compared.groups.iter().find(is) {
+        Some(group) if width(&full) > room => {
+            let head = format!("Network: {algorithm}, ");
+            let room = room.saturating_sub(width(&head));
+            head + &told_apart(&app.compared.groups, group, room)
+        }
+        _ => full,
+    }
 }
 
 /// Which step it is and what no machine changes about it.

@@ -64,7 +64,7 @@ pub(super) fn draw(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
 
 /// A group by what tells it from others. Where there is no room for all of it that goes which groups have in common, and what is left is
 /// cut where it agrees.
-fn told_apart(groups: &[Group], group: &Group, room: u16) -> String {
+pub(super) fn told_apart(groups: &[Group], group: &Group, room: u16) -> String {
     let parts: [fn(&Group) -> &str; 4] = [|g| &g.topology, |g| &g.workload, |g| &g.machine, |g| &g.model];
     let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
     // The model is the machine's, unless groups differ in it.
