@@ -3,7 +3,7 @@
 //! A file may have been cut off anywhere: the run that wrote it was stopped, the disk was full. Then its last row is torn, and everything
 //! before it is whole. That is told apart from a file that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
 
-use crate::record::{Record, Status, required_columns};
+use crate::record::{Record, Status, columns, required_columns};
 use std::io;
 use std::path::Path;
 
@@ -139,8 +139,9 @@ pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError>
     let not_csv = |source: csv::Error| ReadError::NotCsv { file: named(), source };
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     let header = reader.headers().map_err(not_csv)?.clone();
-    if !text.contains('\n') {
-        // Not even the header's end.
+    let whole_header = columns().collect::<Vec<_>>().join(",");
+    if !text.contains('\n') && whole_header.starts_with(text.trim_end_matches('\r')) {
+        // Not even the header's end. (A line of something else is no header of ours that broke off.)
         return Err(ReadError::Torn { file: named(), line: 1, intact: 0 });
     }
     check(file, &header)?;
@@ -367,6 +368,11 @@ pub(crate) mod tests {
             said("experiment,algor"),
             "rows.csv:1: the last row breaks off: the run that wrote it was stopped",
             "not even the header is whole"
+        );
+        assert_eq!(
+            said("notes to myself"),
+            "rows.csv:1: the header has no column `experiment`, expected the columns that `swapmeet run --out` writes",
+            "no header of ours"
         );
     }
 

@@ -84,6 +84,38 @@ fn a_torn_last_row_is_dropped_and_run_again() {
     }
 }
 
+#[test]
+fn a_file_of_something_else_is_left_alone() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("notes.csv");
+    std::fs::write(&out, "notes to myself").unwrap();
+    let said =
+        refused(&["run", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5", "--algorithm", "gen"]);
+    assert!(said.contains("notes.csv:1: the header has no column `experiment`"), "{said}");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
+}
+
+/// As a spreadsheet leaves it: with a byte-order mark, and line ends of another system.
+#[test]
+fn a_file_that_went_through_another_program_is_taken_up() {
+    let dir = tempdir().unwrap();
+    let (whole, other) = (dir.path().join("whole.csv"), dir.path().join("other.csv"));
+    swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
+    let text = std::fs::read_to_string(&whole).unwrap();
+    let some: String = text.lines().take(9).map(|line| format!("{line}\r\n")).collect();
+    for kept in [some.clone(), format!("\u{feff}{some}"), format!("\u{feff}{some}half,a")] {
+        std::fs::write(&other, kept).unwrap();
+        swapmeet(&["run", "--resume", "--out", other.to_str().unwrap()])
+            .args(SWEEP)
+            .assert()
+            .success()
+            .stderr(predicates::str::contains("8 rows kept from before"));
+        assert_eq!(timeless_rows(&other), timeless_rows(&whole));
+        let bytes = std::fs::read(&other).unwrap();
+        assert!(bytes.starts_with(b"experiment,") && !bytes.contains(&b'\r'), "one kind of line end");
+    }
+}
+
 /// Rows that an interrupted run left out of turn end up in the order of cases.
 #[test]
 fn rows_out_of_turn_are_put_in_order() {

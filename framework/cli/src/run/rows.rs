@@ -162,14 +162,15 @@ pub fn take_up(path: &Path, before: Before, cases: &[Case], all: &[Case]) -> Res
     let (mut found, mut headed) = (Found::nothing(cases.len()), false);
     if resume {
         let whole = read_found(path, &mut file)?;
-        if let Some((intact, records)) = whole {
+        if let Some(Whole { intact, records, is_as_written }) = whole {
             own_shard(path, &records, cases, all)?;
             let held = records.len();
             found = matched(path, records, cases)?;
             headed = true;
             file.set_len(intact).map_err(|e| refused(&e))?;
             let replaced = found.kept() < held;
-            if (before == Before::KeepGood && found.drop_failed()) || replaced {
+            let dropped = before == Before::KeepGood && found.drop_failed();
+            if dropped || replaced || !is_as_written {
                 file = rewritten(path, &found)?;
             }
         } else if is_file {
@@ -201,8 +202,17 @@ fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|m| m.is_file())
 }
 
-/// The whole rows of a file, and how many bytes they take; `None` if there is not even a header.
-fn read_found(path: &Path, file: &mut File) -> Result<Option<(u64, Vec<Record>)>, Failure> {
+/// The whole rows of a file.
+struct Whole {
+    /// How many bytes they take, with the header.
+    intact: u64,
+    records: Vec<Record>,
+    /// Whether rows can be added as we write them: another program may have given the file a byte-order mark or other line ends.
+    is_as_written: bool,
+}
+
+/// The whole rows of a file; `None` if there is not even a header.
+fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
     io::Read::read_to_end(file, &mut bytes).map_err(|e| Failure::Usage(format!("{name}: {e}")))?;
@@ -216,12 +226,15 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<(u64, Vec<Record>)>
         Err(e) => return Err(Failure::Usage(e.to_string())),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
-    if usable.is_some() && !bytes.starts_with(format!("{header}\n").as_bytes()) {
+    let is_as_written = bytes.starts_with(format!("{header}\n").as_bytes());
+    let unmarked = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    let is_ours = [format!("{header}\n"), format!("{header}\r\n")].iter().any(|h| unmarked.starts_with(h.as_bytes()));
+    if usable.is_some() && !is_ours {
         return Err(Failure::Usage(format!(
             "{name}: its columns are not those of this version, rows of which can't be added to it: give another --out"
         )));
     }
-    Ok(usable.map(|(intact, records)| (intact as u64, records)))
+    Ok(usable.map(|(intact, records)| Whole { intact: intact as u64, records, is_as_written }))
 }
 
 /// What says which case a row is.
