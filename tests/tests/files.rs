@@ -141,6 +141,33 @@ fn a_link_to_nothing_leads_to_the_file_that_is_made() {
 }
 
 #[test]
+fn what_is_read_is_not_written_over() {
+    let dir = folder();
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("e.toml"), "topologies = [\"ring:3\"]\nalgorithms = [\"gen\"]\n").unwrap();
+    std::fs::write(path("m.csv"), "0,1,1\n1,0,1\n1,1,0\n").unwrap();
+    std::fs::write(path("g.txt"), "0 1\n1 2\n").unwrap();
+    std::fs::copy(path("rows.csv"), path("rows.svg")).unwrap();
+    std::os::unix::fs::symlink("m.csv", path("link.csv")).unwrap();
+    for (arguments, out, read) in [
+        ("report rows.csv", "rows.csv", "rows.csv"),
+        ("report m.csv rows.csv", "./rows.csv", "rows.csv"),
+        ("plot rows.svg", "rows.svg", "rows.svg"),
+        ("run e.toml", "e.toml", "e.toml"),
+        ("run e.toml --workload matrix:m.csv", "link.csv", "m.csv"),
+        ("run e.toml --topology graph:g.txt --shard 1/2", "g.txt", "g.txt"),
+    ] {
+        let before = std::fs::read(path(read)).unwrap();
+        let output = cramped(dir.path(), 1000, &format!("{arguments} --out {out}"));
+        let expected = format!("error: --out {out}: it is read for this: give another --out\n");
+        assert_eq!((output.status.code(), said(&output)), (Some(2), expected), "{arguments}");
+        assert_eq!(std::fs::read(path(read)).unwrap(), before);
+    }
+    // But joined rows may take the place of some of them.
+    swapmeet(&["merge", "rows.csv", "--out", "rows.csv"]).current_dir(dir.path()).assert().success();
+}
+
+#[test]
 fn a_place_where_no_file_can_be_is_bad_input() {
     let dir = folder();
     for (arguments, message) in [

@@ -70,6 +70,16 @@ pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     Ok(())
 }
 
+/// Refuses to write over a file that was read for what is written, by whatever name.
+pub fn none_of<P: AsRef<Path>>(out: &Path, read: impl IntoIterator<Item = P>) -> Result<(), Failure> {
+    let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()));
+    let Some(own) = identity(out) else { return Ok(()) };
+    match read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
+        true => Err(Failure::Usage(format!("--out {}: it is read for this: give another --out", out.display()))),
+        false => Ok(()),
+    }
+}
+
 /// An empty file beside the one at `path`, which is to take its place, and what that place is: a link stays a link, to a new text.
 pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     let failed = |e: io::Error| Failure::file(path, &e);

@@ -18,6 +18,7 @@ enum Kind {
 /// Draws a figure.
 pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let kind = kind(&args.out)?;
+    output::none_of(&args.out, &args.rows.files)?;
     let wanted = Wanted {
         x: match args.x {
             XAxis::Block => X::Block,

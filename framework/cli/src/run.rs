@@ -6,6 +6,7 @@ use crate::say::say;
 use crate::{output, table};
 use progress::Progress;
 use rows::{Before, Rows};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         output::keep().map_err(|e| Failure::printing(&e))?;
     }
     let all = all.as_deref().unwrap_or(&cases);
+    leave_what_is_read(args, all)?;
     let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases, all)?;
     let kept = found.kept();
     let interrupted = interrupts();
@@ -108,6 +110,15 @@ fn interrupts() -> Arc<AtomicBool> {
         }
     });
     flag
+}
+
+/// Refuses to write rows over the experiment's file, or one that its specs name.
+pub fn leave_what_is_read(args: &RunArgs, cases: &[Case]) -> Result<(), Failure> {
+    let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
+    let made_of = cases.iter().flat_map(|case| &case.made_of);
+    let named: BTreeSet<&str> =
+        made_of.filter_map(|text| text.rsplit_once(" is sha256:")).map(|(file, _)| file).collect();
+    output::none_of(out, args.experiment.as_deref().into_iter().chain(named.into_iter().map(Path::new)))
 }
 
 /// What is done with rows that are there already.

@@ -49,6 +49,7 @@ pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     let cases = run::part(all.clone(), args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
+    run::leave_what_is_read(args, &all)?;
     if let Some(path) = &args.out {
         let (file, headed, earlier) = run::rows::take_up(path, run::before(args), &cases, &all)?;
         let csv = if headed { CsvSink::appending(file) } else { CsvSink::new(file) };
