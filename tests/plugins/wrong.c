@@ -156,6 +156,23 @@ static SwmSend hand(uint64_t from, uint64_t to, uint64_t number)
     return send;
 }
 
+/* Everyone sends everyone what it has for it, one distance a step. */
+static int32_t collect(uint64_t n, const SwmHost *host)
+{
+    uint64_t distance, node;
+    for (distance = 1; distance < n; distance++) {
+        host->step(host->ctx);
+        for (node = 0; node < n; node++) {
+            SwmSend send = everything(node, (node + distance) % n);
+            send.destinations.kind = SWM_NODE;
+            send.destinations.node = send.to;
+            if (host->send(host->ctx, &send) != SWM_OK)
+                return SWM_STOPPED;
+        }
+    }
+    return SWM_OK;
+}
+
 /* The nodes deal all they hold to each other, beginning with that hand; then each sends each what is its own. */
 static int32_t deal_and_collect_from(const SwmProblem *problem, const SwmHost *host, uint64_t first)
 {
@@ -174,17 +191,7 @@ static int32_t deal_and_collect_from(const SwmProblem *problem, const SwmHost *h
             host->send(host->ctx, &send);
         }
     }
-    for (distance = 1; distance < n; distance++) {
-        host->step(host->ctx);
-        for (node = 0; node < n; node++) {
-            SwmSend send = everything(node, (node + distance) % n);
-            send.destinations.kind = SWM_NODE;
-            send.destinations.node = send.to;
-            if (host->send(host->ctx, &send) != SWM_OK)
-                return SWM_STOPPED;
-        }
-    }
-    return SWM_OK;
+    return collect(n, host);
 }
 
 static int32_t deal_and_collect(const SwmProblem *problem, const SwmHost *host)
@@ -196,7 +203,7 @@ static int32_t deal_and_collect(const SwmProblem *problem, const SwmHost *host)
 static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, uint64_t farther)
 {
     const uint64_t n = problem->topology->nodes;
-    uint64_t distance, node;
+    uint64_t node;
     int back;
     move_amounts(host);
     for (back = 0; back <= 1; back++) {
@@ -213,17 +220,7 @@ static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, ui
             host->send(host->ctx, &send);
         }
     }
-    for (distance = 1; distance < n; distance++) {
-        host->step(host->ctx);
-        for (node = 0; node < n; node++) {
-            SwmSend send = everything(node, (node + distance) % n);
-            send.destinations.kind = SWM_NODE;
-            send.destinations.node = send.to;
-            if (host->send(host->ctx, &send) != SWM_OK)
-                return SWM_STOPPED;
-        }
-    }
-    return SWM_OK;
+    return collect(n, host);
 }
 
 /* A right schedule: one distance a step, by a route if one is given. */

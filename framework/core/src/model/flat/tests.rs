@@ -101,6 +101,20 @@ fn a_clock_is_the_sum_of_its_parts() {
     }
 }
 
+/// A part of the block of one node for another, sent straight there.
+fn part_of(from: u64, to: u64, part: u32) -> Rule<'static> {
+    Rule {
+        from,
+        to,
+        origins: NodeSet::One(from),
+        destinations: NodeSet::One(to),
+        parts: Axis::Range { first: part, stride: 1, count: 1 },
+        strict: true,
+        copy: false,
+        local: from == to,
+    }
+}
+
 /// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
@@ -114,17 +128,7 @@ fn two_phases(machine: &str) -> Parts {
             walk.step().unwrap();
             for from in 0..4 {
                 let to = (from + s) % 4;
-                let rule = Rule {
-                    from,
-                    to,
-                    origins: NodeSet::One(from),
-                    destinations: NodeSet::One(to),
-                    parts: Axis::Range { first: part, stride: 1, count: 1 },
-                    strict: true,
-                    copy: false,
-                    local: true,
-                };
-                walk.send(&rule, None).unwrap();
+                walk.send(&part_of(from, to, part), None).unwrap();
             }
         }
     }
@@ -150,17 +154,7 @@ fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     for step in steps {
         walk.step().unwrap();
         for &(from, to, part) in step {
-            let rule = Rule {
-                from,
-                to,
-                origins: NodeSet::One(from),
-                destinations: NodeSet::One(to),
-                parts: Axis::Range { first: part, stride: 1, count: 1 },
-                strict: true,
-                copy: false,
-                local: false,
-            };
-            walk.send(&rule, None).unwrap();
+            walk.send(&part_of(from, to, part), None).unwrap();
         }
     }
     walk.finish().unwrap();
