@@ -22,11 +22,12 @@ use swapmeet_core::step::{Listener, Step};
 use swapmeet_results::{Record, Status};
 use unit::Unit;
 
+pub(crate) mod child;
 pub mod forecast;
-pub(crate) mod lines;
+mod lines;
 mod message;
 mod printed;
-pub(crate) mod process;
+mod process;
 pub mod unit;
 pub mod worker;
 

@@ -3,17 +3,13 @@
 //! One child reads all files and answers a line of JSON a file. Where it ends or hangs, that is the answer for the file it was at, and another child
 //! reads the rest.
 
-use crate::batch::lines::Lines;
-use crate::batch::process::{ended, kill_group};
+use crate::batch::child::{Child, Heard};
 use crate::batch::worker::{limit, take_socket};
 use crate::plugin::{Plugin, PluginError};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How plugin files are read.
@@ -35,8 +31,8 @@ impl Reader {
         let mut read = Vec::new();
         while read.len() < files.len() {
             let rest = &files[read.len()..];
-            match Asked::start(command, rest) {
-                Ok(mut asked) => read.extend(asked.answers(rest)),
+            match ask(command, rest) {
+                Ok(answers) => read.extend(answers),
                 Err(e) => read.push(Err(PluginError::Unread { path: rest[0].clone(), how: e.to_string() })),
             }
         }
@@ -44,97 +40,51 @@ impl Reader {
     }
 }
 
-/// A child that reads files.
-struct Asked {
-    child: Child,
-    socket: UnixStream,
-    /// What came.
-    lines: Lines,
-}
-
-impl Asked {
-    fn start(command: &[PathBuf], files: &[PathBuf]) -> io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
-        let (program, args) = command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
-        let child = Command::new(program)
-            .args(args)
-            .arg("--")
-            .args(files)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
-        Ok(Self { child, socket: ours, lines: Lines::default() })
-    }
-
-    /// The answers for the files in turn, up to the first that has none: that one's is why.
-    fn answers(&mut self, files: &[PathBuf]) -> Vec<Result<Plugin, PluginError>> {
-        let mut answers = Vec::new();
-        for file in files {
-            match self.answer() {
-                Ok(Ok(plugin)) => answers.push(Ok(plugin.at(file))),
-                Ok(Err(told)) => answers.push(Err(PluginError::Told(told))),
-                Err(how) => {
-                    answers.push(Err(PluginError::Unread { path: file.clone(), how }));
-                    break;
-                }
+/// The answers of a child for files in turn, up to the first that has none: that one's is why.
+fn ask(command: &[PathBuf], files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
+    let (program, args) = command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
+    let mut command = Command::new(program);
+    command.args(args).arg("--").args(files).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = Child::start(&mut command)?;
+    let mut answers = Vec::new();
+    for file in files {
+        match answer(&mut child) {
+            Ok(Ok(plugin)) => answers.push(Ok(plugin.at(file))),
+            Ok(Err(told)) => answers.push(Err(PluginError::Told(told))),
+            Err(how) => {
+                answers.push(Err(PluginError::Unread { path: file.clone(), how }));
+                break;
             }
         }
-        answers
     }
+    Ok(answers)
+}
 
-    /// The next line, understood; or why there is none.
-    fn answer(&mut self) -> Result<Result<Plugin, String>, String> {
-        /// Longer than any plugin takes to be loaded.
-        const LONGEST: Duration = Duration::from_secs(10);
-        /// How long a child that ends without closing its socket may go unnoticed.
-        const SLICE: Duration = Duration::from_millis(50);
-        /// The longest answer.
-        const MOST: usize = 1 << 26;
-        let begin = Instant::now();
-        loop {
-            if let Some(line) = self.lines.next() {
+/// A child's next line, understood; or why there is none.
+fn answer(child: &mut Child) -> Result<Result<Plugin, String>, String> {
+    /// Longer than any plugin takes to be loaded.
+    const LONGEST: Duration = Duration::from_secs(10);
+    /// The longest answer.
+    const MOST: usize = 1 << 26;
+    let begin = Instant::now();
+    loop {
+        if begin.elapsed() > LONGEST {
+            return Err(format!("it took over {} s", LONGEST.as_secs()));
+        }
+        if child.held() > MOST {
+            return Err(format!("its answer is over {} MiB long", MOST >> 20));
+        }
+        match child.listen() {
+            Heard::Nothing => {}
+            Heard::Line(line) => {
                 return serde_json::from_slice(&line).map_err(|e| format!("its answer makes no sense: {e}"));
             }
-            if begin.elapsed() > LONGEST {
-                return Err(format!("it took over {} s", LONGEST.as_secs()));
-            }
-            if self.lines.held() > MOST {
-                return Err(format!("its answer is over {} MiB long", MOST >> 20));
-            }
-            let mut buffer = [0; 8192];
-            match self.socket.set_read_timeout(Some(SLICE)).and_then(|()| self.socket.read(&mut buffer)) {
-                Ok(0) => return Err(self.how_it_ended()),
-                Ok(n) => self.lines.push(&buffer[..n]),
-                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {
-                    // A process that the plugin started may hold the socket open though the child is no more.
-                    if !matches!(self.child.try_wait(), Ok(None)) {
-                        return Err(self.how_it_ended());
-                    }
-                }
-                Err(_) => return Err(self.how_it_ended()),
+            Heard::Gone => {
+                return Err(child
+                    .end()
+                    .unwrap_or_else(|| "it closed the socket of the process that asked it".to_owned()));
             }
         }
-    }
-
-    fn how_it_ended(&mut self) -> String {
-        /// A process that closed its socket without ending has this long to end.
-        const GRACE: Duration = Duration::from_millis(200);
-        let begin = Instant::now();
-        loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return ended(status),
-                Ok(None) if begin.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(2)),
-                _ => return "it closed the socket of the process that asked it".to_owned(),
-            }
-        }
-    }
-}
-
-impl Drop for Asked {
-    fn drop(&mut self) {
-        kill_group(&mut self.child);
     }
 }
 

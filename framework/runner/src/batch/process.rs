@@ -1,16 +1,13 @@
 //! The program's side of one worker process.
 
 use super::Workers;
-use super::lines::Lines;
+use super::child::{Child, Heard};
 use super::message::{CaseSpec, Job, Reply};
 use super::printed::Printed;
 use crate::words::is_out_of_memory;
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use swapmeet_core::spec::format_size;
@@ -44,10 +41,7 @@ const LONGEST_ROW: usize = 1 << 20;
 /// A worker.
 pub struct Process {
     child: Child,
-    socket: UnixStream,
     memory_limit: u64,
-    /// What came over it and is not understood yet.
-    replies: Lines,
     /// The most bytes that a reply may have.
     longest: usize,
     /// What it prints.
@@ -63,26 +57,22 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a worker, in a process group of its own: a Ctrl-C at the terminal is for the program, which ends its workers itself.
+    /// Starts a worker.
     pub fn start(workers: &Workers) -> io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
         let (reader, writer) = io::pipe()?;
         let mut command = workers.command.iter();
         let program = command.next().ok_or_else(|| io::Error::other("no program given"))?;
-        let child = Command::new(program)
-            .args(command)
-            .arg("--memory-limit")
-            .arg(workers.memory_limit.to_string())
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
-            .stderr(Stdio::from(OwnedFd::from(writer)))
-            .process_group(0)
-            .spawn()?;
+        let child = Child::start(
+            Command::new(program)
+                .args(command)
+                .arg("--memory-limit")
+                .arg(workers.memory_limit.to_string())
+                .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
+                .stderr(Stdio::from(OwnedFd::from(writer))),
+        )?;
         Ok(Self {
             child,
-            socket: ours,
             memory_limit: workers.memory_limit,
-            replies: Lines::default(),
             longest: LONGEST_ROW,
             printed: Printed::read(reader),
             since: Instant::now(),
@@ -100,7 +90,7 @@ impl Process {
             line.push(b'\n');
             // A row says what the job was.
             self.longest = LONGEST_ROW + line.len();
-            self.socket.write_all(&line)
+            self.child.tell(&line)
         });
         // Where it could not be handed over, what the worker said before it ended can still be read.
         drop(sent);
@@ -109,18 +99,16 @@ impl Process {
 
     /// Waits for the next answer. A case may take `limit`, and a little more to say itself that it took longer.
     pub fn answer(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> Answer {
-        /// How long a stop may go unnoticed.
-        const SLICE: Duration = Duration::from_millis(50);
         loop {
             // These first: neither a plugin that prints without end nor one that finds the socket keeps us from them.
             if stop.load(Ordering::Relaxed) {
-                self.kill();
+                self.child.kill();
                 return Answer::Cancelled;
             }
             if let Some(limit) =
                 limit.filter(|limit| self.since.elapsed() > limit.mul_f64(1.25) + Duration::from_secs(2))
             {
-                self.kill();
+                self.child.kill();
                 return Answer::Late(limit);
             }
             if let Some(line) = self.printed.next() {
@@ -129,37 +117,20 @@ impl Process {
             if std::mem::take(&mut self.done) {
                 return Answer::Done;
             }
-            if let Some(line) = self.replies.next() {
-                match self.understood(&line) {
+            if self.child.held() > self.longest {
+                return self.confused("it has over a mebibyte without a line's end, and a row takes a few kilobytes");
+            }
+            match self.child.listen() {
+                Heard::Nothing => {}
+                Heard::Gone => return self.dead(),
+                Heard::Line(line) => match self.understood(&line) {
                     // Not before the last line it printed: that must not be taken for the next job's.
                     Answer::Done => {
                         self.marks = self.marks && self.printed.wait_for_mark();
                         self.done = true;
-                        continue;
                     }
                     answer => return answer,
-                }
-            }
-            if self.replies.held() > self.longest {
-                return self.confused("it has over a mebibyte without a line's end, and a row takes a few kilobytes");
-            }
-            let mut buffer = [0; 8192];
-            let read = self.socket.set_read_timeout(Some(SLICE)).and_then(|()| self.socket.read(&mut buffer));
-            match read {
-                Ok(0) => return self.dead(),
-                Ok(n) => self.replies.push(&buffer[..n]),
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
-                    ) =>
-                {
-                    // A process that the plugin started may hold the socket open though the worker is no more.
-                    if !matches!(self.child.try_wait(), Ok(None)) {
-                        return self.dead();
-                    }
-                }
-                Err(_) => return self.dead(),
+                },
             }
         }
     }
@@ -179,7 +150,7 @@ impl Process {
                 Answer::Progress(0)
             }
             Ok(Reply::Unfit { reason }) if !self.ready => {
-                self.kill();
+                self.child.kill();
                 Answer::Unfit(reason)
             }
             Ok(Reply::Unfit { .. }) => self.confused("it says that it can't work, and did before"),
@@ -192,24 +163,15 @@ impl Process {
 
     /// Something wrote to the socket that is not ours: the plugin has found it.
     fn confused(&mut self, why: &str) -> Answer {
-        self.kill();
+        self.child.kill();
         Answer::Died(format!("the worker process sent what is no row: {why}"))
     }
 
     /// The socket has closed: the worker has ended, or the plugin closed what isn't its own.
     fn dead(&mut self) -> Answer {
-        /// A process that closed its socket without ending has this long to end.
-        const GRACE: Duration = Duration::from_millis(200);
-        let begin = Instant::now();
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if begin.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(2)),
-                _ => break None,
-            }
-        };
-        self.kill();
-        let how = status.map_or_else(|| "the plugin closed the worker process's socket".to_owned(), ended);
+        let how = self.child.end();
+        self.child.kill();
+        let how = how.unwrap_or_else(|| "the plugin closed the worker process's socket".to_owned());
         let words = match self.printed.last_words() {
             none if none.is_empty() => none,
             words if is_out_of_memory(&words) => {
@@ -219,48 +181,5 @@ impl Process {
         };
         let what = format!("{how}{words}");
         if self.ready { Answer::Died(what) } else { Answer::Unfit(what) }
-    }
-
-    /// Ends the worker and whatever its plugin has started.
-    fn kill(&mut self) {
-        kill_group(&mut self.child);
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// Ends a child that leads a process group, and all in that group.
-pub fn kill_group(child: &mut Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// How a process ended, in words.
-pub fn ended(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),
-        (None, Some(code)) => format!("its process ended with exit status {code}, without an answer"),
-        (None, None) => "its process ended, without an answer".to_owned(),
-    }
-}
-
-fn named(signal: i32) -> &'static str {
-    match signal {
-        4 => " (SIGILL)",
-        6 => " (SIGABRT)",
-        7 => " (SIGBUS)",
-        8 => " (SIGFPE)",
-        9 => " (SIGKILL)",
-        11 => " (SIGSEGV)",
-        15 => " (SIGTERM)",
-        31 => " (SIGSYS)",
-        _ => "",
     }
 }
