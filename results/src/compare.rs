@@ -60,6 +60,30 @@ pub struct Line {
     pub welch_p: Option<f64>,
     /// Mann-Whitney U test against the baseline.
     pub mann_whitney_p: Option<f64>,
+    /// Where its rows are: each once, whatever came of it.
+    #[serde(skip)]
+    pub members: Vec<RowAt>,
+}
+
+/// A row's place among the files that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowAt {
+    /// Which file, from 0.
+    pub file: usize,
+    /// Which of its rows, from 0.
+    pub row: usize,
+}
+
+impl Line {
+    /// Its rows, among the files that were compared.
+    pub fn records<'a>(&'a self, files: &'a [(String, Vec<Record>)]) -> impl Iterator<Item = &'a Record> {
+        self.members.iter().filter_map(|at| files.get(at.file)?.1.get(at.row))
+    }
+
+    /// Its mean time.
+    pub fn mean(&self) -> Option<f64> {
+        self.time.as_ref().map(|t| t.mean)
+    }
 }
 
 /// Cases that differ only in the algorithm.
@@ -67,6 +91,8 @@ pub struct Line {
 pub struct Group {
     /// Where.
     pub topology: String,
+    /// Its nodes.
+    pub nodes: u64,
     /// What is to reach whom.
     pub collective: String,
     /// Sizes.
@@ -83,6 +109,16 @@ pub struct Group {
     pub no_baseline: String,
     /// Fastest first; those without a time last.
     pub lines: Vec<Line>,
+}
+
+impl Group {
+    /// The machine, with what an experiment's own stands for.
+    pub fn machine_in_full(&self) -> String {
+        if self.machine_is.is_empty() {
+            return self.machine.clone();
+        }
+        format!("{} ({})", self.machine, self.machine_is)
+    }
 }
 
 /// Everything compared.
@@ -102,7 +138,7 @@ pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Resul
     }
     let groups: Vec<Group> = merged.groups.iter().map(|rows| group::group(rows, baseline)).collect();
     if let Some(baseline) = baseline {
-        let mut known: Vec<&str> = merged.groups.iter().flatten().map(|r| r.algorithm.as_str()).collect();
+        let mut known: Vec<&str> = merged.groups.iter().flatten().map(|(r, _)| r.algorithm.as_str()).collect();
         known.extend(groups.iter().flat_map(|g| &g.lines).map(|l| l.algorithm.as_str()));
         known.sort_unstable();
         known.dedup();

@@ -1,5 +1,6 @@
-//! Result rows: CSV in and out, and the statistics between them.
+//! Result rows: CSV in and out, the statistics between them, and what many of them say together.
 
+pub mod analysis;
 mod command;
 mod compare;
 mod family;
@@ -13,10 +14,10 @@ mod record;
 mod render;
 mod sink;
 pub mod stats;
-mod units;
+pub mod units;
 
 pub use command::{command, machine_spec, quoted};
-pub use compare::{CompareError, Comparison, Group, Line, compare};
+pub use compare::{CompareError, Comparison, Group, Line, RowAt, compare};
 pub use family::family;
 pub use finite::NotFinite;
 pub use input::{ReadError, read_bytes, read_file, read_files, read_records};

@@ -89,11 +89,8 @@ fn p_value(p: Option<f64>) -> String {
 
 fn title(group: &Group) -> String {
     let collective = if group.collective == "alltoall" { String::new() } else { format!("{}, ", group.collective) };
-    let machine_is = if group.machine_is.is_empty() { String::new() } else { format!(" ({})", group.machine_is) };
-    in_a_line(&format!(
-        "{}, {collective}{}, {}{machine_is}, {}",
-        group.topology, group.workload, group.machine, group.model
-    ))
+    let machine = group.machine_in_full();
+    in_a_line(&format!("{}, {collective}{}, {machine}, {}", group.topology, group.workload, group.model))
 }
 
 /// Why lines are not `ok`, a text each.

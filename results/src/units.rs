@@ -1,23 +1,76 @@
-//! Figures for reading.
+//! Figures for reading: one way to write a time, a size, a number, and how many there are of a thing.
 
 /// A time with a unit that suits it, four figures.
 ///
 /// ```
-/// assert_eq!(swapmeet_results::duration(10_394.2), "10.39 ms");
+/// assert_eq!(swapmeet_results::units::duration(10_394.2), "10.39 ms");
 /// ```
 pub fn duration(us: f64) -> String {
-    let (value, unit) = if us < 1e3 {
-        (us, "us")
-    } else if us < 1e6 {
-        (us / 1e3, "ms")
-    } else {
-        (us / 1e6, "s")
-    };
-    let decimals = match value {
+    let (value, unit) = in_unit(us);
+    let decimals = match value.abs() {
         v if v < 10.0 => 3,
         v if v < 100.0 => 2,
         v if v < 1000.0 => 1,
         _ => 0,
     };
     format!("{value:.decimals$} {unit}")
+}
+
+/// A time for the tick of an axis: three figures at most, and the sign for micro.
+///
+/// ```
+/// use swapmeet_results::units::tick_duration;
+/// assert_eq!([0.0, 0.5, 200.0, 1e3, 2.5e6].map(tick_duration), ["0", "0.5 µs", "200 µs", "1 ms", "2.5 s"]);
+/// ```
+pub fn tick_duration(us: f64) -> String {
+    if us == 0.0 {
+        return "0".to_owned();
+    }
+    let (value, unit) = in_unit(us);
+    format!("{} {}", figure(value), if unit == "us" { "µs" } else { unit })
+}
+
+fn in_unit(us: f64) -> (f64, &'static str) {
+    match us.abs() {
+        v if v < 1e3 => (us, "us"),
+        v if v < 1e6 => (us / 1e3, "ms"),
+        _ => (us / 1e6, "s"),
+    }
+}
+
+/// Bytes in the largest unit of 1024 that they fill, three figures at most.
+///
+/// ```
+/// use swapmeet_results::units::size;
+/// assert_eq!([64.0, 1536.0, 17_700.5, 3.2e6].map(size), ["64 B", "1.5 KiB", "17.3 KiB", "3.05 MiB"]);
+/// ```
+pub fn size(bytes: f64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let power = (bytes.abs().max(1.0).log2() / 10.0).floor().min(5.0);
+    format!("{} {}", figure(bytes / (power * 10.0).exp2()), UNITS[power as usize])
+}
+
+/// Three figures, more where a whole number has them, no zeros after the point.
+///
+/// ```
+/// use swapmeet_results::units::figure;
+/// assert_eq!([16384.0, 1.25, 1.0 / 3.0, 0.0].map(figure), ["16384", "1.25", "0.333", "0"]);
+/// ```
+pub fn figure(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// How many there are of a thing whose plural takes an s.
+///
+/// ```
+/// use swapmeet_results::units::count;
+/// assert_eq!((count(1, "row"), count(2, "row")), ("1 row".to_owned(), "2 rows".to_owned()));
+/// ```
+pub fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }

@@ -1,7 +1,7 @@
 //! One group: a line an algorithm, each against the baseline.
 
 use super::merge::machine_is;
-use super::{Group, Line};
+use super::{Group, Line, RowAt};
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary, mann_whitney_p, ratio, welch_p};
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 struct Sample<'a> {
     label: String,
     rows: Vec<&'a Record>,
+    members: Vec<RowAt>,
     times: Vec<f64>,
     time: Option<Summary>,
 }
@@ -24,23 +25,26 @@ fn origin(r: &Record) -> (&str, &str, &str) {
     (&r.algorithm, &r.plugin, &r.plugin_version)
 }
 
-fn samples<'a>(rows: &[&'a Record]) -> Vec<Sample<'a>> {
-    let mut parted: Vec<Vec<&Record>> = Vec::new();
-    for row in rows {
-        match parted.iter_mut().find(|known| origin(known[0]) == origin(row)) {
-            Some(known) => known.push(row),
-            None => parted.push(vec![row]),
+fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
+    let mut parted: Vec<(Vec<&'a Record>, Vec<RowAt>)> = Vec::new();
+    for (row, at) in rows {
+        match parted.iter_mut().find(|(known, _)| origin(known[0]) == origin(row)) {
+            Some((known, places)) => {
+                known.push(row);
+                places.push(*at);
+            }
+            None => parted.push((vec![row], vec![*at])),
         }
     }
     let label = |r: &Record| {
         // Two versions of one algorithm are two algorithms: whoever changes one wants to know what came of it.
-        let alone = parted.iter().filter(|other| other[0].algorithm == r.algorithm).count() == 1;
+        let alone = parted.iter().filter(|(other, _)| other[0].algorithm == r.algorithm).count() == 1;
         if alone { r.algorithm.clone() } else { format!("{} ({} {})", r.algorithm, r.plugin, r.plugin_version) }
     };
-    let labels: Vec<String> = parted.iter().map(|rows| label(rows[0])).collect();
-    let sample = |(label, rows): (String, Vec<&'a Record>)| {
+    let labels: Vec<String> = parted.iter().map(|(rows, _)| label(rows[0])).collect();
+    let sample = |(label, (rows, members)): (String, (Vec<&'a Record>, Vec<RowAt>))| {
         let times: Vec<f64> = rows.iter().filter(|r| r.status == Status::Ok).filter_map(|r| r.time_us).collect();
-        Sample { label, time: Summary::of(&times), rows, times }
+        Sample { label, time: Summary::of(&times), rows, members, times }
     };
     labels.into_iter().zip(parted).map(sample).collect()
 }
@@ -65,7 +69,7 @@ fn status(sample: &Sample<'_>) -> Status {
 }
 
 /// Makes a group of its rows, of which there is one at least.
-pub(super) fn group(rows: &[&Record], baseline: Option<&str>) -> Group {
+pub(super) fn group(rows: &[(&Record, RowAt)], baseline: Option<&str>) -> Group {
     let samples = samples(rows);
     let (baseline, no_baseline) = match find_baseline(&samples, baseline) {
         Ok(sample) => (Some(sample), String::new()),
@@ -73,9 +77,10 @@ pub(super) fn group(rows: &[&Record], baseline: Option<&str>) -> Group {
     };
     let mut ranked: Vec<&Sample<'_>> = samples.iter().collect();
     ranked.sort_by(|a, b| a.mean().total_cmp(&b.mean()));
-    let of = |text: fn(&Record) -> &str| rows.first().map(|r| text(r).to_owned()).unwrap_or_default();
+    let of = |text: fn(&Record) -> &str| rows.first().map(|(r, _)| text(r).to_owned()).unwrap_or_default();
     Group {
         topology: of(|r| &r.topology),
+        nodes: rows.first().map_or(0, |(r, _)| r.nodes),
         collective: of(|r| &r.collective),
         workload: of(|r| &r.workload),
         machine: of(|r| &r.machine),
@@ -115,6 +120,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
         },
         welch_p: both.and_then(|(own, base)| welch_p(own, base)),
         mann_whitney_p: other.and_then(|b| mann_whitney_p(&sample.times, &b.times)),
+        members: sample.members.clone(),
     }
 }
 

@@ -1,13 +1,14 @@
 //! Rows of several files brought together: each case and repetition once.
 
-use super::CompareError;
+use super::{CompareError, RowAt};
 use crate::record::{Record, Status};
+use crate::units::count;
 use std::collections::HashMap;
 
 /// Rows by group, and what was noticed.
 pub(super) struct Merged<'a> {
     /// The rows of each group, in the order in which they came.
-    pub groups: Vec<Vec<&'a Record>>,
+    pub groups: Vec<Vec<(&'a Record, RowAt)>>,
     /// What was noticed.
     pub notes: Vec<String>,
 }
@@ -57,10 +58,10 @@ pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, Compa
     let mut merged = Merged { groups: Vec::new(), notes: Vec::new() };
     let mut places: HashMap<[&str; 8], usize> = HashMap::new();
     let mut known: HashMap<_, Vec<Found<'_>>> = HashMap::new();
-    for (file, records) in files {
+    for (file_number, (file, records)) in files.iter().enumerate() {
         let (mut twice, mut again) = (0, 0);
-        for (number, record) in records.iter().enumerate() {
-            let found = Found { record, file, row: number + 1 };
+        for (row, record) in records.iter().enumerate() {
+            let found = Found { record, file, row: row + 1 };
             let place = *places.entry(key(record)).or_insert_with(|| {
                 merged.groups.push(Vec::new());
                 merged.groups.len() - 1
@@ -78,10 +79,9 @@ pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, Compa
             }
             again += usize::from(!same_case.is_empty());
             same_case.push(found);
-            merged.groups[place].push(record);
+            merged.groups[place].push((record, RowAt { file: file_number, row }));
         }
-        let rows =
-            |n: usize, one: &str, many: &str| if n == 1 { format!("1 row {one}") } else { format!("{n} rows {many}") };
+        let rows = |n: usize, one: &str, many: &str| format!("{} {}", count(n, "row"), if n == 1 { one } else { many });
         if twice > 0 {
             let text = rows(twice, "that was there before is counted once", "that were there before are counted once");
             merged.notes.push(format!("{file}: {text}"));

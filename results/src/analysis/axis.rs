@@ -1,0 +1,147 @@
+//! What cases can be laid along, and where a case stands there.
+
+use crate::compare::Group;
+use crate::family::family;
+use crate::units;
+use swapmeet_core::spec::{Spec, parse_size};
+
+/// What varies along a family of cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Bytes of a block: those of `uniform`, the mean of `irregular`, the spike of others.
+    Block,
+    /// Nodes of topologies of one kind.
+    Nodes,
+    /// Coefficient of variation of the sizes.
+    Variation,
+}
+
+/// Where a group stands along an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// How far along.
+    pub x: f64,
+    /// The topology, or the kind of topologies that nodes vary within.
+    pub topology: String,
+    /// The workload without what varies.
+    pub workload: String,
+}
+
+impl Axis {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Block, Self::Nodes, Self::Variation];
+
+    /// What is written along it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Block => "block size",
+            Self::Nodes => "nodes",
+            Self::Variation => "coefficient of variation of the block sizes",
+        }
+    }
+
+    /// A value for reading.
+    pub fn text(self, x: f64) -> String {
+        match self {
+            Self::Block => units::size(x),
+            Self::Nodes | Self::Variation => units::figure(x),
+        }
+    }
+
+    /// Whether there are cases between any two: sizes between two sizes, but no networks between two networks.
+    pub fn is_dense(self) -> bool {
+        match self {
+            Self::Block | Self::Variation => true,
+            Self::Nodes => false,
+        }
+    }
+
+    /// Where a group stands; `None` if it has no such value.
+    pub fn place(self, group: &Group) -> Option<Place> {
+        let (topology, workload) = (group.topology.clone(), group.workload.as_str());
+        let within = |(x, workload)| Place { x, topology: topology.clone(), workload };
+        match self {
+            Self::Nodes => {
+                let topology = family(&group.topology);
+                Some(Place { x: group.nodes as f64, topology, workload: workload.to_owned() })
+            }
+            Self::Block => without(workload, size).map(within),
+            Self::Variation => without(workload, variation).map(within),
+        }
+    }
+}
+
+/// The place and value of the argument that says how large blocks are; files have sizes of their own.
+fn size(spec: &Spec) -> Option<(usize, f64)> {
+    let keys: &[Option<&str>] = match spec.name().rsplit('/').next() {
+        Some("matrix") => &[],
+        _ => &[Some("mean"), Some("max"), None],
+    };
+    let at = keys.iter().find_map(|key| spec.args().iter().position(|arg| arg.key() == *key))?;
+    Some((at, parse_size(spec.args()[at].value()).ok()? as f64))
+}
+
+/// The place and value of the argument that says how unlike blocks are.
+fn variation(spec: &Spec) -> Option<(usize, f64)> {
+    let at = spec.args().iter().position(|arg| arg.key() == Some("cv"))?;
+    let cv: f64 = spec.args()[at].value().parse().ok()?;
+    cv.is_finite().then_some((at, cv))
+}
+
+/// The value that is found in a workload, and the workload without it.
+fn without(workload: &str, find: fn(&Spec) -> Option<(usize, f64)>) -> Option<(f64, String)> {
+    let spec = Spec::parse("workload", workload).ok()?;
+    let (at, x) = find(&spec)?;
+    let others = spec.args().iter().enumerate().filter(|(i, _)| *i != at);
+    let others: Vec<&str> = others.map(|(_, arg)| &workload[arg.at()..arg.at() + arg.len()]).collect();
+    let name = spec.name();
+    Some((x, if others.is_empty() { name.to_owned() } else { format!("{name}:{}", others.join(",")) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::compare::tests::{files, row};
+    use crate::record::Record;
+
+    fn place(axis: Axis, workload: &str) -> Option<(f64, String)> {
+        let row = Record { workload: workload.to_owned(), nodes: 16, ..row("pex", 0, 1.0) };
+        let comparison = compare(&files(vec![row]), None).unwrap();
+        axis.place(&comparison.groups[0]).map(|place| (place.x, place.workload))
+    }
+
+    #[test]
+    fn a_size_is_taken_out_of_a_workload() {
+        let some = |x: f64, rest: &str| Some((x, rest.to_owned()));
+        let block = |workload| place(Axis::Block, workload);
+        assert_eq!(block("uniform:1KiB"), some(1024.0, "uniform"));
+        assert_eq!(block("broadcast/uniform:8,element=4B"), some(8.0, "broadcast/uniform:element=4B"));
+        assert_eq!(block("permutation/translate:64,by=1x2"), some(64.0, "permutation/translate:by=1x2"));
+        assert_eq!(block("one-spike:max=1KiB,rest=8"), some(1024.0, "one-spike:rest=8"));
+        assert_eq!(block("irregular:dist=pareto,mean=512,cv=2"), some(512.0, "irregular:dist=pareto,cv=2"));
+        assert_eq!((block("matrix:mine.csv"), block("scatter/matrix:64")), (None, None), "a file has its own sizes");
+    }
+
+    #[test]
+    fn a_variation_is_taken_out_of_irregular_sizes_only() {
+        let found = place(Axis::Variation, "irregular:dist=pareto,mean=512,cv=0.5");
+        assert_eq!(found, Some((0.5, "irregular:dist=pareto,mean=512".to_owned())));
+        assert_eq!(place(Axis::Variation, "uniform:64"), None);
+    }
+
+    #[test]
+    fn nodes_vary_within_topologies_of_one_kind() {
+        let row = Record { nodes: 16, ..row("pex", 0, 1.0) };
+        let comparison = compare(&files(vec![row]), None).unwrap();
+        let place = Axis::Nodes.place(&comparison.groups[0]).unwrap();
+        assert_eq!((place.x, &*place.topology, &*place.workload), (16.0, "2D torus", "uniform:64"));
+    }
+
+    #[test]
+    fn values_are_read_with_their_units() {
+        let read = [0.0, 1.0, 32.84, 1023.0, 1024.0, 5000.3, 3_145_728.0].map(|v| Axis::Block.text(v));
+        assert_eq!(read, ["0 B", "1 B", "32.8 B", "1023 B", "1 KiB", "4.88 KiB", "3 MiB"]);
+        assert_eq!((Axis::Nodes.text(16384.0), Axis::Variation.text(1.25)), ("16384".to_owned(), "1.25".to_owned()));
+    }
+}
