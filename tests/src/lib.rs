@@ -1,16 +1,14 @@
-//! Tests that cross crates: the program, the plugin files, the papers' figures.
+//! What tests and benchmarks that cross crates share: the built program, and the targets of the fuzzer.
 //!
-//! `cargo test` builds neither another package's program nor a `cdylib` that nothing links to, so the tests build both, once a process.
+//! `cargo test` builds neither another package's program nor a `cdylib` that nothing links to, so the tests build both, once.
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
 pub mod fuzz;
-pub mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use swapmeet_results::{Record, read_file, read_records};
 
 /// The folder with the built program and the bundled plugins.
 pub fn build() -> &'static Path {
@@ -32,66 +30,7 @@ pub fn build() -> &'static Path {
     })
 }
 
-/// The program, with only the bundled plugins to be found.
-pub fn swapmeet(args: &[&str]) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(build().join("swapmeet"));
-    command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").env("NO_COLOR", "1");
-    command
-}
-
-/// The rows that `swapmeet run ARGS --out -` prints, whatever its exit status.
-pub fn rows(args: &[&str]) -> Vec<Record> {
-    let output = swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().expect("the program runs");
-    let text = String::from_utf8(output.stdout).expect("rows are UTF-8");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    read_records("standard output", &text).unwrap_or_else(|e| panic_with(&format!("{e}\n{errors}")))
-}
-
-/// A row without what may differ between runs.
-pub fn timeless(record: &Record) -> Record {
-    Record { plan_ms: None, wall_ms: None, ..record.clone() }
-}
-
-/// The rows of a file, without what may differ between runs.
-pub fn timeless_rows(path: &Path) -> Vec<Record> {
-    let rows = read_file(path).unwrap_or_else(|e| panic_with(&e.to_string()));
-    rows.iter().map(timeless).collect()
-}
-
-/// What the program says to input that it refuses.
-pub fn refused(args: &[&str]) -> String {
-    let output = swapmeet(args).output().expect("the program runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-    assert!(output.stdout.is_empty(), "data only on stdout");
-    said
-}
-
-#[expect(clippy::panic, reason = "as above")]
-fn panic_with<T>(message: &str) -> T {
-    panic!("{message}")
-}
-
 /// A file of the project, by its path from the project's root.
 pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
-}
-
-/// Compiles a C file of the project into a plugin in `folder`, with macros defined; `None`, and a line that says so, where there is no C compiler.
-pub fn compile_c(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
-    let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
-    let mut cc = Command::new("cc");
-    cc.args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", "-I"]);
-    cc.arg(project("framework/abi/include")).arg("-o").arg(&out).arg(project(source));
-    for (key, value) in macros {
-        cc.arg(format!("-D{key}={value}"));
-    }
-    match cc.output() {
-        Err(_) => {
-            tools::left_out("cc", "no C compiler `cc`");
-            None
-        }
-        Ok(output) if output.status.success() => Some(out),
-        Ok(output) => panic_with(&format!("{source}: {}", String::from_utf8_lossy(&output.stderr))),
-    }
 }

@@ -1,19 +1,21 @@
 //! Plugin files, right and wrong, through the real program: a plugin in C runs like any other, and whatever a file or a schedule does wrong is
 //! named precisely and takes nothing else with it.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::{Record, Status, Verified, read_records};
-use swapmeet_tests::{compile_c, swapmeet};
 use tempfile::tempdir;
 
-#[path = "plugins/amounts.rs"]
+mod abi_doc;
 mod amounts;
-#[path = "plugins/schedules.rs"]
+mod guide;
+mod header;
+mod list;
+mod loading;
+mod new_plugin;
 mod schedules;
-#[path = "plugins/tables.rs"]
+mod sized;
 mod tables;
 
 /// Exit status and rows of a run with the plugins of a file or folder.

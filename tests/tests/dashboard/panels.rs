@@ -1,6 +1,6 @@
 //! What is drawn, with real rows of the bundled plugins; and that every size can be drawn.
 
-use crate::sessions::{Session, experiment};
+use super::sessions::{Session, experiment};
 use crossterm::event::KeyCode;
 
 /// A mid-sized comparison: two sizes of a torus, one that `pex` can't do, fixed sizes and random ones.

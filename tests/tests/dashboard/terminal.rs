@@ -1,10 +1,10 @@
 //! The real program in a terminal: what it leaves on disk, and how it leaves the terminal.
 
-use crate::pty::{Terminal, in_terminal, processes_in, rows, shell, some};
+use super::pty::{Terminal, in_terminal, processes_in, rows, shell, some};
+use crate::support::{compile_c, swapmeet};
 use std::io::Read;
 use std::time::{Duration, Instant};
 use swapmeet_results::Status;
-use swapmeet_tests::{compile_c, swapmeet};
 
 #[test]
 fn pick_run_compare_save_quit() {

@@ -1,9 +1,9 @@
 //! Schedules of amounts: one that is right, and those that break rules.
 
-use crate::run_alone;
-use crate::schedules::{Case, each_costs_its_own_row};
+use super::run_alone;
+use super::schedules::{Case, each_costs_its_own_row};
+use crate::support::compile_c;
 use swapmeet_results::{Status, Verified};
-use swapmeet_tests::compile_c;
 use tempfile::tempdir;
 
 /// Amounts instead of blocks; each node has 1,024 bytes for each of the four nodes.

@@ -1,8 +1,8 @@
 //! Schedules that break rules: each costs its own row, which says why, and nothing else.
 
-use crate::run_alone;
+use super::run_alone;
+use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Status, Verified, read_records};
-use swapmeet_tests::{compile_c, swapmeet};
 use tempfile::tempdir;
 
 /// A name, what `plan` does on `ring:4`, and the row's reason; its status is `invalid`.

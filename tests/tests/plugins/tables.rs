@@ -1,10 +1,10 @@
 //! Files that are no plugins, and tables that are wrong.
 
-use crate::{rows_of, run_alone};
+use super::{rows_of, run_alone};
+use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::Status;
-use swapmeet_tests::{compile_c, swapmeet};
 use tempfile::tempdir;
 
 /// What is wrong with a table, and what is said of the file (`FILE`).

@@ -1,8 +1,7 @@
 //! What the program says of itself: help, manual pages, completions; all made of one definition.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
-use swapmeet_tests::{project, swapmeet};
+use crate::support::swapmeet;
+use swapmeet_tests::project;
 use tempfile::tempdir;
 
 fn said(args: &[&str]) -> String {

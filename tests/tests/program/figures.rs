@@ -1,12 +1,10 @@
 //! `plot` and `report`: from rows to figures and pages.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{swapmeet, tools};
 use predicates::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use swapmeet_results::{Record, Status, command, read_file, read_records};
-use swapmeet_tests::{swapmeet, tools};
 use tempfile::{TempDir, tempdir};
 
 /// Rows of three algorithms over block sizes, two machines, one of them the experiment's own.

@@ -1,7 +1,6 @@
 //! Nothing lost: whatever a plugin does to its process, every good row is there and right.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{compile_c, rows, swapmeet, timeless};
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
-use swapmeet_tests::{build, compile_c, rows, swapmeet, timeless};
+use swapmeet_tests::build;
 use tempfile::tempdir;
 
 /// How each algorithm of the torture plugin ends.

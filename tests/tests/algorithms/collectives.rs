@@ -1,7 +1,8 @@
 //! Every collective, by every algorithm that does it, on many sizes: proved, and in as many steps and blocks as its source says.
 
+use crate::support::rows;
 use swapmeet_results::{Record, Status, Verified};
-use swapmeet_tests::{project, rows};
+use swapmeet_tests::project;
 
 fn run(topologies: &[String], algorithm: &str, workload: &str) -> Vec<Record> {
     let mut args: Vec<&str> = topologies.iter().flat_map(|t| ["--topology", t.as_str()]).collect();

@@ -1,10 +1,9 @@
 //! A third party's first ten minutes: from an empty folder to a plugin that `swapmeet check` finds nothing wrong with, without a network.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{swapmeet, tools};
 use std::path::Path;
 use std::process::{Command, Output};
-use swapmeet_tests::{build, swapmeet, tools};
+use swapmeet_tests::build;
 use tempfile::tempdir;
 
 fn program() -> String {

@@ -3,7 +3,6 @@
 //! Without its tool such a test is left out, and says so where it is seen: not by `println!`, which `cargo test` keeps to itself. A machine that
 //! ought to have a tool names it in `SWAPMEET_TESTS_NEED` (`cc make`): there the test fails instead.
 
-use crate::panic_with;
 use std::io::Write as _;
 use std::process::Command;
 
@@ -23,7 +22,7 @@ pub fn has(tools: &[&str]) -> bool {
 pub fn left_out(tool: &str, why: &str) {
     let needed = std::env::var(NEEDED).unwrap_or_default();
     if needed.split_whitespace().any(|name| name == tool) {
-        panic_with::<()>(&format!("{why}, and {NEEDED} is `{needed}`"));
+        panic!("{why}, and {NEEDED} is `{needed}`");
     }
     let test = std::thread::current();
     // The handle itself: what the macros print is kept back by the test harness.

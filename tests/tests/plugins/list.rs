@@ -1,10 +1,8 @@
 //! `swapmeet list plugins`: where each came from, and what it says of itself.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{compile_c, swapmeet};
 use serde_json::Value;
 use std::path::Path;
-use swapmeet_tests::{compile_c, swapmeet};
 use tempfile::tempdir;
 
 fn plugins(output: &std::process::Output) -> Vec<Value> {

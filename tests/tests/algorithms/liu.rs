@@ -1,8 +1,6 @@
 //! Liu et al.'s algorithms against the figures of an independent implementation that deals element by element (`fixtures/liu.json`), through the real
 //! plugin file. It counts a node's message to itself as a message of its step, as the paper does; so does this test.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
 use serde_json::Value;
 use std::fmt::Write as _;
 use swapmeet_core::machine::Machine;
@@ -18,7 +16,7 @@ use swapmeet_runner::session::run_group;
 use swapmeet_tests::build;
 
 fn fixture() -> Value {
-    serde_json::from_str(include_str!("../fixtures/liu.json")).unwrap()
+    serde_json::from_str(include_str!("../../fixtures/liu.json")).unwrap()
 }
 
 /// The generator that the figures were made with.

@@ -1,9 +1,7 @@
 //! Bad input: a message that says what, where and what was expected, exit status 2, nothing on standard output.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{refused, rows, swapmeet};
 use swapmeet_results::Status;
-use swapmeet_tests::{refused, rows, swapmeet};
 
 fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> String {
     refused(&["run", "--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine])

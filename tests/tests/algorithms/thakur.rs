@@ -1,15 +1,14 @@
 //! Thakur's algorithms against the figures of an independent walk over every link (`fixtures/thakur.json`), through the real program and the real
 //! plugin file.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{rows, swapmeet};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use swapmeet_core::machine::Machine;
-use swapmeet_tests::{project, rows, swapmeet};
+use swapmeet_tests::project;
 
 fn fixture() -> Value {
-    serde_json::from_str(include_str!("../fixtures/thakur.json")).unwrap()
+    serde_json::from_str(include_str!("../../fixtures/thakur.json")).unwrap()
 }
 
 #[test]

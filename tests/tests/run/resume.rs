@@ -1,12 +1,13 @@
 //! Rows are kept: whatever stops a run or shares its work out leaves whole rows, and a run that takes them up ends with the file of one that was let be.
 
+use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_results::{CsvSink, Record, Sink, Status, read_file};
-use swapmeet_tests::{build, compile_c, refused, rows, swapmeet, timeless, timeless_rows};
+use swapmeet_tests::build;
 use tempfile::tempdir;
 
 /// A sweep whose cases take different times, among them some that share a schedule.

@@ -1,10 +1,9 @@
 //! `docs/plugin-guide.md` does what it says: its programs are built and checked, its commands are run in its order and print what it shows.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::tools;
 use std::path::Path;
 use std::process::{Command, Output};
-use swapmeet_tests::{build, project, tools};
+use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
 /// A fenced block: the words after the fence, and its lines.

@@ -1,9 +1,7 @@
 //! Networks of one's own, `graph:FILE`, and what `list topologies --describe` says of any.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status, Verified};
-use swapmeet_tests::{rows, swapmeet};
 
 /// A folder with a file of edges, and the spec of the graph.
 fn graph(edges: &str) -> (tempfile::TempDir, String) {

@@ -1,8 +1,8 @@
 //! Spencer's algorithms, through the real plugin file: every collective and permutation delivered, within q circuits a link, in the rounds, links and blocks that were found by an
 //! independent implementation or that the thesis's formulas give.
 
+use crate::support::rows;
 use swapmeet_results::{Record, Status, Verified};
-use swapmeet_tests::rows;
 
 /// A machine whose row has each term of a cost alone in its column.
 fn machine(ports: &str, q: u64) -> String {
@@ -395,7 +395,7 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
 
 #[test]
 fn q_0_is_no_machine() {
-    let refused = swapmeet_tests::swapmeet(&[
+    let refused = crate::support::swapmeet(&[
         "run",
         "--topology",
         "ring:8",

@@ -1,12 +1,11 @@
 //! Files that the program writes are whole or as they were, whatever the disk does and whoever else writes to them.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::swapmeet;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output};
 use swapmeet_results::read_file;
-use swapmeet_tests::{build, swapmeet};
+use swapmeet_tests::build;
 use tempfile::{TempDir, tempdir};
 
 /// A folder with `rows.csv` of some 40 cases.

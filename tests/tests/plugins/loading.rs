@@ -1,10 +1,8 @@
 //! To load a library is to run its code: whatever a plugin does then, the process that writes rows is none the worse.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{compile_c, swapmeet};
 use std::path::PathBuf;
 use swapmeet_results::{Record, Status, read_file};
-use swapmeet_tests::{compile_c, swapmeet};
 use tempfile::{TempDir, tempdir};
 
 /// A plugin that does this at its entry, or when it is loaded; in a folder of its own.

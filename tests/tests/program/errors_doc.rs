@@ -1,13 +1,11 @@
 //! `docs/errors.md` says what a test provokes, and nothing else.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests: a failure here is a failed test")]
-
 use proc_macro2::{TokenStream, TokenTree};
 use std::path::Path;
 use swapmeet_tests::project;
 use syn::LitStr;
 
-/// The strings of all tests, each with runs of space as one: no comments, no names, nothing of the helpers in `tests/src`.
+/// The strings of all tests, each with runs of space as one: no comments, no names.
 fn said_by_tests() -> Vec<String> {
     let mut said = Vec::new();
     for folder in ["framework", "workloads", "results", "tests/tests", "plugins"] {

@@ -1,14 +1,13 @@
 //! `docs/clusters.md`: its job script does what it says, by itself and under a real Slurm of one machine.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{swapmeet, tools};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use swapmeet_results::{Record, read_file};
-use swapmeet_tests::{build, project, swapmeet, tools};
+use swapmeet_tests::{build, project};
 use tempfile::{TempDir, tempdir};
 
 const SWEEP: &str = r#"

@@ -1,11 +1,10 @@
 //! `swapmeet check` on plugins that are wrong in a known way: each is found, by the test that is for it; and nothing is found where nothing is wrong.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
 use serde_json::Value;
 use std::path::Path;
-use swapmeet_tests::{build, compile_c, project, swapmeet};
+use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
 mod tried;

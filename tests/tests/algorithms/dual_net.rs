@@ -1,8 +1,7 @@
 //! The collectives on recursive dual-nets, and the networks themselves: proved from every root, in as many rounds and words as an independent implementation that
 //! moves every block has; and what is said where they can't run.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{rows, swapmeet};
 use predicates::prelude::*;
 use std::sync::Arc;
 use swapmeet_core::collective::Collective;
@@ -13,7 +12,7 @@ use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::host::{self, Answers, Outcome};
 use swapmeet_runner::registry::Registry;
-use swapmeet_tests::{build, project, rows, swapmeet};
+use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
 const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";

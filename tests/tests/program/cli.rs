@@ -1,8 +1,9 @@
 //! The program as its users run it: what goes to which stream, exit statuses, what rows say.
 
+use crate::support::{refused, rows, swapmeet};
 use predicates::prelude::*;
 use swapmeet_results::{Status, Verified, columns, read_records};
-use swapmeet_tests::{project, refused, rows, swapmeet};
+use swapmeet_tests::project;
 
 #[test]
 fn rows_are_data_on_stdout_and_words_go_to_stderr() {

@@ -1,14 +1,12 @@
 //! `suh-shin` against the figures of an independent implementation that moves every block (`fixtures/suh-shin.json`), through the real
 //! program and the real plugin file.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure here is a failed test")]
-
+use crate::support::{rows, swapmeet};
 use serde_json::Value;
 use swapmeet_results::{Record, Verified};
-use swapmeet_tests::{rows, swapmeet};
 
 fn fixture() -> Value {
-    serde_json::from_str(include_str!("../fixtures/suh-shin.json")).unwrap()
+    serde_json::from_str(include_str!("../../fixtures/suh-shin.json")).unwrap()
 }
 
 fn run(kind: &str, size: &str) -> Record {

@@ -1,0 +1,10 @@
+//! The program as its users meet it: commands and their output, help, messages, files written.
+
+mod bad_input;
+mod cli;
+mod clusters;
+mod errors_doc;
+mod figures;
+mod files;
+mod help;
+mod networks;

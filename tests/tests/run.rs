@@ -1,0 +1,5 @@
+//! Runs: what becomes of rows when workers die, runs are stopped, taken up again or shared out.
+
+mod host_fails;
+mod resume;
+mod workers;
