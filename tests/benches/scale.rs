@@ -7,8 +7,8 @@
 
 use std::path::Path;
 use std::time::{Duration, Instant};
-use swapmeet_core::fault::Fault;
-use swapmeet_core::grid::Grid;
+use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::delivery::grid::Grid;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::describe::Reader;

@@ -1,8 +1,8 @@
 //! What the fuzzer feeds, and what must hold whatever it feeds. `tests/fuzz` runs these by the million; `tests/tests/corpus.rs` replays what it found worth keeping.
 
 use std::path::Path;
-use swapmeet_core::machine::Machine;
-use swapmeet_core::topology;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::network::topology;
 use swapmeet_results::{CsvSink, Record, Sink, read_bytes};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_workloads::{Matrix, Workload};

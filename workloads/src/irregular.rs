@@ -135,7 +135,7 @@ fn normal_quantile(u: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_core::collective::BlockSizes;
+    use swapmeet_core::delivery::collective::BlockSizes;
 
     #[test]
     fn samples_have_the_mean_and_variation_asked_for() {

@@ -6,9 +6,9 @@
 use permutation::Permutation;
 use std::fmt;
 use std::sync::Arc;
-use swapmeet_core::collective::{BlockSizes, Collective};
+use swapmeet_core::delivery::collective::{BlockSizes, Collective};
+use swapmeet_core::network::topology::Topology;
 use swapmeet_core::spec::{SpecError, format_size};
-use swapmeet_core::topology::Topology;
 
 pub mod file;
 mod fingerprint;

@@ -1,6 +1,6 @@
 //! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
 
-use swapmeet_core::collective::BlockSizes;
+use swapmeet_core::delivery::collective::BlockSizes;
 
 /// Bytes from each node (row) to each (column).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -182,8 +182,8 @@ mod tests {
         parse(text).unwrap_err().to_string()
     }
 
-    fn ring(nodes: u64) -> Arc<dyn swapmeet_core::topology::Topology> {
-        swapmeet_core::topology::parse(&format!("ring:{nodes}")).unwrap()
+    fn ring(nodes: u64) -> Arc<dyn swapmeet_core::network::topology::Topology> {
+        swapmeet_core::network::topology::parse(&format!("ring:{nodes}")).unwrap()
     }
 
     #[test]

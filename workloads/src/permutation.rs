@@ -223,12 +223,12 @@ impl fmt::Display for Permutation {
 #[cfg(test)]
 mod tests {
     use crate::Workload;
-    use swapmeet_core::topology;
+    use swapmeet_core::network::topology;
 
     fn images(spec: &str, topology: &str) -> Result<Vec<u32>, String> {
         let topology = topology::parse(topology).unwrap();
         match Workload::parse(spec).unwrap().demand(topology.as_ref(), 0)?.collective {
-            swapmeet_core::collective::Collective::Permutation { to, .. } => Ok(to.to_vec()),
+            swapmeet_core::delivery::collective::Collective::Permutation { to, .. } => Ok(to.to_vec()),
             other => panic!("{other}"),
         }
     }

@@ -5,7 +5,7 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use swapmeet_core::collective::{BlockSizes, Busiest};
+use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
 
 /// `max` bytes from each node to one other (or itself), `rest` bytes to all the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]

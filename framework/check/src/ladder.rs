@@ -70,8 +70,9 @@ mod tests {
 
     #[test]
     fn every_rung_is_a_topology_and_every_family_is_there() {
-        let specs: Vec<String> = LADDER.iter().map(|s| swapmeet_core::topology::parse(s).unwrap().spec()).collect();
-        for family in swapmeet_core::topology::families() {
+        let specs: Vec<String> =
+            LADDER.iter().map(|s| swapmeet_core::network::topology::parse(s).unwrap().spec()).collect();
+        for family in swapmeet_core::network::topology::families() {
             // a graph is a file of the user's own
             let wanted = family.name != "graph";
             assert!(!wanted || specs.iter().any(|s| s.starts_with(family.name)), "no {} on the ladder", family.name);

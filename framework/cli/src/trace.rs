@@ -8,11 +8,12 @@ use crate::say::say;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
-use swapmeet_core::boxes::Side;
-use swapmeet_core::fault::Count;
-use swapmeet_core::fault::Place;
-use swapmeet_core::step::{Listener, Proof, Sent, Step};
-use swapmeet_core::topology::Way;
+use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::fault::Count;
+use swapmeet_core::delivery::fault::Place;
+use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::network::topology::Way;
+use swapmeet_core::simulation::step::{Listener, Sent, Step};
 use swapmeet_results::{Status, Verified};
 use swapmeet_runner::session;
 
@@ -304,11 +305,11 @@ fn ranges(coordinates: &[u64], radix: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_core::boxes::{Axis, NodeSet};
-    use swapmeet_core::collective::Collective;
-    use swapmeet_core::exchange::Rule;
-    use swapmeet_core::topology::parse;
-    use swapmeet_core::walk::{Task, Walk};
+    use swapmeet_core::delivery::boxes::{Axis, NodeSet};
+    use swapmeet_core::delivery::collective::Collective;
+    use swapmeet_core::delivery::exchange::Rule;
+    use swapmeet_core::network::topology::parse;
+    use swapmeet_core::simulation::{Task, Walk};
 
     #[test]
     fn what_stays_within_nodes_stands_under_its_own_phase() {

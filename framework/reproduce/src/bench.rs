@@ -1,6 +1,6 @@
 //! Runs for reproductions: the same path as `swapmeet run`, with whatever is wrong made an error.
 
-use swapmeet_core::step::{Listener, Step, StepFacts};
+use swapmeet_core::simulation::step::{Listener, Step, StepFacts};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::experiment::Experiment;

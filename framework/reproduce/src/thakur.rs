@@ -4,8 +4,8 @@ use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use data::{Measured, SIZES, TABLES};
 use std::collections::BTreeMap;
-use swapmeet_core::machine::presets;
-use swapmeet_core::step::StepFacts;
+use swapmeet_core::cost::machine::presets;
+use swapmeet_core::simulation::step::StepFacts;
 use swapmeet_results::Record;
 
 mod contention;

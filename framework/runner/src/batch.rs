@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use swapmeet_core::step::{Listener, Step};
+use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_results::{Record, Status};
 use unit::Unit;
 

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_core::machine::Machine;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::network::topology::Topology;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
-use swapmeet_core::topology::Topology;
 use swapmeet_workloads::Workload;
 
 /// An algorithm with the parameters the user gave it.

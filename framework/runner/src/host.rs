@@ -13,13 +13,13 @@ use swapmeet_abi::{
     SWM_NAMED, SWM_OK, SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam,
     SwmProblem, SwmRun, SwmSend, SwmStr, SwmTopology,
 };
-use swapmeet_core::amounts::{Portion, What};
-use swapmeet_core::collective::Collective;
-use swapmeet_core::exchange::Rule;
-use swapmeet_core::fault::Fault;
-use swapmeet_core::step::{Listener, Totals};
-use swapmeet_core::topology::Way;
-use swapmeet_core::walk::{Task, Walk};
+use swapmeet_core::delivery::byte_counts::{Portion, What};
+use swapmeet_core::delivery::collective::Collective;
+use swapmeet_core::delivery::exchange::Rule;
+use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::network::topology::Way;
+use swapmeet_core::simulation::step::{Listener, Totals};
+use swapmeet_core::simulation::{Task, Walk};
 use table::TABLE;
 
 mod read;

@@ -4,13 +4,14 @@ use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::collections::BTreeSet;
 use std::time::Instant;
-use swapmeet_core::bound::{Across, Demand, lower_bound};
-use swapmeet_core::collective::{Busiest, Collective};
+use swapmeet_core::cost::bound::{Across, Demand, lower_bound};
+use swapmeet_core::cost::model::{Price, Pricer, Scale, pricer};
+use swapmeet_core::delivery::collective::{Busiest, Collective};
+use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::limits;
-use swapmeet_core::model::{Price, Pricer, Scale, pricer};
-use swapmeet_core::step::{Listener, Proof, Totals};
-use swapmeet_core::topology::Topology;
-use swapmeet_core::walk::Task;
+use swapmeet_core::network::topology::Topology;
+use swapmeet_core::simulation::Task;
+use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_results::{Record, Status, Verified};
 
 /// What is said while cases run.

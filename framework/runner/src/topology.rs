@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
+use swapmeet_core::network::topology::{Topology, parse_with};
 use swapmeet_core::spec::SpecError;
-use swapmeet_core::topology::{Topology, parse_with};
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::fingerprint;
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use swapmeet_core::machine::Machine;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::Spec;
 use swapmeet_results::{CsvSink, Record, Sink, SinkError, quoted};
 use swapmeet_runner::case::Case;

@@ -132,7 +132,7 @@ impl App {
         let mut found: Vec<String> = offers.map(|o| o.prefill.clone()).collect();
         // After the name: the keys that it takes.
         let keys: Vec<&str> = match section {
-            Section::Machines => swapmeet_core::machine::parameters().iter().map(|p| p.key).collect(),
+            Section::Machines => swapmeet_core::cost::machine::parameters().iter().map(|p| p.key).collect(),
             Section::Algorithms => {
                 let name = Spec::parse("algorithm", text.split(':').next().unwrap_or("")).ok();
                 let known = name.and_then(|spec| self.registry.algorithms().find(|a| a.name == spec.name()));

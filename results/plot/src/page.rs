@@ -5,7 +5,7 @@ use crate::figure::{Figure, FigureError, Wanted};
 use crate::quantity::{X, Y};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use swapmeet_core::machine::{Machine, parameters, presets};
+use swapmeet_core::cost::machine::{Machine, parameters, presets};
 use swapmeet_results::{CompareError, Record, as_html, command, compare, escaped};
 
 /// What else a page says.

@@ -12,9 +12,9 @@ use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAmount, SwmAxis, SwmDeal, SwmHead, SwmHost,
     SwmLayout, SwmPlugin, SwmProblem, SwmRoute, SwmSend, SwmSet, SwmStr,
 };
-use swapmeet_core::collective::Collective;
-use swapmeet_core::topology;
-use swapmeet_core::walk::Task;
+use swapmeet_core::delivery::collective::Collective;
+use swapmeet_core::network::topology;
+use swapmeet_core::simulation::Task;
 use swapmeet_runner::host::{self, Answers, Outcome};
 use swapmeet_runner::plugin::{Algorithm, Plugin};
 use swapmeet_workloads::Workload;

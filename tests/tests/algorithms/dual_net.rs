@@ -4,10 +4,10 @@
 use crate::support::{rows, swapmeet};
 use predicates::prelude::*;
 use std::sync::Arc;
-use swapmeet_core::collective::Collective;
-use swapmeet_core::step::Totals;
-use swapmeet_core::topology;
-use swapmeet_core::walk::Task;
+use swapmeet_core::delivery::collective::Collective;
+use swapmeet_core::network::topology;
+use swapmeet_core::simulation::Task;
+use swapmeet_core::simulation::step::Totals;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::host::{self, Answers, Outcome};

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 use std::fmt::Write as _;
-use swapmeet_core::machine::Machine;
-use swapmeet_core::model::flat::stage::{Clock, Message, Stage};
-use swapmeet_core::step::{Listener, Step};
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::cost::model::flat::stage::{Clock, Message, Stage};
+use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
 use swapmeet_runner::describe::Reader;

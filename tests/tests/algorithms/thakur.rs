@@ -4,7 +4,7 @@
 use crate::support::{rows, swapmeet};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use swapmeet_core::machine::Machine;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_tests::project;
 
 fn fixture() -> Value {

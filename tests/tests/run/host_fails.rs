@@ -1,8 +1,8 @@
 //! A mistake of the program's own ends the case in words, and is not called the plugin's.
 
 use std::sync::Arc;
-use swapmeet_core::machine::Machine;
-use swapmeet_core::step::{Listener, Step};
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;

@@ -11,7 +11,7 @@ pub fn table(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     for base in ["ring:3", "ring:4", "hypercube:2", "hypercube:3", "torus:3x4", "fully-connected:4"] {
         let spec = format!("rdn:1({base})");
         let row = bench.row(&spec, "rdn-alltoall", "uniform:1", MACHINE)?;
-        let least = swapmeet_core::topology::parse(&spec).ok().and_then(|net| net.distance_sum());
+        let least = swapmeet_core::network::topology::parse(&spec).ok().and_then(|net| net.distance_sum());
         met &= row.critical_bytes == least.map(u128::from);
     }
     table.add(

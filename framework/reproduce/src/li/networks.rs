@@ -2,8 +2,8 @@
 
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
-use swapmeet_core::topology::parse;
-use swapmeet_core::topology::survey::Survey;
+use swapmeet_core::network::topology::parse;
+use swapmeet_core::network::topology::survey::Survey;
 
 /// Rows of Table I: name, spec, nodes, degree, diameter, cost ratio.
 const TABLE_1: [(&str, &str, u64, u64, u64, f64); 8] = [

@@ -4,7 +4,7 @@ use super::{Time, time};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use std::sync::Arc;
-use swapmeet_core::topology::{Topology, parse};
+use swapmeet_core::network::topology::{Topology, parse};
 
 /// A pattern of Table II: its name there, ours, and the algorithms on cubes and dual-nets.
 struct Pattern {

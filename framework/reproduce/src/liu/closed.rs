@@ -4,7 +4,7 @@ use super::messages::both;
 use super::{ALGORITHMS, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
-use swapmeet_core::machine::{Machine, presets};
+use swapmeet_core::cost::machine::{Machine, presets};
 
 /// Table 1: platform, Ts, tc + td.
 const TABLE_1: [(&str, f64, f64); 5] =

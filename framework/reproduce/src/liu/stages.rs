@@ -1,7 +1,8 @@
 //! A schedule stage by stage, as the paper counts: what a node sends itself is a message too, in a step of its own where nothing else is sent in it.
 
 use crate::bench::{Bench, ReproduceError};
-use swapmeet_core::step::{Listener, Proof, Step};
+use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_results::Record;
 
 /// What happens in one stage. Loads are bytes.

@@ -6,7 +6,7 @@ use super::contention::gen_as_printed;
 use super::data::{Measured, SIZES, TABLES};
 use super::{Profiles, Seconds, Timed, rows_and_columns};
 use crate::report::{Table, Verdict};
-use swapmeet_core::step::StepFacts;
+use swapmeet_core::simulation::step::StepFacts;
 
 /// One measured time.
 struct Sample {

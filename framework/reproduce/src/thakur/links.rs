@@ -3,7 +3,7 @@
 use super::data::TABLES;
 use super::{Profiles, contention, rows_and_columns};
 use crate::report::{Table, Verdict};
-use swapmeet_core::step::StepFacts;
+use swapmeet_core::simulation::step::StepFacts;
 
 /// f(i), as a function of the step.
 type Formula = Box<dyn Fn(u64) -> u64>;

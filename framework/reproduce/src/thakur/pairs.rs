@@ -4,7 +4,7 @@ use super::data::{TABLE_1, TABLES};
 use super::{Profiles, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
-use swapmeet_core::step::{Listener, Step};
+use swapmeet_core::simulation::step::{Listener, Step};
 
 /// (from, to) of every message, step by step, in order.
 #[derive(Debug, Default)]

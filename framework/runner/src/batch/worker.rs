@@ -23,8 +23,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_core::machine::Machine;
-use swapmeet_core::topology::Topology;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::network::topology::Topology;
 use swapmeet_results::Record;
 use swapmeet_workloads::Workload;
 

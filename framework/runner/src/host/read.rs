@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSend, SwmSet, read_sized};
-use swapmeet_core::boxes::{Axis, NodeSet};
+use swapmeet_core::delivery::boxes::{Axis, NodeSet};
 use swapmeet_core::limits;
-use swapmeet_core::topology::Way;
+use swapmeet_core::network::topology::Way;
 
 /// # Safety
 /// Pointers in `set` must be null or readable for the counts beside them.

@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{SWM_AMOUNTS, SWM_STOPPED, SwmDeal, SwmHost, SwmLayout, SwmSend, SwmStr, read_sized};
-use swapmeet_core::amounts::{Deal, Units};
-use swapmeet_core::collective::Collective;
-use swapmeet_core::fault::Fault;
+use swapmeet_core::delivery::byte_counts::{Deal, Units};
+use swapmeet_core::delivery::collective::Collective;
+use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
 
 /// Everything but the context.

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use swapmeet_core::links::LinkLoad;
-use swapmeet_core::step::{Listener, Step, StepFacts};
-use swapmeet_core::topology::Topology;
+use swapmeet_core::network::links::LinkLoad;
+use swapmeet_core::network::topology::Topology;
+use swapmeet_core::simulation::step::{Listener, Step, StepFacts};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::run_group;

@@ -1,7 +1,7 @@
 //! One- and two-dimensional grids, and planes of three-dimensional ones, as rows and columns to be drawn.
 
 use super::frames::Frame;
-use swapmeet_core::topology::Topology;
+use swapmeet_core::network::topology::Topology;
 
 /// A plane of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,8 +157,8 @@ fn direction(loads: &mut Loads, a: [u64; 3], b: [u64; 3]) -> &mut u64 {
 mod tests {
     use super::*;
     use crate::model::frames::Load;
-    use swapmeet_core::links::LinkLoad;
-    use swapmeet_core::topology::parse;
+    use swapmeet_core::network::links::LinkLoad;
+    use swapmeet_core::network::topology::parse;
 
     /// What is drawn when one message goes from a node to another.
     fn message(topology: &str, from: u64, to: u64, plane: usize) -> Vec<(u64, Loads)> {

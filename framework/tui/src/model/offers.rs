@@ -1,7 +1,7 @@
 //! What the pickers offer: everything that the command line knows, as it knows it.
 
-use swapmeet_core::machine::presets;
-use swapmeet_core::topology::families;
+use swapmeet_core::cost::machine::presets;
+use swapmeet_core::network::topology::families;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;

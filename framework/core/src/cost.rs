@@ -1,0 +1,5 @@
+//! Cost: machines, the models that price a schedule's steps on them, and what no schedule can beat.
+
+pub mod bound;
+pub mod machine;
+pub mod model;

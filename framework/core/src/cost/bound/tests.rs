@@ -1,0 +1,190 @@
+use super::*;
+use crate::cost::model::{Price, Scale, pricer};
+use crate::delivery::boxes::{Axis, NodeSet};
+use crate::delivery::collective::{BlockSizes, Collective};
+use crate::delivery::exchange::Rule;
+use crate::network::topology::parse;
+use crate::simulation::{Task, Walk};
+use std::sync::Arc;
+
+fn bound(topology: &str, machine: &str) -> Bound {
+    let topology = parse(topology).unwrap();
+    let machine = Machine::parse(machine).unwrap();
+    let demand = Demand {
+        sent: topology.nodes() as f64 - 1.0,
+        received: topology.nodes() as f64 - 1.0,
+        by_one: true,
+        across: Across::EachPair(1.0),
+        pair_bytes: 1.0,
+        peers: topology.nodes() - 1,
+        farthest: topology.diameter(),
+        hop_bytes: 0.0,
+    };
+    lower_bound(topology.as_ref(), &machine, demand)
+}
+
+#[test]
+fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
+    // n N1 / 8 blocks on a torus, n N1 / 4 on a mesh
+    assert_eq!(bound("torus:16x16", "free:byte_us=1").transmission_us, 256.0 * 16.0 / 8.0);
+    assert_eq!(bound("mesh:8x16", "free:byte_us=1").transmission_us, 128.0 * 16.0 / 4.0);
+    // a link that carries two messages at full speed
+    assert_eq!(bound("mesh:8x16", "free:byte_us=1,free_contention=2").transmission_us, 128.0 * 16.0 / 8.0);
+    // on small or dense networks the ports are what bounds
+    assert_eq!(bound("fully-connected:64", "free:byte_us=1").transmission_us, 63.0);
+    assert_eq!(bound("fully-connected:64", "free:byte_us=1,ports=3").transmission_us, 21.0);
+}
+
+#[test]
+fn data_doubles_its_reach_a_step_with_one_port() {
+    assert_eq!(bound("torus:4x4", "free:startup_us=1").startup_us, 4.0);
+    assert_eq!(bound("ring:5", "free:startup_us=1").startup_us, 3.0);
+    assert_eq!(bound("ring:9", "free:startup_us=1,ports=2").startup_us, 2.0);
+    assert_eq!(bound("torus:4x4", "free:barrier_us=1").barrier_us, 3.0);
+    assert_eq!(bound("torus:8x6", "free:hop_us=1").propagation_us, 7.0);
+    assert_eq!(bound("ring:1", "paragon"), Bound::default());
+}
+
+#[test]
+fn odd_sides_are_cut_as_evenly_as_they_can_be() {
+    // 2 of 5 nodes against 3, two links one way
+    assert_eq!(bound("ring:5", "free:byte_us=1,ports=all").transmission_us, 3.0);
+}
+
+#[test]
+fn a_permutation_is_a_step_at_least_and_fills_the_links() {
+    // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
+    let topology = parse("torus:8x8").unwrap();
+    let demand = Demand { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Demand::default() };
+    let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
+    let bound = lower_bound(topology.as_ref(), &machine, demand);
+    assert_eq!((bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us), (1.0, 8.0, 2.0, 0.0));
+    let still = Demand { peers: 0, farthest: 0, hop_bytes: 0.0, ..demand };
+    assert_eq!(lower_bound(topology.as_ref(), &machine, still), Bound::default());
+}
+
+#[test]
+fn a_block_that_may_be_copied_crosses_a_cut_once() {
+    let topology = parse("ring:8").unwrap();
+    let demand =
+        Demand { sent: 7.0, received: 7.0, across: Across::EachNode(1.0), peers: 7, farthest: 4, ..Demand::default() };
+    let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
+    assert_eq!(lower_bound(topology.as_ref(), &machine, demand).transmission_us, 4.0 / 2.0);
+}
+
+#[test]
+fn hops_are_startups_when_messages_are_stored() {
+    let b = bound("ring:9", "free:model=store-and-forward,startup_us=1,byte_us=1");
+    assert_eq!((b.startup_us, b.transmission_us, b.propagation_us), (4.0, 20.0, 0.0));
+    let b = bound("ring:40", "free:model=store-and-forward,startup_us=1");
+    assert_eq!(b.startup_us, 20.0, "the diameter");
+}
+
+/// Table II of Li, Peng & Chu has 512 and 294912 words for these two nets, fewer than any schedule can do with.
+#[test]
+fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
+    let words = |topology| bound(topology, "free:model=store-and-forward,byte_us=1").transmission_us;
+    assert_eq!(words("hypercube:7"), 448.0);
+    assert_eq!(words("rdn:1(hypercube:3)"), 560.0);
+    assert_eq!(words("rdn:2(hypercube:3)"), 335_616.0);
+    assert_eq!(bound("hypercube:7", "free:model=store-and-forward,byte_us=1,ports=7").transmission_us, 64.0);
+    assert_eq!(words("mesh:8"), 7.0, "not the same from each node: what a node must send");
+}
+
+/// Blocks of a scatter from node 0: much for node 11, a little for node 1, nothing (but blocks) for the rest.
+#[derive(Debug)]
+struct TwoBlocks;
+
+impl BlockSizes for TwoBlocks {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        match (origin, destination) {
+            (0, 11) => 5,
+            (0, 1) => 1,
+            _ => 0,
+        }
+    }
+
+    fn largest(&self) -> u64 {
+        5
+    }
+}
+
+/// What goes far and what is long need not be one message: while empty blocks travel 6 hops, the root gets rid of its bytes.
+#[test]
+fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
+    let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
+    let topology = parse("ring:12").unwrap();
+    let task = Task {
+        topology: Arc::clone(&topology),
+        collective: Collective::Scatter { root: 0 },
+        sizes: Some(Arc::new(TwoBlocks)),
+    };
+    let mut pricer = pricer(&machine, Scale { topology: &topology, unit_bytes: 1.0 });
+    let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
+    // (from, to, first and last destination of what is sent)
+    let steps: [&[(u64, u64, u32, u32)]; 5] = [
+        &[(0, 1, 2, 10)],
+        &[(0, 11, 11, 11), (1, 7, 5, 10)],
+        &[(0, 1, 1, 1), (1, 3, 3, 4), (7, 9, 9, 10)],
+        &[(1, 2, 2, 2), (3, 4, 4, 4), (9, 10, 10, 10), (7, 6, 5, 6)],
+        &[(7, 8, 8, 8), (6, 5, 5, 5)],
+    ];
+    for sends in steps {
+        walk.step().unwrap();
+        for &(from, to, first, last) in sends {
+            let destinations = [Axis::Range { first, stride: 1, count: last + 1 - first }];
+            let rule = Rule {
+                from,
+                to,
+                origins: NodeSet::All,
+                destinations: NodeSet::Axes(&destinations),
+                parts: Axis::All,
+                strict: true,
+                copy: false,
+                local: false,
+            };
+            walk.send(&rule, None).unwrap();
+        }
+    }
+    walk.finish().unwrap();
+    let Price { parts, note } = pricer.price().unwrap();
+    let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
+    assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
+    let demand = Demand { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Demand::default() };
+    let bound = lower_bound(topology.as_ref(), &machine, demand);
+    assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
+}
+
+#[test]
+fn who_has_something_for_a_few_need_not_wait_for_all() {
+    let machine = Machine::parse("free:startup_us=1,hop_us=1").unwrap();
+    let few = |peers| {
+        let demand = Demand { sent: 1.0, received: 1.0, peers, farthest: 1, ..Demand::default() };
+        lower_bound(parse("ring:16").unwrap().as_ref(), &machine, demand).total_us()
+    };
+    assert_eq!([0, 1, 2, 15].map(few), [0.0, 2.0, 3.0, 5.0], "start-ups, and a hop");
+}
+
+#[test]
+fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
+    let demand = Demand { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Demand::default() };
+    let parts = |spec: &str, by_one| {
+        let machine = Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
+        let bound = lower_bound(parse("ring:8").unwrap().as_ref(), &machine, Demand { by_one, ..demand });
+        (bound.startup_us, bound.rearrangement_us, bound.transmission_us)
+    };
+    assert_eq!(parts("startup_us=8,rearrange_byte_us=3", true), (8.0, 30.0, 10.0 * (1.0 + 4.0) + 6.0));
+    assert_eq!(parts("startup_us=8,rearrange_byte_us=3", false), (8.0, 30.0, 10.0 * (1.0 + 4.0)));
+    assert_eq!(
+        parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3", true),
+        (8.0, 30.0, 6.0 * 4.0),
+        "the receiver's port"
+    );
+    assert_eq!(
+        parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3,ports=4", true),
+        (8.0, 30.0, 10.0 + 6.0),
+        "its engine"
+    );
+    assert_eq!(parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3,buffers=2,ports=4", true), (8.0, 0.0, 16.0));
+    assert_eq!(parts("startup_us=100,rearrange_byte_us=0", false), (200.0, 0.0, 0.0), "four nodes after four halves");
+}

@@ -1,0 +1,120 @@
+//! Flat machines (Liu, Wang & Prasanna, section 2): what counts is what the ends of a message do; the network between them is never the bottleneck.
+//!
+//! A schedule's phases are stages. At the beginning of a stage every node composes what it will send (`rearrange_byte_us` a byte, what it sends to
+//! itself included); when all have, each works through its own messages, in the schedule's order, within a step as among steps, but without waiting
+//! for anybody's step. A receiver takes as many messages at a time as it has ports: node contention appears by itself. Between two stages there is a
+//! barrier.
+//!
+//! [`stage`] says what a message costs at which end. The six parts of time are those along the critical path: transmission is `byte_us` and
+//! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
+//! [`crate::simulation::Walk::rearrange`] announces is not charged again: it is composing under another name.
+
+use super::{Parts, Price, Pricer, Scale};
+use crate::cost::machine::{Machine, Mode};
+use crate::simulation::step::{Listener, Step};
+use stage::{Clock, Message, Stage};
+
+pub mod stage;
+
+struct Flat {
+    machine: Machine,
+    nodes: u64,
+    unit_bytes: f64,
+    /// The stage under way, by the number of its phase.
+    phase: Option<u32>,
+    stage: Stage,
+    /// What has been composed already for the stage under way, where there are two send buffers.
+    ready: Vec<f64>,
+    stages: u64,
+    clock: Clock,
+    too_many: bool,
+}
+
+pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
+    let nodes = scale.topology.nodes();
+    Box::new(Flat {
+        machine: machine.clone(),
+        nodes,
+        unit_bytes: scale.unit_bytes,
+        phase: None,
+        stage: Stage::new(nodes as usize),
+        ready: vec![0.0; nodes as usize],
+        stages: 0,
+        clock: Clock::default(),
+        too_many: false,
+    })
+}
+
+impl Flat {
+    fn bytes(&self, load: u64, parts: u64) -> f64 {
+        load as f64 * self.unit_bytes / parts as f64
+    }
+
+    /// What is said next is of phase number `phase`: runs the stage before it, if that is another.
+    fn enter(&mut self, phase: u32) {
+        if self.phase.replace(phase).is_some_and(|earlier| earlier != phase) {
+            let early = self.machine.buffers > 1 && self.machine.mode == Mode::Nonblocking;
+            self.stages += u64::from(!self.stage.messages.is_empty());
+            self.clock = self.after_stage(early);
+            if early {
+                self.ready = self.stage.received();
+            }
+            self.stage.clear();
+        }
+    }
+
+    /// When the stage under way ends. `compose` says whether received data are composed for the next stage at once.
+    fn after_stage(&self, compose: bool) -> Clock {
+        let composing = self.stage.composed.iter().zip(&self.ready).map(|(bytes, ready)| (bytes - ready).max(0.0));
+        let longest = composing.fold(0.0, f64::max);
+        let start = self.clock.rearranged(longest * self.machine.rearrange_byte_us);
+        self.stage.run(&self.machine, start, compose)
+    }
+}
+
+impl Listener for Flat {
+    fn step(&mut self, step: &Step<'_>) {
+        /// What a stage's messages may take: 3 GiB.
+        const MOST: usize = 1 << 26;
+        self.enter(step.phase_number);
+        if self.too_many || self.stage.messages.len() + step.transfers.len() > MOST {
+            self.too_many = true;
+            self.stage.clear();
+            return;
+        }
+        for t in step.transfers {
+            let bytes = self.bytes(t.load, step.parts);
+            self.stage.add(Message { from: t.from, to: t.to, step: step.number as u32, bytes });
+        }
+    }
+
+    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+        self.enter(phase);
+        self.stage.composed[node as usize] += self.bytes(load, parts);
+    }
+}
+
+impl Pricer for Flat {
+    fn price(&self) -> Result<Price, String> {
+        if self.too_many {
+            return Err(
+                "the model `flat` follows up to 67108864 messages between two barriers, this schedule has more"
+                    .to_owned(),
+            );
+        }
+        let clock = self.after_stage(false);
+        let barriers = (self.stages + u64::from(!self.stage.messages.is_empty())).saturating_sub(1);
+        let parts = Parts {
+            startup: Some(clock.startup),
+            transmission: Some(clock.transmission),
+            propagation: None,
+            rearrangement: Some(clock.rearrangement),
+            barrier: Some(barriers as f64 * self.machine.barrier_us(self.nodes)),
+            contention: Some(clock.contention),
+        };
+        Ok(Price { parts, note: None })
+    }
+}
+
+#[cfg(test)]
+mod tests;

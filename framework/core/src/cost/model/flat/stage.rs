@@ -1,0 +1,325 @@
+//! One stage on a flat machine, event by event.
+//!
+//! Half of a message's start-up and half of its copying are spent at either end; `m` is its bytes.
+//!
+//! **Blocking** (Liu et al., section 2.3 (1), Figs. 2 and 3): a node does one thing at a time. In each step of the schedule it sends, then receives:
+//! - a send takes Ts/2 + m tc/2, waits for a free port at the receiver, and takes m td more;
+//! - a receive waits until the message has come, and takes Ts/2 + m tc/2.
+//!
+//! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2 each, then completes receives as they come, Ts/2 each.
+//! Beside it a copying engine (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message then waits for a free
+//! port at its receiver and takes m td. With a second send buffer the processor composes each message's data for the next stage as soon as it has
+//! completed the receive.
+
+use crate::cost::machine::{Machine, Mode};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// A message of a stage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Message {
+    /// Sender.
+    pub from: u32,
+    /// Receiver.
+    pub to: u32,
+    /// The step of the schedule it belongs to: nodes work through their messages in this order.
+    pub step: u32,
+    /// Bytes.
+    pub bytes: f64,
+}
+
+/// The messages of a stage, in the schedule's order, and what each node composes.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    /// Messages.
+    pub messages: Vec<Message>,
+    /// Bytes that each node puts into its send buffer.
+    pub composed: Vec<f64>,
+}
+
+/// A moment, with the parts of the critical path up to it, in us.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Clock {
+    /// The moment: the sum of the parts.
+    pub us: f64,
+    /// Start-ups.
+    pub startup: f64,
+    /// Transmission and copying.
+    pub transmission: f64,
+    /// Composing.
+    pub rearrangement: f64,
+    /// Waiting for ports and engines.
+    pub contention: f64,
+}
+
+impl Clock {
+    fn started(mut self, us: f64) -> Self {
+        (self.us, self.startup) = (self.us + us, self.startup + us);
+        self
+    }
+
+    fn transmitted(mut self, us: f64) -> Self {
+        (self.us, self.transmission) = (self.us + us, self.transmission + us);
+        self
+    }
+
+    /// Some composing later.
+    #[must_use]
+    pub fn rearranged(mut self, us: f64) -> Self {
+        (self.us, self.rearrangement) = (self.us + us, self.rearrangement + us);
+        self
+    }
+
+    /// Waits for something that is busy until `us`.
+    fn waited_until(mut self, us: f64) -> Self {
+        if us > self.us {
+            self.contention += us - self.us;
+            self.us = us;
+        }
+        self
+    }
+
+    /// What happens when both have: the path through the later one is the critical one.
+    fn and(self, other: Self) -> Self {
+        if other.us > self.us { other } else { self }
+    }
+}
+
+/// Something that takes requests in the order of time; at equal times, of nodes and messages.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Event {
+    at: Clock,
+    node: u32,
+    message: u32,
+    /// What it is about, in nonblocking mode.
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// The processor has started a send.
+    Started,
+    /// The message waits for a port at its receiver.
+    Ready,
+    /// The message has come.
+    Arrived,
+}
+
+impl Eq for Event {}
+
+impl Ord for Event {
+    /// The earliest is the greatest, for a heap.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let time = other.at.us.total_cmp(&self.at.us);
+        time.then_with(|| (other.kind, other.node, other.message).cmp(&(self.kind, self.node, self.message)))
+    }
+}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The receiving ports of all nodes.
+struct Ports {
+    /// When each port is free; empty where ports are never short.
+    free: Vec<f64>,
+    each: usize,
+}
+
+impl Ports {
+    fn new(nodes: usize, machine: &Machine, start: f64) -> Self {
+        let each = machine.ports.count().min(nodes as u64) as usize;
+        let free = if each == nodes { Vec::new() } else { vec![start; nodes * each] };
+        Self { free, each }
+    }
+
+    /// A message takes `us` through the first free port of `node`.
+    fn take(&mut self, node: u32, ready: Clock, us: f64) -> Clock {
+        let first = node as usize * self.each;
+        let ports = self.free.get_mut(first..first + self.each).unwrap_or_default();
+        let Some(port) = ports.iter_mut().min_by(|a, b| a.total_cmp(b)) else { return ready.transmitted(us) };
+        let done = ready.waited_until(*port).transmitted(us);
+        *port = done.us;
+        done
+    }
+}
+
+impl Stage {
+    /// No messages among so many nodes.
+    pub fn new(nodes: usize) -> Self {
+        Self { messages: Vec::new(), composed: vec![0.0; nodes] }
+    }
+
+    /// Adds a message, which its sender composes.
+    pub fn add(&mut self, message: Message) {
+        self.composed[message.from as usize] += message.bytes;
+        self.messages.push(message);
+    }
+
+    /// Forgets all messages.
+    pub fn clear(&mut self) {
+        self.messages.clear();
+        self.composed.fill(0.0);
+    }
+
+    /// Bytes that each node receives.
+    pub fn received(&self) -> Vec<f64> {
+        let mut received = vec![0.0; self.composed.len()];
+        for m in &self.messages {
+            received[m.to as usize] += m.bytes;
+        }
+        received
+    }
+
+    /// Runs the stage from `start` on, when all is composed; the moment when the last node is done. `compose` says whether received data are composed
+    /// for the next stage at once (nonblocking mode).
+    pub fn run(&self, machine: &Machine, start: Clock, compose: bool) -> Clock {
+        match machine.mode {
+            Mode::Blocking => Blocking::new(self, machine, start).run(),
+            Mode::Nonblocking => self.nonblocking(machine, start, compose),
+        }
+    }
+
+    fn nonblocking(&self, machine: &Machine, start: Clock, compose: bool) -> Clock {
+        let nodes = self.composed.len();
+        let (half_start, half_copy) = (machine.startup_us / 2.0, machine.copy_byte_us / 2.0);
+        let mut ports = Ports::new(nodes, machine, start.us);
+        let mut engine = vec![start.us; nodes];
+        let mut processor = vec![start; nodes];
+        let mut events = BinaryHeap::with_capacity(self.messages.len());
+        for (message, m) in (0..).zip(&self.messages) {
+            let at = processor[m.from as usize].started(half_start);
+            processor[m.from as usize] = at;
+            events.push(Event { at, node: m.from, message, kind: Kind::Started });
+        }
+        while let Some(event) = events.pop() {
+            let m = &self.messages[event.message as usize];
+            let mut copied = |node: u32| {
+                let engine = &mut engine[node as usize];
+                let done = event.at.waited_until(*engine).transmitted(m.bytes * half_copy);
+                *engine = done.us;
+                done
+            };
+            match event.kind {
+                Kind::Started => events.push(Event { at: copied(m.from), kind: Kind::Ready, ..event }),
+                Kind::Ready => {
+                    let at = ports.take(m.to, event.at, m.bytes * machine.byte_us);
+                    events.push(Event { at, node: m.to, kind: Kind::Arrived, ..event });
+                }
+                Kind::Arrived => {
+                    let processor = &mut processor[m.to as usize];
+                    *processor = processor.and(copied(m.to)).started(half_start);
+                    if compose {
+                        *processor = processor.rearranged(m.bytes * machine.rearrange_byte_us);
+                    }
+                }
+            }
+        }
+        processor.into_iter().fold(start, Clock::and)
+    }
+}
+
+/// A stage in blocking mode: each node works through its list, sends before receives within a step.
+struct Blocking<'a> {
+    stage: &'a Stage,
+    machine: &'a Machine,
+    /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all nodes one after another.
+    tasks: Vec<u32>,
+    /// Where each node is in its list, and where that ends.
+    next: Vec<u32>,
+    end: Vec<u32>,
+    clock: Vec<Clock>,
+    /// When each message came.
+    came: Vec<Option<Clock>>,
+    /// Whether a node waits for the message it is to receive next.
+    waits: Vec<bool>,
+    ports: Ports,
+    events: BinaryHeap<Event>,
+}
+
+impl<'a> Blocking<'a> {
+    fn new(stage: &'a Stage, machine: &'a Machine, start: Clock) -> Self {
+        let nodes = stage.composed.len();
+        let mut next = vec![0_u32; nodes + 1];
+        for m in &stage.messages {
+            next[m.from as usize + 1] += 1;
+            next[m.to as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            next[node + 1] += next[node];
+        }
+        let mut tasks = vec![0; stage.messages.len() * 2];
+        let mut end = next[..nodes].to_vec();
+        let mut put = |node: u32, task: u32| {
+            tasks[end[node as usize] as usize] = task;
+            end[node as usize] += 1;
+        };
+        let mut first = 0;
+        for step in stage.messages.chunk_by(|a, b| a.step == b.step) {
+            for (i, m) in (first..).zip(step) {
+                put(m.from, i * 2);
+            }
+            for (i, m) in (first..).zip(step) {
+                put(m.to, i * 2 + 1);
+            }
+            first += step.len() as u32;
+        }
+        next.truncate(nodes);
+        Self {
+            stage,
+            machine,
+            tasks,
+            next,
+            end,
+            clock: vec![start; nodes],
+            came: vec![None; stage.messages.len()],
+            waits: vec![false; nodes],
+            ports: Ports::new(nodes, machine, start.us),
+            events: BinaryHeap::new(),
+        }
+    }
+
+    fn run(mut self) -> Clock {
+        for node in 0..self.next.len() {
+            self.proceed(node);
+        }
+        // Every request is made no earlier than the one that led to it was granted: granting them by time is right.
+        while let Some(event) = self.events.pop() {
+            let m = self.stage.messages[event.message as usize];
+            let done = self.ports.take(m.to, event.at, m.bytes * self.machine.byte_us);
+            self.came[event.message as usize] = Some(done);
+            self.clock[m.from as usize] = done;
+            self.next[m.from as usize] += 1;
+            self.proceed(m.from as usize);
+            let to = m.to as usize;
+            if self.waits[to] && self.tasks[self.next[to] as usize] == event.message * 2 + 1 {
+                self.waits[to] = false;
+                self.proceed(to);
+            }
+        }
+        self.clock.into_iter().reduce(Clock::and).unwrap_or_default()
+    }
+
+    /// A node goes on until it has to wait.
+    fn proceed(&mut self, node: usize) {
+        let (half_start, half_copy) = (self.machine.startup_us / 2.0, self.machine.copy_byte_us / 2.0);
+        while self.next[node] < self.end[node] {
+            let task = self.tasks[self.next[node] as usize];
+            let message = task / 2;
+            let copying = self.stage.messages[message as usize].bytes * half_copy;
+            if task.is_multiple_of(2) {
+                let at = self.clock[node].started(half_start).transmitted(copying);
+                self.events.push(Event { at, node: node as u32, message, kind: Kind::Ready });
+                return;
+            }
+            let Some(came) = self.came[message as usize] else {
+                self.waits[node] = true;
+                return;
+            };
+            self.clock[node] = self.clock[node].and(came).started(half_start).transmitted(copying);
+            self.next[node] += 1;
+        }
+    }
+}

@@ -1,0 +1,220 @@
+use super::*;
+use crate::cost::model::pricer;
+use crate::delivery::boxes::{Axis, NodeSet};
+use crate::delivery::collective::Collective;
+use crate::delivery::exchange::Rule;
+use crate::network::topology::parse;
+use crate::simulation::{Task, Walk};
+use proptest::prelude::*;
+
+fn machine(text: &str) -> Machine {
+    Machine::parse(&format!("free:model=flat,{text}")).unwrap()
+}
+
+/// Messages (from, to, bytes), step by step.
+fn stage(nodes: usize, steps: &[&[(u32, u32, f64)]]) -> Stage {
+    let mut stage = Stage::new(nodes);
+    for (step, messages) in (0..).zip(steps) {
+        for &(from, to, bytes) in *messages {
+            stage.add(Message { from, to, step, bytes });
+        }
+    }
+    stage
+}
+
+fn run(stage: &Stage, machine: &Machine) -> Clock {
+    stage.run(machine, Clock::default(), false)
+}
+
+/// Everyone sends everyone `bytes`, in ring order.
+fn uniform(nodes: u32, bytes: f64) -> Stage {
+    let steps: Vec<Vec<_>> = (1..nodes).map(|s| (0..nodes).map(|j| (j, (j + s) % nodes, bytes)).collect()).collect();
+    stage(nodes as usize, &steps.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// Equation (1): a step takes Ts + m (tc + td) when all messages are as long as each other.
+#[test]
+fn equal_messages_in_blocking_mode_cost_equation_1() {
+    let clock = run(&uniform(8, 100.0), &machine("startup_us=40,copy_byte_us=0.02,byte_us=0.03"));
+    assert!((clock.us - 7.0 * (40.0 + 100.0 * 0.05)).abs() < 1e-9, "{clock:?}");
+    assert_eq!((clock.startup, clock.contention), (280.0, 0.0));
+}
+
+/// Equation (2): in nonblocking mode the largest of start-ups, copying and transfer hides the others, but for filling and emptying the pipeline.
+#[test]
+fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
+    let near = |text: &str, expected: f64| {
+        let us = run(&uniform(64, 100.0), &machine(&format!("mode=nonblocking,{text}"))).us;
+        assert!((expected..expected * 1.1).contains(&us), "{text}: {us}, expected {expected} and a little");
+    };
+    near("startup_us=40,copy_byte_us=0.02,byte_us=0.03", 63.0 * 40.0);
+    near("startup_us=4,copy_byte_us=2,byte_us=0.03", 63.0 * 200.0);
+    near("startup_us=4,copy_byte_us=0.02,byte_us=3", 63.0 * 300.0);
+}
+
+/// Two long messages for one node: the second waits while the first is taken.
+#[test]
+fn a_receiver_takes_one_message_at_a_time() {
+    let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
+    let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
+    // 5 to start, 100, and again 100 for the second; 5 to complete each, the first one's hidden behind the second's transfer
+    assert_eq!(
+        (blocking.us, blocking.startup, blocking.transmission, blocking.contention),
+        (210.0, 10.0, 100.0, 100.0)
+    );
+    assert_eq!(
+        run(&two, &machine("startup_us=10,byte_us=1,ports=2")).us,
+        115.0,
+        "both come at once, completed in turn"
+    );
+    assert_eq!(run(&two, &machine("startup_us=10,byte_us=1,ports=all")).contention, 0.0);
+}
+
+/// Figs. 2 and 3: what delays a message delays what its sender sends next, to another node.
+#[test]
+fn contention_at_one_node_delays_others() {
+    let steps: [&[(u32, u32, f64)]; 3] =
+        [&[(0, 1, 10.0), (1, 2, 50.0), (2, 3, 50.0), (3, 0, 10.0)], &[(0, 2, 10.0)], &[(0, 1, 30.0)]];
+    let held = run(&stage(4, &steps), &machine("byte_us=1"));
+    // node 0 would send to node 2 at 10, whose port is taken until 50
+    assert_eq!((held.us, held.contention), (90.0, 40.0));
+    let free = run(&stage(4, &steps), &machine("byte_us=1,ports=all"));
+    assert_eq!((free.us, free.contention), (50.0, 0.0));
+}
+
+#[test]
+fn a_blocking_node_waits_for_what_it_is_to_receive_before_it_sends_on() {
+    // node 1 must have node 0's long message before its second step
+    let chain = stage(3, &[&[(0, 1, 100.0)], &[(1, 2, 1.0)]]);
+    assert_eq!(run(&chain, &machine("byte_us=1")).us, 101.0);
+    assert_eq!(run(&chain, &machine("byte_us=1,mode=nonblocking")).us, 100.0);
+}
+
+#[test]
+fn a_clock_is_the_sum_of_its_parts() {
+    for mode in ["blocking", "nonblocking"] {
+        let m = machine(&format!("startup_us=7,byte_us=0.3,copy_byte_us=0.2,rearrange_byte_us=0.1,mode={mode}"));
+        let steps: [&[(u32, u32, f64)]; 2] = [&[(0, 1, 9.0), (2, 1, 80.0)], &[(1, 0, 7.0), (0, 2, 1.0)]];
+        let c = stage(3, &steps).run(&m, Clock::default().rearranged(5.0), true);
+        assert!((c.us - c.startup - c.transmission - c.rearrangement - c.contention).abs() < 1e-9, "{c:?}");
+        assert!(c.rearrangement >= 5.0);
+    }
+}
+
+/// A part of the block of one node for another, sent straight there.
+fn part_of(from: u64, to: u64, part: u32) -> Rule<'static> {
+    Rule {
+        from,
+        to,
+        origins: NodeSet::One(from),
+        destinations: NodeSet::One(to),
+        parts: Axis::Range { first: part, stride: 1, count: 1 },
+        strict: true,
+        copy: false,
+        local: from == to,
+    }
+}
+
+/// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
+fn two_phases(machine: &str) -> Parts {
+    let topology = parse("ring:4").unwrap();
+    let mut pricer = pricer(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let task = Task { topology, collective: Collective::AllToAll, sizes: None };
+    let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
+    walk.layout(&[], 2, None).unwrap();
+    for part in 0..2 {
+        walk.phase("half").unwrap();
+        for s in 1..=4 {
+            walk.step().unwrap();
+            for from in 0..4 {
+                let to = (from + s) % 4;
+                walk.send(&part_of(from, to, part), None).unwrap();
+            }
+        }
+    }
+    walk.finish().unwrap();
+    pricer.price().unwrap().parts
+}
+
+#[test]
+fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
+    let parts = two_phases("rearrange_byte_us=0.1,barrier_us=3,startup_us=1");
+    // four half blocks a phase, the one to oneself too
+    assert_eq!((parts.rearrangement, parts.barrier), (Some(2.0 * 4.0 * 50.0 * 0.1), Some(3.0)));
+    assert_eq!((parts.startup, parts.propagation), (Some(6.0), None));
+}
+
+/// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the block).
+fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
+    let topology = parse("fully-connected:8").unwrap();
+    let mut pricer = pricer(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let task = Task { topology: topology.clone(), collective: Collective::AllToAll, sizes: None };
+    let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
+    walk.layout(&[], 2, None).unwrap();
+    for step in steps {
+        walk.step().unwrap();
+        for &(from, to, part) in step {
+            walk.send(&part_of(from, to, part), None).unwrap();
+        }
+    }
+    walk.finish().unwrap();
+    let p = pricer.price().unwrap().parts;
+    p.startup.unwrap() + p.transmission.unwrap() + p.rearrangement.unwrap() + p.contention.unwrap()
+}
+
+#[test]
+fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_named() {
+    let halves = |pairs: &[(u64, u64)], half: u32| pairs.iter().map(|(f, t)| (*f, *t, half)).collect::<Vec<_>>();
+    let rotation: Vec<(u64, u64)> = (1..8).flat_map(|s| (0..8).map(move |v| (v, (v + s) % 8))).collect();
+    let zero_first: Vec<(u64, u64)> =
+        (0..8).flat_map(|v| (0..8).filter(move |to| *to != v).map(move |to| (v, to))).collect();
+    for mode in ["nonblocking", "blocking"] {
+        let machine = format!("startup_us=1,byte_us=1,mode={mode}");
+        let time = |first: &[(u64, u64)], second: &[(u64, u64)]| {
+            direct(&machine, &[[halves(first, 0), halves(second, 1)].concat()])
+        };
+        let rotated = time(&rotation, &rotation);
+        assert!(rotated < time(&zero_first, &zero_first), "{mode}: all to node 0 first must wait for its port");
+        assert_eq!(
+            rotated,
+            time(&rotation, &zero_first),
+            "{mode}: two sends with the same ends are one, at the place of the first"
+        );
+    }
+    let nonblocking = "startup_us=1,byte_us=1,mode=nonblocking";
+    let step_by_step: Vec<_> = rotation.chunks(8).map(|s| [halves(s, 0), halves(s, 1)].concat()).collect();
+    let at_once = [halves(&rotation, 0), halves(&rotation, 1)].concat();
+    assert_eq!(direct(nonblocking, &step_by_step), direct(nonblocking, &[at_once]), "nobody waits for a step");
+}
+
+#[test]
+fn a_second_buffer_hides_composing_behind_transfers() {
+    let with = |more: &str| two_phases(&format!("rearrange_byte_us=0.1,startup_us=1,byte_us=1{more}"));
+    let time =
+        |p: Parts| p.startup.unwrap() + p.transmission.unwrap() + p.rearrangement.unwrap() + p.contention.unwrap();
+    let (one, two) = (with(",mode=nonblocking"), with(",mode=nonblocking,buffers=2"));
+    assert!(time(two) < time(one), "{two:?} {one:?}");
+    assert_eq!(with(",buffers=2"), with(""), "in blocking mode there is nothing to hide behind");
+}
+
+proptest! {
+    /// However long messages are, nobody is done before it has received all its bytes, and a schedule without contention can't be slowed by more ports.
+    #[test]
+    fn a_stage_lasts_as_long_as_its_busiest_port(
+        bytes in prop::collection::vec(0.0_f64..1000.0, 30), nonblocking in any::<bool>(),
+    ) {
+        let mut list = bytes.into_iter();
+        let mut s = Stage::new(6);
+        for step in 1..6 {
+            for j in 0..6 {
+                s.add(Message { from: j, to: (j + step) % 6, step, bytes: list.next().unwrap_or(0.0) });
+            }
+        }
+        let mode = if nonblocking { "nonblocking" } else { "blocking" };
+        let m = machine(&format!("startup_us=5,byte_us=0.5,copy_byte_us=0.25,mode={mode}"));
+        let busiest = s.received().into_iter().fold(0.0, f64::max);
+        let clock = run(&s, &m);
+        prop_assert!(clock.us >= 5.0 + busiest * 0.5);
+        prop_assert_eq!(run(&s, &m), clock, "the same every time");
+    }
+}

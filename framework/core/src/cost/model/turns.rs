@@ -1,0 +1,287 @@
+//! In how many turns the circuits of a crowded round can be set up.
+//!
+//! The fullest link's circuits over q, rounded up, is the least conceivable: five circuits of two links each around a ring of five put two on every link, but no two of
+//! them that share no link leave room for a third, so that it takes three turns, not two. The least number is a colouring problem (of paths); what is counted
+//! here are the turns of one real arrangement, *first fit*: circuits in the order of their length, the longest first, each in the first turn in which all
+//! its links, and the ports at either end, have room.
+
+use crate::network::topology::Topology;
+use crate::simulation::step::{Step, Transfer};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Rounds of so many circuits times links are not arranged: [`Arranger::first_fit`] says `None`.
+pub(super) const MOST_CROSSINGS: u64 = 1 << 22;
+
+/// Room for circuits in one turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// On a directed link.
+    pub link: u64,
+    /// Ports of a node, each with as much room as a link, for what it sends and for what it receives; `None` for as many as there are.
+    pub ports: Option<u64>,
+}
+
+/// In how many turns a step is run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Turns {
+    /// How many; at least 1.
+    pub count: u64,
+    /// What they hold, where the circuits of the step were arranged.
+    pub arranged: Option<Arranged>,
+}
+
+/// The turns of an arrangement, added up. Loads are in parts, over the links' bandwidths.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Arranged {
+    /// Links of the longest circuit of each turn.
+    pub hops: u64,
+    /// Load of the longest message of each turn.
+    pub alone: f64,
+    /// Of each turn the largest load of a circuit, times the circuits that it shares some link or port with, itself among them.
+    pub multiplexed: f64,
+}
+
+/// What fills up: a link, or a node in one of its two roles.
+#[derive(Debug, Default)]
+struct Resource {
+    /// Circuits it has room for in a turn.
+    room: u64,
+    /// How long a circuit that has it for itself takes for a load of 1; a node has as many ports as share its circuits.
+    slowness: f64,
+    /// Circuits in each turn.
+    taken: Vec<u64>,
+    /// A bit a turn: whether it is full.
+    full: Vec<u64>,
+}
+
+impl Resource {
+    fn clear(&mut self, room: u64, slowness: f64) {
+        (self.room, self.slowness) = (room, slowness);
+        self.taken.clear();
+        self.full.clear();
+    }
+
+    fn take(&mut self, turn: usize) {
+        if self.taken.len() <= turn {
+            self.taken.resize(turn + 1, 0);
+            self.full.resize(turn / 64 + 1, 0);
+        }
+        self.taken[turn] += 1;
+        if self.taken[turn] >= self.room {
+            self.full[turn / 64] |= 1 << (turn % 64);
+        }
+    }
+}
+
+/// Arranges rounds, one after another: its memory is used again.
+#[derive(Debug)]
+pub(super) struct Arranger {
+    topology: Arc<dyn Topology>,
+    /// The number of each link, and after them of each sender and each receiver, among the resources of the round, from 1; 0 for none yet.
+    numbers: Numbers,
+    resources: Vec<Resource>,
+    /// Resources in use in this round.
+    used: Vec<u64>,
+    /// The circuits of the round: turn, load, and where what they need begins in `needs`.
+    placed: Vec<(usize, u64, usize)>,
+    needs: Vec<usize>,
+}
+
+/// Numbers by key: in an array unless that would be large.
+#[derive(Debug)]
+enum Numbers {
+    Array(Vec<u32>),
+    Map(HashMap<u64, u32>),
+}
+
+impl Numbers {
+    fn of(&mut self, key: u64) -> &mut u32 {
+        match self {
+            Self::Array(numbers) => &mut numbers[key as usize],
+            Self::Map(numbers) => numbers.entry(key).or_default(),
+        }
+    }
+}
+
+impl Arranger {
+    pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
+        /// 64 MiB of numbers.
+        const MOST_IN_ARRAY: u64 = 1 << 24;
+        let keys = topology.link_slots().saturating_add(2 * topology.nodes());
+        let numbers = match keys {
+            0..=MOST_IN_ARRAY => Numbers::Array(vec![0; keys as usize]),
+            _ => Numbers::Map(HashMap::new()),
+        };
+        Self {
+            topology: Arc::clone(topology),
+            numbers,
+            resources: Vec::new(),
+            used: Vec::new(),
+            placed: Vec::new(),
+            needs: Vec::new(),
+        }
+    }
+
+    /// How first fit arranges a step; `None` where there is too much to arrange.
+    pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<Turns> {
+        let crossings = step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
+        if crossings > MOST_CROSSINGS {
+            return None;
+        }
+        for key in self.used.drain(..) {
+            *self.numbers.of(key) = 0;
+        }
+        let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
+        circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
+        let mut full = Vec::new();
+        // Of each turn the longest circuit: the first in it.
+        let mut hops: Vec<u64> = Vec::new();
+        self.placed.clear();
+        self.needs.clear();
+        for t in circuits {
+            let first = self.needs.len();
+            self.add_needs(t, step, room);
+            full.clear();
+            for resource in &self.needs[first..] {
+                let other = &self.resources[*resource].full;
+                if full.len() < other.len() {
+                    full.resize(other.len(), 0);
+                }
+                full.iter_mut().zip(other).for_each(|(set, bits): (&mut u64, _)| *set |= bits);
+            }
+            let word = full.iter().position(|bits| *bits != u64::MAX).unwrap_or(full.len());
+            let turn = word * 64 + full.get(word).map_or(0, |bits| bits.trailing_ones() as usize);
+            for resource in &self.needs[first..] {
+                self.resources[*resource].take(turn);
+            }
+            if hops.len() <= turn {
+                hops.resize(turn + 1, t.hops.into());
+            }
+            self.placed.push((turn, t.load, first));
+        }
+        let arranged = Arranged { hops: hops.iter().sum(), ..self.loads(hops.len()) };
+        Some(Turns { count: hops.len() as u64, arranged: Some(arranged) })
+    }
+
+    /// What is carried in so many turns.
+    fn loads(&self, turns: usize) -> Arranged {
+        let mut longest = vec![(0.0_f64, 0.0_f64); turns];
+        let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
+        for ((turn, load, first), end) in self.placed.iter().zip(ends) {
+            let (mut alone, mut shared) = (1.0_f64, 1.0_f64);
+            for resource in self.needs[*first..end].iter().map(|i| &self.resources[*i]) {
+                alone = alone.max(resource.slowness);
+                shared = shared.max(resource.slowness * resource.taken[*turn] as f64);
+            }
+            let (of_alone, of_shared) = &mut longest[*turn];
+            *of_alone = of_alone.max(alone * *load as f64);
+            *of_shared = of_shared.max(shared * *load as f64);
+        }
+        let add = |sum: Arranged, (alone, shared): &(f64, f64)| Arranged {
+            alone: sum.alone + alone,
+            multiplexed: sum.multiplexed + shared,
+            ..sum
+        };
+        longest.iter().fold(Arranged::default(), add)
+    }
+
+    /// The resources that a circuit needs: its links, and the ports at either end where they are counted.
+    fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, room: Room) {
+        let mut needed = std::mem::take(&mut self.needs);
+        let topology = Arc::clone(&self.topology);
+        let way = t.way.checked_sub(1).map(|i| &step.ways[i as usize]);
+        // It was a route when the step was measured.
+        let _ = topology.route(t.from.into(), t.to.into(), way, &mut |run| {
+            needed.extend((0..run.len).map(|i| {
+                let link = run.first + i * run.stride;
+                self.resource(link, room.link, 1.0 / topology.bandwidth(link))
+            }));
+        });
+        if let Some(ports) = room.ports {
+            let sender = topology.link_slots() + u64::from(t.from);
+            let receiver = topology.link_slots() + topology.nodes() + u64::from(t.to);
+            let all = ports.saturating_mul(room.link);
+            needed.extend([sender, receiver].map(|key| self.resource(key, all, 1.0 / ports as f64)));
+        }
+        self.needs = needed;
+    }
+
+    fn resource(&mut self, key: u64, room: u64, slowness: f64) -> usize {
+        let number = self.numbers.of(key);
+        if *number == 0 {
+            self.used.push(key);
+            *number = self.used.len() as u32;
+            if self.resources.len() < self.used.len() {
+                self.resources.push(Resource::default());
+            }
+            self.resources[self.used.len() - 1].clear(room, slowness);
+        }
+        *number as usize - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cost::model::test_steps::price;
+
+    fn startups(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> (f64, String) {
+        let price = price(topology, &format!("free:model=circuit,startup_us=1,{machine}"), &[sends]);
+        (price.parts.startup.unwrap(), price.note.unwrap_or_default())
+    }
+
+    fn shift(nodes: u32, by: u32) -> Vec<(u32, u32, u64)> {
+        (0..nodes).map(|i| (i, (i + by) % nodes, 1)).collect()
+    }
+
+    #[test]
+    fn five_arcs_of_two_links_around_a_ring_of_five_take_three_turns() {
+        assert_eq!(startups("ring:5", "virtual_channels=1", &shift(5, 2)).0, 3.0);
+        assert_eq!(startups("ring:5", "virtual_channels=2", &shift(5, 2)), (1.0, String::new()));
+        assert_eq!(startups("ring:6", "virtual_channels=1", &shift(6, 2)).0, 2.0);
+        assert_eq!(startups("ring:6", "virtual_channels=1", &shift(6, 3)).0, 3.0);
+    }
+
+    #[test]
+    fn ports_have_room_for_as_many_circuits_as_links_have() {
+        // Two circuits share a link; all three leave one node.
+        let sends = [(0, 1, 1), (0, 2, 1), (0, 7, 1)];
+        assert_eq!(startups("mesh:8", "virtual_channels=1,ports=all", &sends).0, 3.0);
+        assert_eq!(startups("ring:8", "virtual_channels=1,ports=all", &sends).0, 2.0);
+        assert_eq!(startups("ring:8", "virtual_channels=1,ports=1", &sends).0, 3.0);
+        assert_eq!(startups("ring:8", "virtual_channels=2,ports=1", &sends).0, 2.0);
+    }
+
+    #[test]
+    fn each_turn_has_the_hops_and_bytes_of_its_own_circuits() {
+        let parts = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
+            let parts = price(topology, &format!("free:model=circuit,byte_us=1,hop_us=1,{machine}"), &[sends]).parts;
+            [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
+        };
+        // Of 11 arcs of 5 links two fit beside each other: six turns of equal messages.
+        let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
+        assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
+        // All over one link, one by one.
+        let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
+        assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
+        // Two at a time share it: the long one with the shortest circuit left, and alone with none.
+        assert_eq!(parts("mesh:6", "virtual_channels=2,ports=all", &gather), [9.0, 1002.0, 2.0]);
+        assert_eq!(parts("mesh:6", "virtual_channels=5,ports=all", &gather), [5.0, 1000.0, 4000.0]);
+    }
+
+    #[test]
+    fn what_is_too_much_to_arrange_is_said_to_take_at_least_the_fullest_links_turns() {
+        // 2100 circuits over 2100 links each: more than 2^22.
+        let far: Vec<_> = (0..2100).map(|i| (i, i + 2100, 1)).collect();
+        let (turns, note) = startups("mesh:4200", "virtual_channels=1", &far);
+        assert_eq!(turns, 2100.0);
+        assert_eq!(
+            note,
+            "priced in turns, at least 2100 in all: up to 2100 circuits at once on a link with virtual_channels=1; a round of more than 4194304 circuits \
+             times links is not arranged"
+        );
+        let (_, note) = startups("mesh:40", "virtual_channels=1", &[(0, 20, 1), (1, 21, 1)]);
+        assert_eq!(note, "priced in turns: up to 2 circuits at once on a link with virtual_channels=1");
+    }
+}

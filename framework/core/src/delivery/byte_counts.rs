@@ -1,0 +1,320 @@
+//! The second kind of exchange: amounts instead of blocks.
+//!
+//! Some algorithms forget where data comes from: they deal out what they hold element by element, so that every message is about as long as
+//! every other (Liu, Wang & Prasanna, section 3; Bader et al.). There a node holds *so many bytes for each destination*, and what is proved is
+//! that none are lost or made on the way and that all end where they should: `verified` is then `amounts`.
+//!
+//! A node's holdings are one number a destination. What a node dealt stays with it as it was, with a note of who got which hand; only when a
+//! receiver needs to know what it holds are the notes settled, for all nodes that share their receivers together. That costs a few operations a
+//! node and destination, however many hands there are: an exchange of a full matrix takes time in proportion to its N x N entries.
+
+use crate::delivery::boxes::{Layout, NodeSet, Selection};
+use crate::delivery::collective::BlockSizes;
+use crate::delivery::fault::{Count, Fault, Place};
+use crate::delivery::placement::Placement;
+use crate::limits;
+use dealing::Dealt;
+use pattern::Pattern;
+use std::fmt;
+use std::sync::Arc;
+
+mod dealing;
+mod pattern;
+mod sending;
+
+/// How big things are, which a schedule of amounts depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Units {
+    /// Bytes of each block when sizes are uniform.
+    pub block_bytes: u64,
+    /// Bytes of the unit that is dealt out.
+    pub element_bytes: u64,
+}
+
+/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`.
+#[derive(Debug, Clone, Copy, Hash)]
+pub struct Deal<'a> {
+    /// Who deals.
+    pub node: u64,
+    /// How many hands there are.
+    pub hands: u64,
+    /// Cards after which the deal begins again.
+    pub cycle: u64,
+    /// The hand the first card goes to.
+    pub first: u64,
+    /// For each destination the card its elements begin with; empty for 0 everywhere.
+    pub starts: &'a [u32],
+    /// For each destination what is added to `first`; empty for 0 everywhere.
+    pub firsts: &'a [u32],
+}
+
+/// One send of amounts.
+#[derive(Debug, Clone, Copy, Hash)]
+pub struct Portion<'a> {
+    /// Sender.
+    pub from: u64,
+    /// Receiver.
+    pub to: u64,
+    /// Sender and receiver may be the same.
+    pub local: bool,
+    /// What goes.
+    pub what: What<'a>,
+}
+
+/// What a send of amounts takes.
+#[derive(Debug, Clone, Copy, Hash)]
+pub enum What<'a> {
+    /// A hand of what was dealt.
+    Hand(u64),
+    /// All that the sender holds for these destinations.
+    For(NodeSet<'a>),
+    /// So many bytes for each of these destinations.
+    Named(&'a [(u64, u64)]),
+}
+
+/// A number of elements for one destination. Narrow where all that anybody can hold for one destination fits: the table of a large exchange is
+/// gigabytes, and going through it is what costs time.
+pub trait Cell: Copy + Default + fmt::Debug + Into<u64> {
+    /// From a number that is known to fit.
+    fn of(elements: u64) -> Self;
+}
+
+impl Cell for u32 {
+    fn of(elements: u64) -> Self {
+        elements as Self
+    }
+}
+
+impl Cell for u64 {
+    fn of(elements: u64) -> Self {
+        elements
+    }
+}
+
+/// Who holds how much for whom.
+#[derive(Debug)]
+pub struct Amounts<T> {
+    nodes: usize,
+    sizes: Option<Arc<dyn BlockSizes>>,
+    units: Units,
+    placement: Placement,
+    layout: Layout,
+    selection: Selection,
+    /// Elements that each node holds for each destination; empty for none at all.
+    holdings: Vec<Vec<T>>,
+    /// Holdings no longer needed, whose memory is.
+    spare: Vec<Vec<T>>,
+    /// Whether a node's holdings still are what it started with, and not written down yet.
+    untouched: Vec<bool>,
+    dealt: Vec<Option<Dealt<T>>>,
+    /// Nodes with something dealt.
+    dealers: Vec<u32>,
+    /// Hands sent whose receivers don't know yet what is in them.
+    unsettled: usize,
+    /// No such hand was sent before this step.
+    unsettled_since: u64,
+    /// The pattern last used: nodes of one phase deal alike.
+    pattern: Option<Arc<Pattern>>,
+    /// What arrives at the end of the step: receiver, destination, elements.
+    arriving: Vec<(u32, u32, u64)>,
+    receivers: Vec<u32>,
+    /// Bytes that each node holds.
+    held: Vec<u64>,
+    peak: u64,
+    begun: bool,
+    step: u64,
+    /// Words that hands take.
+    hands: u64,
+}
+
+impl<T: Cell> Amounts<T> {
+    /// Everyone holds what the workload gives them. Block sizes must be multiples of the element.
+    pub fn new(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
+        let nodes = placement.grid().nodes();
+        if nodes != placement.machine_nodes() || !placement.is_identity() {
+            return Err(Fault::BadGrid("a schedule of amounts runs each node on its own, expected a grid of as many nodes as the machine, none placed".to_owned()));
+        }
+        if nodes.saturating_mul(nodes) > limits::HELD_BYTES / size_of::<T>() as u64 {
+            return Err(Fault::Refused(format!(
+                "amounts for each of {nodes} destinations at {nodes} nodes would take {} GiB, at most {} may",
+                nodes.saturating_mul(nodes).saturating_mul(size_of::<T>() as u64) >> 30,
+                limits::HELD_BYTES >> 30
+            )));
+        }
+        if u128::from(units.block_bytes) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
+            return Err(Fault::Refused(format!(
+                "blocks of {} bytes among {nodes} nodes add up beyond 2^63 bytes",
+                units.block_bytes
+            )));
+        }
+        let layout = Layout::new(placement.grid().clone(), false, true, 1);
+        let selection = layout.select_all();
+        let all: Vec<u64> = (0..nodes).collect();
+        let held: Vec<u64> = match &sizes {
+            Some(sizes) => all.iter().map(|from| sizes.total(&[*from], &all)).collect(),
+            None => vec![units.block_bytes.saturating_mul(nodes); nodes as usize],
+        };
+        let nodes = nodes as usize;
+        Ok(Self {
+            nodes,
+            placement,
+            sizes,
+            units: Units { element_bytes: units.element_bytes.max(1), ..units },
+            layout,
+            selection,
+            holdings: vec![Vec::new(); nodes],
+            spare: Vec::new(),
+            untouched: vec![true; nodes],
+            dealt: (0..nodes).map(|_| None).collect(),
+            dealers: Vec::new(),
+            unsettled: 0,
+            unsettled_since: 0,
+            pattern: None,
+            arriving: Vec::new(),
+            receivers: Vec::new(),
+            held,
+            peak: 0,
+            begun: false,
+            step: 0,
+            hands: 0,
+        })
+    }
+
+    /// Begins the next step.
+    pub fn begin_step(&mut self) {
+        self.step += 1;
+    }
+
+    /// All that a node holds, by destination; it holds nothing any more.
+    fn take_all(&mut self, node: usize) -> Result<Vec<T>, Fault> {
+        self.write_down(node)?;
+        Ok(std::mem::take(&mut self.holdings[node]))
+    }
+
+    /// Makes sure that a node's holdings are in the table.
+    fn write_down(&mut self, node: usize) -> Result<(), Fault> {
+        if !self.holdings[node].is_empty() {
+            return Ok(());
+        }
+        let mut row = self.spare.pop().unwrap_or_default();
+        row.clear();
+        if std::mem::take(&mut self.untouched[node]) {
+            row.reserve_exact(self.nodes);
+            for to in 0..self.nodes {
+                row.push(T::of(self.elements(node, to)?));
+            }
+        } else {
+            row.resize(self.nodes, T::default());
+        }
+        self.holdings[node] = row;
+        Ok(())
+    }
+
+    /// What `from` has for `to` in the beginning.
+    fn elements(&self, from: usize, to: usize) -> Result<u64, Fault> {
+        let bytes = self.sizes.as_ref().map_or(self.units.block_bytes, |s| s.bytes(from as u64, to as u64));
+        let element = self.units.element_bytes;
+        if element == 1 {
+            return Ok(bytes);
+        }
+        if bytes.is_multiple_of(element) {
+            return Ok(bytes / element);
+        }
+        Err(Fault::Refused(format!(
+            "node {from} has {bytes} bytes for node {to}, which is no multiple of the element of {element} bytes that is dealt out"
+        )))
+    }
+
+    /// Ends the step: what was sent has arrived.
+    pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
+        let mut arriving = std::mem::take(&mut self.arriving);
+        for (to, destination, elements) in arriving.drain(..) {
+            self.write_down(to as usize)?;
+            add(&mut self.holdings[to as usize][destination as usize], elements);
+        }
+        self.arriving = arriving;
+        for receiver in self.receivers.drain(..) {
+            self.peak = self.peak.max(self.held[receiver as usize]);
+        }
+        if anything && !std::mem::replace(&mut self.begun, true) {
+            self.peak = self.held.iter().copied().max().unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    /// Proves that all bytes are where they should be.
+    pub fn verify(&mut self) -> Result<(), Fault> {
+        self.settle(self.step + 1)?;
+        let unsent = self.dealers.iter().filter_map(|n| Some((*n, self.dealt[*n as usize].as_ref()?.first_unsent()?)));
+        if let Some((node, hand)) = unsent.min() {
+            return Err(Fault::HandUnsent { step: self.step, node: u64::from(node), hand });
+        }
+        let (mut astray, mut nodes, mut first) = (0_u64, 0_u64, None);
+        for node in 0..self.nodes {
+            self.write_down(node)?;
+            let held = std::mem::take(&mut self.holdings[node]);
+            let held = held.into_iter().map(Into::<u64>::into);
+            let others = held.enumerate().filter(|(d, amount)| *d != node && *amount > 0);
+            let mut any = false;
+            for (destination, amount) in others {
+                any = true;
+                astray += amount;
+                first.get_or_insert((node as u64, destination as u64, amount));
+            }
+            nodes += u64::from(any);
+        }
+        let Some((node, destination, amount)) = first else { return Ok(()) };
+        let element = self.units.element_bytes;
+        Err(Fault::Astray {
+            step: self.step,
+            node: place(node),
+            destination,
+            bytes: Count(amount * element, "byte"),
+            all: Count(astray * element, "byte"),
+            nodes: Count(nodes, "node"),
+        })
+    }
+
+    /// The step under way, from 1.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Who runs what: every node itself.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// How sets of destinations are laid out.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What loads are to be divided by to be in blocks, where those are counted: loads are bytes.
+    pub fn parts(&self) -> u64 {
+        if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
+    }
+
+    /// Bytes that each node holds.
+    pub fn held(&self) -> &[u64] {
+        &self.held
+    }
+
+    /// The most bytes that one node held at the end of a step.
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+}
+
+fn add<T: Cell>(cell: &mut T, elements: u64) {
+    *cell = T::of((*cell).into() + elements);
+}
+
+/// In a schedule of amounts every node runs on its own.
+fn place(node: u64) -> Place {
+    Place { logical: node, real: node }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Sends of amounts: a hand, all for some destinations, or so many bytes for each.
+
+use super::dealing::UNSENT;
+use super::{Amounts, Cell, Portion, What, place};
+use crate::delivery::boxes::{Axis, NodeSet, Side};
+use crate::delivery::fault::Fault;
+
+impl<T: Cell> Amounts<T> {
+    /// Carries out one send and returns the bytes that went, `None` if nothing did.
+    pub fn send(&mut self, portion: &Portion<'_>) -> Result<Option<u64>, Fault> {
+        let (from, to) = (portion.from, portion.to);
+        for (role, node) in [("sender", from), ("receiver", to)] {
+            if node >= self.nodes as u64 {
+                return Err(Fault::UnknownNode { step: self.step, role, node, last: self.nodes as u64 - 1 });
+            }
+        }
+        if from == to && !portion.local {
+            return Err(Fault::SentToItself { step: self.step, node: place(from) });
+        }
+        let elements = match portion.what {
+            What::Hand(hand) => self.send_hand(from, to, hand)?,
+            What::For(set) => self.send_all_for(from, to, set)?,
+            What::Named(amounts) => self.send_named(from, to, amounts)?,
+        };
+        let bytes = elements * self.units.element_bytes;
+        self.held[from as usize] -= bytes;
+        self.held[to as usize] += bytes;
+        self.receivers.push(to as u32);
+        Ok((elements > 0).then_some(bytes))
+    }
+
+    fn send_hand(&mut self, from: u64, to: u64, hand: u64) -> Result<u64, Fault> {
+        let step = self.step;
+        let bad = |what: String| Fault::BadPortion { step, from, to, what };
+        let Some(dealt) = &mut self.dealt[from as usize] else {
+            return Err(bad(format!("is hand {hand} of a deal, but node {from} has dealt nothing")));
+        };
+        let hands = dealt.sizes.len();
+        let Some(receiver) = usize::try_from(hand).ok().and_then(|h| dealt.receivers.get_mut(h)) else {
+            return Err(bad(format!("is hand {hand}, but node {from} dealt hands 0 to {}", hands - 1)));
+        };
+        if *receiver != UNSENT {
+            return Err(bad(format!("is hand {hand}, which node {from} has sent already")));
+        }
+        *receiver = to as u32;
+        dealt.steps[hand as usize] = u32::try_from(step).unwrap_or(u32::MAX);
+        if self.unsettled == 0 {
+            self.unsettled_since = step;
+        }
+        self.unsettled += 1;
+        Ok(dealt.sizes[hand as usize])
+    }
+
+    fn send_all_for(&mut self, from: u64, to: u64, set: NodeSet<'_>) -> Result<u64, Fault> {
+        self.settle(self.step)?;
+        self.write_down(from as usize)?;
+        self.layout.widen(&mut self.selection);
+        let narrowed = self.layout.narrow(Side::Destinations, set, &mut self.selection);
+        narrowed.map_err(|what| Fault::BadSet { step: self.step, from, to, side: "destinations", what })?;
+        let held = &mut self.holdings[from as usize];
+        let mut sum = 0;
+        let mut take = |destination: usize| {
+            let amount: u64 = std::mem::take(&mut held[destination]).into();
+            if amount > 0 {
+                sum += amount;
+                self.arriving.push((to as u32, destination as u32, amount));
+            }
+        };
+        match set {
+            NodeSet::One(node) => take(node as usize),
+            NodeSet::Axes([Axis::Range { first, stride, count }]) => {
+                let (first, stride, nodes) = (u64::from(*first), u64::from(*stride), self.nodes as u64);
+                (0..u64::from(*count)).for_each(|i| take(((first + i * stride) % nodes) as usize));
+            }
+            _ => {
+                let members = self.layout.nodes_of(Side::Destinations, self.selection.bits());
+                members.into_iter().for_each(|node| take(node as usize));
+            }
+        }
+        Ok(sum)
+    }
+
+    fn send_named(&mut self, from: u64, to: u64, amounts: &[(u64, u64)]) -> Result<u64, Fault> {
+        self.settle(self.step)?;
+        self.write_down(from as usize)?;
+        let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
+        let bad = |what: String| Fault::BadPortion { step, from, to, what };
+        let mut sum = 0;
+        for &(destination, bytes) in amounts {
+            if destination >= nodes {
+                return Err(bad(format!("names bytes for node {destination}, the last node is {}", nodes - 1)));
+            }
+            if !bytes.is_multiple_of(element) {
+                return Err(bad(format!(
+                    "names {bytes} bytes for node {destination}, expected a multiple of {element}"
+                )));
+            }
+            let held = &mut self.holdings[from as usize][destination as usize];
+            let has: u64 = (*held).into();
+            let Some(rest) = has.checked_sub(bytes / element) else {
+                let has = has * element;
+                return Err(bad(format!(
+                    "names {bytes} bytes for node {destination}, but node {from} holds only {has}"
+                )));
+            };
+            *held = T::of(rest);
+            sum += bytes / element;
+            self.arriving.push((to as u32, destination as u32, bytes / element));
+        }
+        Ok(sum)
+    }
+}

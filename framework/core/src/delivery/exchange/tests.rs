@@ -1,0 +1,378 @@
+//! The exchange fails every kind of wrong schedule, naming step, node and block, and passes right ones.
+
+use super::*;
+use crate::delivery::grid::Grid;
+use proptest::prelude::*;
+
+fn exchange(collective: Collective, radices: &[u64], parts: u32) -> Exchange {
+    let grid = Grid::new(radices).unwrap();
+    let nodes = grid.nodes();
+    Exchange::new(collective, Placement::new(grid, nodes), parts, None).unwrap()
+}
+
+fn rule<'a>(from: u64, to: u64) -> Rule<'a> {
+    Rule {
+        from,
+        to,
+        origins: NodeSet::All,
+        destinations: NodeSet::All,
+        parts: Axis::All,
+        strict: false,
+        copy: false,
+        local: false,
+    }
+}
+
+fn block<'a>(origin: u64, destination: u64, from: u64, to: u64) -> Rule<'a> {
+    Rule { origins: NodeSet::One(origin), destinations: NodeSet::One(destination), strict: true, ..rule(from, to) }
+}
+
+fn step(x: &mut Exchange, sends: &[Rule<'_>]) -> Result<(), Fault> {
+    x.begin_step();
+    for send in sends {
+        x.send(send)?;
+    }
+    x.end_step(!sends.is_empty())
+}
+
+fn message(result: Result<(), Fault>) -> String {
+    result.expect_err("the schedule is wrong").to_string()
+}
+
+/// Direct exchange: in step i everyone sends one block i nodes on.
+fn shift(x: &mut Exchange, n: u64) -> Result<(), Fault> {
+    for distance in 1..n {
+        let sends: Vec<_> = (0..n).map(|v| block(v, (v + distance) % n, v, (v + distance) % n)).collect();
+        step(x, &sends)?;
+    }
+    x.verify()
+}
+
+#[test]
+fn a_direct_exchange_delivers_and_nobody_holds_more_than_their_share() {
+    let mut x = exchange(Collective::AllToAll, &[3, 4], 1);
+    assert_eq!(shift(&mut x, 12), Ok(()));
+    assert_eq!(x.peak(), 12);
+    assert!(x.held().iter().all(|h| *h == 12));
+}
+
+#[test]
+fn a_missing_send_is_named_with_the_block_and_where_it_stayed() {
+    let mut x = exchange(Collective::AllToAll, &[4], 1);
+    for distance in 1..4 {
+        let sends: Vec<_> = (0..4)
+            .filter(|v| (distance, *v) != (2, 1))
+            .map(|v| block(v, (v + distance) % 4, v, (v + distance) % 4))
+            .collect();
+        step(&mut x, &sends).unwrap();
+    }
+    assert_eq!(
+        message(x.verify()),
+        "after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); 1 block in all are missing, at 1 node"
+    );
+}
+
+#[test]
+fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
+    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let passed_on = [block(0, 2, 0, 1), block(0, 2, 1, 2)];
+    assert_eq!(
+        message(step(&mut x, &passed_on)),
+        "step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it arrives at node 1 in this step, and can be sent on in the next)"
+    );
+    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    assert_eq!(step(&mut x, &passed_on[..1]).and_then(|()| step(&mut x, &passed_on[1..])), Ok(()));
+}
+
+#[test]
+fn a_block_cannot_be_sent_twice() {
+    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    step(&mut x, &[block(0, 2, 0, 2)]).unwrap();
+    assert_eq!(
+        message(step(&mut x, &[block(0, 2, 0, 2)])),
+        "step 2: node 0 sends node 2 block 0 -> 2, which it does not hold (it is at node 2, its destination)"
+    );
+}
+
+#[test]
+fn a_copy_of_a_block_cannot_be_delivered_twice() {
+    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 2) }]).unwrap();
+    assert_eq!(
+        message(step(&mut x, &[block(0, 2, 0, 2)])),
+        "step 2: block 0 -> 2 is delivered twice, node 2 has it already"
+    );
+    // Two copies that meet within one step are no better.
+    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 1) }]).unwrap();
+    assert_eq!(
+        message(step(&mut x, &[block(0, 2, 0, 2), block(0, 2, 1, 2)])),
+        "step 2: block 0 -> 2 is delivered twice, node 2 has it already"
+    );
+}
+
+#[test]
+fn nodes_that_do_not_exist_and_sends_to_oneself_are_refused() {
+    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    assert_eq!(
+        message(step(&mut x, &[rule(0, 3)])),
+        "step 1: receiver 3 is unknown, the schedule's grid has nodes 0 to 2"
+    );
+    assert_eq!(
+        message(step(&mut x, &[rule(u64::MAX, 0)])),
+        "step 2: sender 18446744073709551615 is unknown, the schedule's grid has nodes 0 to 2"
+    );
+    assert_eq!(
+        message(step(&mut x, &[rule(1, 1)])),
+        "step 3: node 1 sends to itself, which is no message (mark a local copy as such)"
+    );
+    assert_eq!(step(&mut x, &[Rule { local: true, ..rule(1, 1) }]), Ok(()));
+}
+
+#[test]
+fn a_set_that_makes_no_sense_is_named() {
+    let mut x = exchange(Collective::AllToAll, &[3, 4], 1);
+    let axes = [Axis::All];
+    let wrong = Rule { destinations: NodeSet::Axes(&axes), ..rule(0, 1) };
+    assert_eq!(
+        message(step(&mut x, &[wrong])),
+        "step 1: in the send from 0 to 1, the set of destinations has 1 axes, the grid has 2"
+    );
+}
+
+#[test]
+fn a_rule_that_selects_nothing_sends_nothing() {
+    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    x.begin_step();
+    assert_eq!(x.send(&Rule { strict: false, ..block(2, 0, 1, 0) }), Ok(None));
+}
+
+#[test]
+fn guests_pass_on_what_others_own() {
+    // Nodes 0 and 1 of the machine; node 2 of the grid is a guest on node 0.
+    let mut placement = Placement::new(Grid::new(&[3]).unwrap(), 2);
+    for (logical, real, owner) in [(0, 0, true), (1, 1, true), (2, 0, false)] {
+        placement.place(logical, real, owner).unwrap();
+    }
+    let mut x = Exchange::new(Collective::AllToAll, placement, 1, None).unwrap();
+    step(&mut x, &[rule(0, 2)]).unwrap(); // all that node 0 has goes to the guest: a local copy
+    assert_eq!(x.held(), [2, 2]);
+    assert_eq!(
+        message(x.verify()),
+        "after step 1: block 0 -> 0 was never delivered to node 0 (it is at node 2 (on node 0 of the machine)); 3 blocks in all are missing, at 2 nodes"
+    );
+    step(&mut x, &[block(0, 0, 2, 0), block(0, 1, 2, 1), block(1, 0, 1, 0)]).unwrap();
+    assert_eq!(x.verify(), Ok(()));
+}
+
+#[test]
+fn placements_that_leave_somebody_out_are_refused() {
+    let grid = || Grid::new(&[3]).unwrap();
+    let text = |p: Placement| Exchange::new(Collective::AllToAll, p, 1, None).unwrap_err().to_string();
+    assert_eq!(
+        text(Placement::new(grid(), 2)),
+        "the schedule's grid: it has 3 nodes and the machine 2: every node must be placed"
+    );
+    let mut p = Placement::new(grid(), 2);
+    p.place(0, 0, true).unwrap();
+    assert_eq!(
+        p.place(0, 1, true).unwrap_err().to_string(),
+        "the schedule's grid: node 0 is placed twice, on nodes 0 and 1"
+    );
+    assert_eq!(
+        p.place(1, 0, true).unwrap_err().to_string(),
+        "the schedule's grid: node 0 of the machine has two owners, nodes 0 and 1"
+    );
+    assert_eq!(
+        p.place(3, 0, true).unwrap_err().to_string(),
+        "the schedule's grid: node 3 is placed on node 0, but the grid has 3 nodes and the machine 2"
+    );
+    assert_eq!(text(p.clone()), "the schedule's grid: node 2 is placed nowhere");
+    p.place(2, 0, false).unwrap();
+    assert_eq!(text(p), "the schedule's grid: node 1 of the machine has no owner");
+}
+
+#[test]
+fn a_broadcast_may_waste_but_must_reach_everyone() {
+    let copy = |from, to| Rule { copy: true, ..rule(from, to) };
+    let mut x = exchange(Collective::Broadcast { root: 1 }, &[4], 1);
+    step(&mut x, &[copy(1, 0)]).unwrap();
+    step(&mut x, &[copy(0, 2), copy(1, 2)]).unwrap();
+    assert_eq!(x.held(), [1, 1, 1, 0], "what came twice is held once");
+    assert_eq!(
+        message(x.verify()),
+        "after step 2: the root's block was never delivered to node 3 (it is at node 0); 1 block in all are missing, at 1 node"
+    );
+    step(&mut x, &[copy(2, 3)]).unwrap();
+    assert_eq!(x.verify(), Ok(()));
+}
+
+#[test]
+fn parts_of_blocks_travel_apart() {
+    let part = |k, from, to| Rule {
+        copy: true,
+        parts: Axis::Range { first: k, stride: 1, count: 1 },
+        strict: true,
+        ..rule(from, to)
+    };
+    let mut x = exchange(Collective::Broadcast { root: 0 }, &[2], 2);
+    step(&mut x, &[part(1, 0, 1)]).unwrap();
+    assert_eq!(
+        message(x.verify()),
+        "after step 1: part 0 of the root's block was never delivered to node 1 (it is at node 0); 1 block in all are missing, at 1 node"
+    );
+    step(&mut x, &[part(0, 0, 1)]).unwrap();
+    assert_eq!(x.verify(), Ok(()));
+}
+
+#[test]
+fn scatter_gather_allgather_and_permutation_end_where_they_should() {
+    let mut scatter = exchange(Collective::Scatter { root: 2 }, &[3], 1);
+    assert_eq!(scatter.held(), [0, 0, 3]);
+    let to = |d| Rule { destinations: NodeSet::One(d), strict: true, ..rule(2, d) };
+    step(&mut scatter, &[to(0), to(1)]).unwrap();
+    assert_eq!(scatter.verify(), Ok(()));
+
+    let mut gather = exchange(Collective::Gather { root: 2 }, &[3], 1);
+    step(&mut gather, &[rule(0, 1)]).unwrap();
+    step(&mut gather, &[rule(1, 2)]).unwrap();
+    assert_eq!(gather.verify(), Ok(()));
+
+    let mut gossip = exchange(Collective::AllGather, &[3], 1);
+    for _ in 0..2 {
+        let sends: Vec<_> = (0..3).map(|v| Rule { copy: true, ..rule(v, (v + 1) % 3) }).collect();
+        step(&mut gossip, &sends).unwrap();
+    }
+    assert_eq!(gossip.verify(), Ok(()));
+
+    let rotate = Collective::Permutation { name: "rotate".to_owned(), to: [1, 2, 0].into() };
+    let mut x = exchange(rotate, &[3], 1);
+    assert!(x.verify().is_err());
+    x.begin_step();
+    assert_eq!(
+        x.send(&Rule { destinations: NodeSet::One(1), ..rule(0, 1) }).unwrap_err().to_string(),
+        "step 1: in the send from 0 to 1, the set of destinations can't be used in a permutation, whose blocks are known by their origins"
+    );
+    step(&mut x, &[rule(0, 1), rule(1, 2), rule(2, 0)]).unwrap();
+    assert_eq!(x.verify(), Ok(()));
+}
+
+#[derive(Debug)]
+struct OriginSized;
+
+impl BlockSizes for OriginSized {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        10 * origin + destination
+    }
+    fn largest(&self) -> u64 {
+        22
+    }
+}
+
+#[test]
+fn loads_are_bytes_where_blocks_differ() {
+    let grid = Grid::new(&[3]).unwrap();
+    let mut x = Exchange::new(Collective::AllToAll, Placement::new(grid, 3), 1, Some(Arc::new(OriginSized))).unwrap();
+    assert_eq!(x.held(), [1 + 2, 10 + 11 + 12, 20 + 21 + 22]);
+    x.begin_step();
+    assert_eq!(x.send(&block(1, 2, 1, 2)), Ok(Some(12)));
+    assert_eq!(x.held(), [3, 21, 75]);
+}
+
+#[derive(Debug)]
+struct Huge;
+
+impl BlockSizes for Huge {
+    fn bytes(&self, _: u64, _: u64) -> u64 {
+        1 << 59
+    }
+    fn largest(&self) -> u64 {
+        1 << 59
+    }
+}
+
+#[test]
+fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
+    let with = |parts| {
+        let grid = Grid::new(&[3]).unwrap();
+        Exchange::new(Collective::AllToAll, Placement::new(grid, 3), parts, Some(Arc::new(Huge)))
+    };
+    assert!(with(1).is_ok(), "9 blocks of 2^59");
+    for parts in [2, 4096] {
+        assert_eq!(
+            with(parts).unwrap_err().to_string(),
+            format!("its blocks, in {parts} parts each, add up beyond 2^63")
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// However much comes twice, from many senders in one step, nobody ever holds more than exists.
+    #[test]
+    fn nobody_holds_more_than_exists(
+        broadcast in any::<bool>(),
+        parts in 1_u32..4,
+        steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
+    ) {
+        let collective = if broadcast { Collective::Broadcast { root: 3 } } else { Collective::AllGather };
+        let exists = u64::from(parts) * if broadcast { 1 } else { 8 };
+        let mut x = exchange(collective, &[8], parts);
+        let mut peak = x.held().iter().copied().max().unwrap_or(0);
+        for sends in steps {
+            x.begin_step();
+            let mut anything = false;
+            for (from, distance, first, count, all) in sends {
+                let axes = [Axis::Range { first: first as u32, stride: 1, count }];
+                let origins = if all || broadcast { NodeSet::All } else { NodeSet::Axes(&axes) };
+                let part = Axis::Range { first: first as u32 % parts, stride: 1, count: 1 };
+                let parts = if all { Axis::All } else { part };
+                let send = Rule { origins, parts, copy: true, ..rule(from, (from + distance) % 8) };
+                anything |= x.send(&send).unwrap().is_some();
+            }
+            x.end_step(anything).unwrap();
+            peak = x.held().iter().copied().fold(peak, u64::max);
+            for node in 0..8 {
+                let blocks: u64 = x.holdings.of(node).map(|b| x.layout.count(b)).sum();
+                prop_assert_eq!(x.held()[node as usize], blocks, "node {}", node);
+            }
+            prop_assert!(x.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.peak(), peak, exists);
+        }
+    }
+
+    /// However blocks are shuffled about, a final direct delivery of whatever is held proves right, and leaving one out doesn't.
+    #[test]
+    fn shuffled_blocks_are_still_followed(
+        radices in prop_oneof![Just(vec![6]), Just(vec![2, 3]), Just(vec![2, 2, 2]), Just(vec![70])],
+        moves in prop::collection::vec((0_u64..70, 0_u64..70, 0_u64..70, 1_u32..5), 0..40),
+        forget in 0_u64..70,
+    ) {
+        let n: u64 = radices.iter().product();
+        let mut x = exchange(Collective::AllToAll, &radices, 1);
+        for (from, to, first, count) in moves {
+            let (from, to) = (from % n, to % n);
+            let last = *radices.last().unwrap();
+            let mut axes = vec![Axis::All; radices.len()];
+            let count = count.min(last as u32);
+            *axes.last_mut().unwrap() = Axis::Range { first: (first % last) as u32, stride: 1, count };
+            if from != to {
+                step(&mut x, &[Rule { destinations: NodeSet::Axes(&axes), ..rule(from, to) }]).unwrap();
+            }
+        }
+        prop_assert_eq!(x.held().iter().sum::<u64>(), n * n, "no block is lost");
+        let forget = forget % n;
+        let deliver = |x: &mut Exchange, d: u64| {
+            let sends: Vec<_> =
+                (0..n).filter(|v| *v != d).map(|v| Rule { destinations: NodeSet::One(d), ..rule(v, d) }).collect();
+            step(x, &sends).unwrap();
+        };
+        for d in (0..n).filter(|d| *d != forget) {
+            deliver(&mut x, d);
+        }
+        let complete = x.verify().is_ok();
+        deliver(&mut x, forget);
+        prop_assert_eq!(x.verify(), Ok(()));
+        prop_assert!(!complete || x.held().iter().all(|h| *h == n));
+    }
+}

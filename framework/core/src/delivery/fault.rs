@@ -1,0 +1,231 @@
+//! What a schedule can do wrong, and where.
+
+use crate::network::topology::RouteError;
+use std::fmt;
+
+/// A block, by nodes of the machine; a side that a collective doesn't tell blocks apart by is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// Where it comes from.
+    pub origin: Option<u64>,
+    /// Where it goes.
+    pub destination: Option<u64>,
+    /// Which part of it, where blocks are split.
+    pub part: Option<u64>,
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(part) = self.part {
+            write!(f, "part {part} of ")?;
+        }
+        match (self.origin, self.destination) {
+            (Some(o), Some(d)) => write!(f, "block {o} -> {d}"),
+            (Some(o), None) => write!(f, "the block of node {o}"),
+            (None, Some(d)) => write!(f, "the block for node {d}"),
+            (None, None) => write!(f, "the root's block"),
+        }
+    }
+}
+
+/// A node of the schedule's grid, with the node of the machine that runs it where the two differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// In the schedule's grid.
+    pub logical: u64,
+    /// On the machine.
+    pub real: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {}", self.logical)?;
+        if self.logical == self.real { Ok(()) } else { write!(f, " (on node {} of the machine)", self.real) }
+    }
+}
+
+/// A broken rule: the schedule does not do what it should. Steps count from 1 and include those in which nothing was sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A node number out of range.
+    #[error("step {step}: {role} {node} is unknown, the schedule's grid has nodes 0 to {last}")]
+    UnknownNode {
+        /// The step.
+        step: u64,
+        /// Sender or receiver.
+        role: &'static str,
+        /// The number.
+        node: u64,
+        /// The highest that exists.
+        last: u64,
+    },
+    /// Sender and receiver are the same, and the send isn't marked as a local copy.
+    #[error("step {step}: {node} sends to itself, which is no message (mark a local copy as such)")]
+    SentToItself {
+        /// The step.
+        step: u64,
+        /// The node.
+        node: Place,
+    },
+    /// A strict send of what the sender doesn't hold.
+    #[error("step {step}: {from} sends {to} {block}, which it does not hold{whereabouts}")]
+    NotHeld {
+        /// The step.
+        step: u64,
+        /// The sender.
+        from: Place,
+        /// The receiver.
+        to: Place,
+        /// The first such block.
+        block: Block,
+        /// Where the block is instead.
+        whereabouts: Whereabouts,
+    },
+    /// A block reached a node that has it.
+    #[error("step {step}: {block} is delivered twice, {node} has it already")]
+    DeliveredTwice {
+        /// The step.
+        step: u64,
+        /// The receiver.
+        node: Place,
+        /// The first such block.
+        block: Block,
+    },
+    /// The schedule ended too early.
+    #[error(
+        "after step {step}: {block} was never delivered to {node}{whereabouts}; {missing} in all are missing, at {nodes}"
+    )]
+    NeverDelivered {
+        /// The last step.
+        step: u64,
+        /// Who should have it.
+        node: Place,
+        /// The first such block.
+        block: Block,
+        /// Where the block is instead.
+        whereabouts: Whereabouts,
+        /// How many are missing.
+        missing: Count,
+        /// How many nodes miss some.
+        nodes: Count,
+    },
+    /// A set that makes no sense in the schedule's grid.
+    #[error("step {step}: in the send from {from} to {to}, the set of {side} {what}")]
+    BadSet {
+        /// The step.
+        step: u64,
+        /// The sender.
+        from: u64,
+        /// The receiver.
+        to: u64,
+        /// Which set.
+        side: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A route that doesn't exist.
+    #[error("step {step}: the message from node {from} to node {to} can't be routed: {source}")]
+    BadRoute {
+        /// The step.
+        step: u64,
+        /// The sender, on the machine.
+        from: u64,
+        /// The receiver, on the machine.
+        to: u64,
+        /// Why.
+        source: RouteError,
+    },
+    /// A grid or a placement that doesn't fit the machine.
+    #[error("the schedule's grid: {0}")]
+    BadGrid(String),
+    /// A deal that makes no sense.
+    #[error("after step {step}: node {node} {what}")]
+    BadDeal {
+        /// The last step.
+        step: u64,
+        /// Who deals.
+        node: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A send of what can't be sent.
+    #[error("step {step}: what node {from} sends node {to} {what}")]
+    BadPortion {
+        /// The step.
+        step: u64,
+        /// The sender.
+        from: u64,
+        /// The receiver.
+        to: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// The schedule ended with something dealt and not sent.
+    #[error("after step {step}: node {node} has not sent hand {hand} of what it dealt")]
+    HandUnsent {
+        /// The last step.
+        step: u64,
+        /// Who dealt.
+        node: u64,
+        /// The first such hand.
+        hand: u64,
+    },
+    /// The schedule of amounts ended too early.
+    #[error(
+        "after step {step}: {node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
+    )]
+    Astray {
+        /// The last step.
+        step: u64,
+        /// Who has them.
+        node: Place,
+        /// Who should.
+        destination: u64,
+        /// How many.
+        bytes: Count,
+        /// Of how many.
+        all: Count,
+        /// How many nodes hold some.
+        nodes: Count,
+    },
+    /// No broken rule: the case asks for more than can be followed, or for what doesn't go together.
+    #[error("{0}")]
+    Refused(String),
+    /// A call at the wrong time.
+    #[error("{0}")]
+    OutOfOrder(&'static str),
+}
+
+/// Where a block is that isn't where it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// Another node holds it.
+    At(Place),
+    /// It is on its way there in this very step.
+    Arriving(Place),
+    /// Its destination holds it.
+    Delivered(Place),
+    /// There is no such block.
+    Nowhere,
+}
+
+impl fmt::Display for Whereabouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(place) => write!(f, " (it is at {place})"),
+            Self::Arriving(place) => write!(f, " (it arrives at {place} in this step, and can be sent on in the next)"),
+            Self::Delivered(place) => write!(f, " (it is at {place}, its destination)"),
+            Self::Nowhere => write!(f, " (nobody holds such a block)"),
+        }
+    }
+}
+
+/// A number with its noun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count(pub u64, pub &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
+    }
+}

@@ -1,0 +1,170 @@
+//! Who holds what: for every node a short list of boxes.
+//!
+//! A node's boxes lie one after another in one vector, each with its count in front, so that a look through them reads memory in order:
+//! with thousands of nodes that, not the arithmetic, is what a send costs. (Chained slots in one arena, which move whole boxes without
+//! copying, were slower by half.) A box that goes in part is split by intersection; what stays and what arrives is joined with its
+//! neighbours, so that in the algorithms of the papers a list stays two or three boxes long however many blocks a node holds.
+
+use crate::delivery::boxes::{Cut, Layout, Selection};
+
+/// Boxes of all nodes. A *record* is a box with its count of blocks in front.
+#[derive(Debug)]
+pub struct Holdings {
+    /// Words of a record.
+    record: usize,
+    lists: Vec<Vec<u64>>,
+    // Kept from call to call, so that no send allocates.
+    inner: Vec<u64>,
+    scratch: Vec<u64>,
+    rest: Vec<u64>,
+}
+
+/// The box of a record.
+pub fn bits(record: &[u64]) -> &[u64] {
+    &record[1..]
+}
+
+/// The number of blocks in a record's box.
+pub fn count(record: &[u64]) -> u64 {
+    record[0]
+}
+
+impl Holdings {
+    /// Empty lists for `nodes` nodes.
+    pub fn new(layout: &Layout, nodes: usize) -> Self {
+        let record = layout.words() + 1;
+        Self {
+            record,
+            lists: vec![Vec::new(); nodes],
+            inner: vec![0; record],
+            scratch: vec![0; record],
+            rest: Vec::new(),
+        }
+    }
+
+    /// Words of a record.
+    pub fn record_words(&self) -> usize {
+        self.record
+    }
+
+    /// The boxes of a node.
+    pub fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
+        self.lists[node as usize].chunks_exact(self.record).map(bits)
+    }
+
+    /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands out the records.
+    pub fn select(
+        &mut self,
+        layout: &Layout,
+        node: u64,
+        selection: &Selection,
+        keep: bool,
+        mut found: impl FnMut(&[u64]),
+    ) {
+        let (size, list, inner) = (self.record, &mut self.lists[node as usize], &mut self.inner);
+        // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it. The newest boxes are at
+        // the end and most often asked for.
+        let mut wanted = selection.count();
+        let mut at = list.len();
+        while at > 0 && wanted > 0 {
+            at -= size;
+            let held = &list[at..at + size];
+            match layout.cut(bits(held), count(held), selection, &mut inner[1..]) {
+                Cut::Nothing => continue,
+                Cut::Whole => {
+                    wanted = wanted.saturating_sub(count(held));
+                    found(held);
+                }
+                Cut::Part(part) => {
+                    wanted = wanted.saturating_sub(part);
+                    inner[0] = part;
+                    found(inner);
+                    if !keep {
+                        let rest = &mut self.rest;
+                        layout.subtract(bits(held), bits(inner), &mut self.scratch[1..], |piece| {
+                            rest.push(layout.count(piece));
+                            rest.extend_from_slice(piece);
+                        });
+                    }
+                }
+            }
+            if !keep {
+                remove(list, at, size);
+            }
+        }
+        if self.rest.is_empty() {
+            return;
+        }
+        let rest = std::mem::take(&mut self.rest);
+        for record in rest.chunks_exact(size) {
+            self.insert(layout, node, record);
+        }
+        self.rest = rest;
+        self.rest.clear();
+    }
+
+    /// Adds a record, none of whose blocks the node holds, to the node's list, joining it with what it fits.
+    pub fn insert(&mut self, layout: &Layout, node: u64, record: &[u64]) {
+        let (size, list, new) = (self.record, &mut self.lists[node as usize], &mut self.scratch);
+        new.copy_from_slice(record);
+        // Each join makes the box larger; a larger box may fit others, so look again until none does.
+        let mut at = list.len();
+        while at > 0 {
+            at -= size;
+            if layout.join(&mut new[1..], bits(&list[at..at + size])) {
+                new[0] += list[at];
+                remove(list, at, size);
+                at = list.len();
+            }
+        }
+        list.extend_from_slice(new);
+    }
+
+    /// Adds a box, none of whose blocks the node holds.
+    pub fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64]) {
+        let mut record = vec![layout.count(bits)];
+        record.extend_from_slice(bits);
+        self.insert(layout, node, &record);
+    }
+
+    /// Of a box, what the node holds already: the number of such blocks and, if any, one box of them.
+    pub fn already(&self, layout: &Layout, node: u64, arrived: &[u64]) -> (u64, Option<Vec<u64>>) {
+        let mut inner = vec![0; layout.words()];
+        let (mut count, mut one) = (0, None);
+        for held in self.of(node) {
+            if layout.intersect(held, arrived, &mut inner) {
+                count += layout.count(&inner);
+                one.get_or_insert_with(|| inner.clone());
+            }
+        }
+        (count, one)
+    }
+
+    /// What of `wanted` the node does not hold, as boxes.
+    pub fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
+        without(layout, vec![wanted.to_vec()], self.of(node))
+    }
+}
+
+/// Takes the record at word `at` out of a list; the last one takes its place.
+fn remove(list: &mut Vec<u64>, at: usize, size: usize) {
+    let last = list.len() - size;
+    list.copy_within(last.., at);
+    list.truncate(last);
+}
+
+/// What is left of `boxes` when `taken` are taken out.
+pub fn without<'a>(layout: &Layout, boxes: Vec<Vec<u64>>, taken: impl Iterator<Item = &'a [u64]>) -> Vec<Vec<u64>> {
+    let (mut inner, mut scratch) = (vec![0; layout.words()], vec![0; layout.words()]);
+    taken.fold(boxes, |boxes, held| {
+        let mut rest = Vec::new();
+        for b in boxes {
+            if layout.intersect(&b, held, &mut inner) {
+                layout.subtract(&b, &inner, &mut scratch, |piece| rest.push(piece.to_vec()));
+            } else {
+                rest.push(b);
+            }
+        }
+        rest
+    })
+}

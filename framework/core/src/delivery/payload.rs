@@ -1,0 +1,125 @@
+//! What a schedule moves: blocks, followed one by one, or amounts.
+
+use crate::delivery::boxes::Layout;
+use crate::delivery::byte_counts::{Amounts, Deal, Portion, Units};
+use crate::delivery::collective::BlockSizes;
+use crate::delivery::exchange::Exchange;
+use crate::delivery::fault::Fault;
+use crate::delivery::placement::Placement;
+use std::sync::Arc;
+
+/// How delivery was proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Proof {
+    /// Every block was followed to its destination.
+    #[default]
+    Blocks,
+    /// The bytes for each destination were followed to it.
+    Amounts,
+}
+
+/// The state of an exchange of either kind.
+#[derive(Debug)]
+pub enum Goods {
+    /// Blocks.
+    Blocks(Exchange),
+    /// Bytes for each destination, in narrow numbers.
+    Amounts(Amounts<u32>),
+    /// The same in wide ones, where narrow ones could overflow.
+    LargeAmounts(Amounts<u64>),
+}
+
+/// Calls the same method of either kind.
+macro_rules! either {
+    ($goods:expr, $kind:ident => $call:expr) => {
+        match $goods {
+            Goods::Blocks($kind) => $call,
+            Goods::Amounts($kind) => $call,
+            Goods::LargeAmounts($kind) => $call,
+        }
+    };
+}
+
+impl Goods {
+    /// Amounts, as the workload gives them. Nobody can hold more for a node than all have for it together.
+    pub fn amounts(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
+        let largest = sizes.as_ref().map_or(units.block_bytes, |s| s.largest()) / units.element_bytes.max(1);
+        let most = u128::from(largest) * u128::from(placement.machine_nodes());
+        Ok(if most <= u128::from(u32::MAX) {
+            Self::Amounts(Amounts::new(placement, sizes, units)?)
+        } else {
+            Self::LargeAmounts(Amounts::new(placement, sizes, units)?)
+        })
+    }
+
+    /// A node deals out all it holds.
+    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Fault> {
+        match self {
+            Self::Blocks(_) => Err(Fault::OutOfOrder("the schedule deals, but did not say that it moves amounts")),
+            Self::Amounts(amounts) => amounts.deal(deal),
+            Self::LargeAmounts(amounts) => amounts.deal(deal),
+        }
+    }
+
+    /// Carries out one send of amounts; the load that went, if any did.
+    pub fn send_amounts(&mut self, portion: &Portion<'_>) -> Result<Option<u64>, Fault> {
+        match self {
+            Self::Blocks(_) => Err(Fault::OutOfOrder("the schedule sends amounts, but did not say that it moves them")),
+            Self::Amounts(amounts) => amounts.send(portion),
+            Self::LargeAmounts(amounts) => amounts.send(portion),
+        }
+    }
+
+    /// What delivery can be proved of.
+    pub fn proof(&self) -> Proof {
+        match self {
+            Self::Blocks(_) => Proof::Blocks,
+            Self::Amounts(_) | Self::LargeAmounts(_) => Proof::Amounts,
+        }
+    }
+
+    /// Begins the next step.
+    pub fn begin_step(&mut self) {
+        either!(self, goods => goods.begin_step());
+    }
+
+    /// Ends the step: what was sent has arrived.
+    pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
+        either!(self, goods => goods.end_step(anything))
+    }
+
+    /// Proves that everyone has what they should.
+    pub fn verify(&mut self) -> Result<(), Fault> {
+        either!(self, goods => goods.verify())
+    }
+
+    /// The step under way, from 1.
+    pub fn step(&self) -> u64 {
+        either!(self, goods => goods.step())
+    }
+
+    /// Parts of the unit in which loads are counted.
+    pub fn parts(&self) -> u64 {
+        either!(self, goods => goods.parts())
+    }
+
+    /// Load that each node of the machine holds.
+    pub fn held(&self) -> &[u64] {
+        either!(self, goods => goods.held())
+    }
+
+    /// The most load that one node held at the end of a step.
+    pub fn peak(&self) -> u64 {
+        either!(self, goods => goods.peak())
+    }
+
+    /// Who runs what.
+    pub fn placement(&self) -> &Placement {
+        either!(self, goods => goods.placement())
+    }
+
+    /// How sets are laid out.
+    pub fn layout(&self) -> &Layout {
+        either!(self, goods => goods.layout())
+    }
+}

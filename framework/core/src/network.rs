@@ -1,0 +1,4 @@
+//! The network: topologies, routes over their links, and the load that messages put on links.
+
+pub mod links;
+pub mod topology;

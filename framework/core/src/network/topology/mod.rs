@@ -1,0 +1,309 @@
+//! What connects the nodes: directed, full-duplex links and deterministic routes, all by arithmetic.
+//!
+//! Nodes are numbered row-major over a mixed-radix grid (the last axis fastest). A route is never stored: it is handed out as runs
+//! of links, so that a million nodes cost no tables and a long straight route costs as little as a short one.
+
+use crate::spec::{Spec, SpecError};
+use std::fmt;
+use std::sync::Arc;
+
+mod fat_tree;
+mod fully_connected;
+mod graph;
+mod grid;
+mod hypercube;
+mod rdn;
+pub mod survey;
+
+pub use fat_tree::FatTree;
+pub use fully_connected::FullyConnected;
+pub use graph::{Graph, GraphError};
+pub use grid::{GridNet, Shape};
+pub use hypercube::Hypercube;
+pub use rdn::Rdn;
+
+/// A straight stretch of a route: links `first`, `first + stride`, .. (`len` of them). Runs never wrap around; a route that does
+/// is handed out as two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The lowest link of the stretch, whichever way it is travelled.
+    pub first: u64,
+    /// Distance between neighbouring links of the stretch, in link numbers.
+    pub stride: u64,
+    /// Links in it; at least 1.
+    pub len: u64,
+    /// Which of [`Topology::planes`] it lies in; 0 where there are none.
+    pub plane: u32,
+}
+
+/// Links that form lines along one axis in one direction: link `offset + (o * radix + c) * stride + i` is the one that leaves
+/// coordinate `c` of line `(o, i)`. Where a topology has planes, the load of long runs is summed along lines instead of link by link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plane {
+    /// First link of the plane.
+    pub offset: u64,
+    /// Lines one after another, each `radix * stride` links long.
+    pub outer: u64,
+    /// Coordinates in a line.
+    pub radix: u64,
+    /// Distance between neighbours on a line.
+    pub stride: u64,
+}
+
+impl Plane {
+    /// How many link numbers it takes.
+    pub fn links(&self) -> u64 {
+        self.outer * self.radix * self.stride
+    }
+}
+
+/// How a message should travel. `signs` and `order` have an entry a dimension of the topology, or none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Way {
+    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way, plus at a tie); empty for all 0.
+    pub signs: Vec<i8>,
+    /// The order in which dimensions are travelled; empty for the topology's own (last dimension first).
+    pub order: Vec<u32>,
+    /// The nodes passed through, the receiver last; empty for a route by dimensions. Signs then only choose between two links that join the
+    /// same nodes, and the order means nothing.
+    pub path: Vec<u64>,
+}
+
+impl Way {
+    /// Whether both are the same. Entry by entry: a way was written byte by byte a moment ago, and a wide comparison would wait for that.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.signs.iter().eq(&other.signs) && self.order.iter().eq(&other.order) && self.path.iter().eq(&other.path)
+    }
+}
+
+/// Why there is no such route.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// The topology has no directions of that kind.
+    #[error("{topology} has no dimensions to choose a direction in")]
+    NoDimensions {
+        /// The topology.
+        topology: String,
+    },
+    /// A list of the wrong length or with an entry out of range.
+    #[error("a route on {topology} needs {expected}, got {got}")]
+    Malformed {
+        /// The topology.
+        topology: String,
+        /// What a route there looks like.
+        expected: String,
+        /// What was asked for.
+        got: String,
+    },
+    /// No link between two nodes that follow each other on a path.
+    #[error("{topology} has no link from node {from} to node {to}")]
+    NoLink {
+        /// The topology.
+        topology: String,
+        /// A node of the path.
+        from: u64,
+        /// The one after it.
+        to: u64,
+    },
+}
+
+/// A balanced cut and what crosses it, for lower bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bisection {
+    /// Nodes on the smaller side.
+    pub side: u64,
+    /// Directed links that lead from one side to the other (one way).
+    pub links: u64,
+    /// Whether no cut into halves has fewer links (halves that differ by a node, where there are an odd number); false if that isn't known.
+    pub exact: bool,
+}
+
+/// What connects the nodes.
+pub trait Topology: fmt::Debug + Send + Sync {
+    /// The whole spec in canonical form, such as `torus:16x16`.
+    fn spec(&self) -> String;
+    /// The family, such as `torus`.
+    fn kind(&self) -> &'static str;
+    /// Nodes, numbered from 0; at most 2^31.
+    fn nodes(&self) -> u64;
+    /// Vertices that aren't nodes, numbered after them.
+    fn switches(&self) -> u64 {
+        0
+    }
+    /// Radix of each axis of the grid of node numbers.
+    fn radices(&self) -> &[u64];
+    /// Links are numbered below this; not every number need be a link.
+    fn link_slots(&self) -> u64;
+    /// Lines of links, if the topology has them; together they cover all link numbers.
+    fn planes(&self) -> &[Plane];
+    /// The most hops between two nodes by the shortest route.
+    fn diameter(&self) -> u64;
+    /// The most hops from node 0, the root where there is one, by the shortest route.
+    fn farthest_from_root(&self) -> u64 {
+        self.diameter()
+    }
+    /// Links out of each node, if all have as many.
+    fn degree(&self) -> Option<u64>;
+    /// The best balanced cut known.
+    fn bisection(&self) -> Option<Bisection>;
+    /// The hops from a node to all others together, each by the shortest route, where the topology looks the same from each of its nodes; `None` where it doesn't.
+    fn distance_sum(&self) -> Option<u64>;
+    /// The least and the greatest bandwidth of a link, as multiples of the machine's; `None` where all have the machine's.
+    fn bandwidths(&self) -> Option<(f64, f64)> {
+        None
+    }
+    /// The bandwidth of a link that there is, as a multiple of the machine's.
+    fn bandwidth(&self, _link: u64) -> f64 {
+        1.0
+    }
+    /// Hands out the route as runs of links and returns the hops. `way` is `None` for the topology's own route.
+    ///
+    /// # Errors
+    /// When `way` asks for what the topology doesn't have.
+    ///
+    /// # Panics
+    /// May panic when a node doesn't exist: callers check.
+    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError>;
+
+    /// The ends of a link, from and to; `None` if there is no such link. Ends from [`Topology::nodes`] on are [`Topology::switches`].
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
+}
+
+/// A family of topologies: one row feeds parsing, lists and near matches.
+#[derive(Debug)]
+pub struct Family {
+    /// The name before the colon.
+    pub name: &'static str,
+    /// What comes after it.
+    pub syntax: &'static str,
+    /// One line.
+    pub help: &'static str,
+    make: fn(&Spec, Read<'_>) -> Made,
+}
+
+type Made = Result<Arc<dyn Topology>, SpecError>;
+
+/// Reads a file that a spec names; the error says why it can't be.
+pub type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// All families.
+pub fn families() -> &'static [Family] {
+    FAMILIES
+}
+
+static FAMILIES: &[Family] = &[
+    Family {
+        name: "torus",
+        syntax: "torus:AxBx..",
+        help: "a ring in each dimension; any number of dimensions, row-major node numbers",
+        make: |spec, _| grid::parse(spec, Shape::Torus),
+    },
+    Family {
+        name: "mesh",
+        syntax: "mesh:AxBx..",
+        help: "a line in each dimension; any number of dimensions, row-major node numbers",
+        make: |spec, _| grid::parse(spec, Shape::Mesh),
+    },
+    Family {
+        name: "ring",
+        syntax: "ring:N",
+        help: "N nodes in a cycle",
+        make: |spec, _| grid::parse(spec, Shape::Ring),
+    },
+    Family {
+        name: "hypercube",
+        syntax: "hypercube:D",
+        help: "2^D nodes, linked where their numbers differ in one bit",
+        make: |spec, _| hypercube::parse(spec),
+    },
+    Family {
+        name: "fully-connected",
+        syntax: "fully-connected:N",
+        help: "a link from every node to every other",
+        make: |spec, _| fully_connected::parse(spec),
+    },
+    Family {
+        name: "fat-tree",
+        syntax: "fat-tree:KxL",
+        help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
+        make: |spec, _| fat_tree::parse(spec),
+    },
+    Family {
+        name: "rdn",
+        syntax: "rdn:K(BASE)",
+        help: "a recursive dual-net of K levels over a regular base, such as rdn:2(torus:5x5)",
+        make: rdn::parse,
+    },
+    Family {
+        name: "graph",
+        syntax: "graph:FILE",
+        help: "any network: a line an edge, two node numbers and perhaps a bandwidth; shortest routes, at a tie by the lowest neighbour",
+        make: graph::parse,
+    },
+];
+
+/// The topology that a spec names, where that takes no file.
+///
+/// ```
+/// let torus = swapmeet_core::network::topology::parse("torus:16x8").unwrap();
+/// assert_eq!((torus.nodes(), torus.diameter()), (128, 12));
+/// let error = swapmeet_core::network::topology::parse("torus:16x0").unwrap_err();
+/// assert_eq!(error.to_string(), "topology `torus:16x0`: dimension 2 is 0, expected a whole number from 1 on");
+/// ```
+pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
+    parse_with(text, &|_| Err("can't be read here".to_owned()))
+}
+
+/// The topology that a spec names; `read` reads the files that are named in it.
+pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+    let spec = Spec::parse("topology", text)?;
+    match FAMILIES.iter().find(|f| f.name == spec.name()) {
+        Some(family) => (family.make)(&spec, read),
+        None => Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name))),
+    }
+}
+
+/// The route that a way asks for on a topology without directions to choose, where only a path can be; `None` if it leaves the choice to the topology.
+fn asked_for(
+    topology: &dyn Topology,
+    (from, to): (u64, u64),
+    way: Option<&Way>,
+    link: impl Fn(u64, u64) -> Option<Run>,
+    visit: &mut dyn FnMut(Run),
+) -> Result<Option<u64>, RouteError> {
+    match way {
+        Some(way) if !way.path.is_empty() => walk_path(topology, from, to, &way.path, link, visit).map(Some),
+        Some(way) if !way.signs.is_empty() || !way.order.is_empty() => {
+            Err(RouteError::NoDimensions { topology: topology.spec() })
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Walks a path that names its nodes, for topologies whose links are easily found; `link` finds the run from one node to the next.
+fn walk_path(
+    topology: &dyn Topology,
+    from: u64,
+    to: u64,
+    path: &[u64],
+    link: impl Fn(u64, u64) -> Option<Run>,
+    visit: &mut dyn FnMut(Run),
+) -> Result<u64, RouteError> {
+    if path.last() != Some(&to) {
+        return Err(RouteError::Malformed {
+            topology: topology.spec(),
+            expected: format!("a path that ends at node {to}"),
+            got: format!("one that ends at node {}", path.last().unwrap_or(&from)),
+        });
+    }
+    let mut at = from;
+    for &next in path {
+        let run = (next < topology.nodes()).then(|| link(at, next)).flatten();
+        visit(run.ok_or_else(|| RouteError::NoLink { topology: topology.spec(), from: at, to: next })?);
+        at = next;
+    }
+    Ok(path.len() as u64)
+}
+
+#[cfg(test)]
+mod tests;

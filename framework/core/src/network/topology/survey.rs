@@ -1,0 +1,263 @@
+//! A network's figures: counted and searched where that is feasible, by formula where it isn't, and which.
+
+use super::Topology;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// How a figure was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Every link was looked at.
+    Counted,
+    /// Breadth first from every node.
+    Searched,
+    /// Breadth first from node 0, in a network that looks the same from each.
+    SearchedFromOne,
+    /// Every way of halving the nodes was tried.
+    AllHalves,
+    /// The family's formula.
+    Formula,
+    /// The family's formula for a cut, which may not be the smallest.
+    FormulaForACut,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Counted => "counted",
+            Self::Searched => "searched from every node",
+            Self::SearchedFromOne => "searched from node 0: each node sees the same",
+            Self::AllHalves => "all halves tried",
+            Self::Formula => "formula",
+            Self::FormulaForACut => "formula for the best cut known, perhaps not the least",
+        })
+    }
+}
+
+/// Figures of a network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// Nodes, switches not among them.
+    pub nodes: u64,
+    /// Directed links.
+    pub links: Option<(u64, How)>,
+    /// The fewest and the most links out of a node.
+    pub degree: Option<(u64, u64, How)>,
+    /// The most hops between two nodes.
+    pub diameter: (u64, How),
+    /// Hops between two different nodes, on average.
+    pub mean_hops: Option<(f64, How)>,
+    /// Links one way across a cut, and the nodes on its smaller side: half of all, or nearly where a formula's best cut is along a row.
+    pub bisection: Option<(u64, u64, How)>,
+}
+
+/// Link numbers are looked through up to here.
+const MOST_SLOTS: u64 = 1 << 25;
+/// Links are crossed in searches so often at most.
+const MOST_STEPS: u64 = 1 << 31;
+/// All halves are tried of so many nodes at most: 1.35 million.
+const MOST_HALVED: u64 = 24;
+
+impl Survey {
+    /// Surveys a network.
+    pub fn of(topology: &dyn Topology) -> Self {
+        let formula = |degree| (degree, degree, How::Formula);
+        let mut survey = Self {
+            nodes: topology.nodes(),
+            links: None,
+            degree: topology.degree().map(formula),
+            diameter: (topology.diameter(), How::Formula),
+            mean_hops: None,
+            bisection: topology
+                .bisection()
+                .map(|cut| (cut.links, cut.side, if cut.exact { How::Formula } else { How::FormulaForACut })),
+        };
+        let Some(network) = Network::of(topology) else { return survey };
+        survey.links = Some((network.ends.len() as u64, How::Counted));
+        let degrees = || (0..survey.nodes as usize).map(|v| network.out(v).len() as u64);
+        survey.degree = degrees().min().zip(degrees().max()).map(|(least, most)| (least, most, How::Counted));
+        if survey.nodes.saturating_mul(network.ends.len() as u64) <= MOST_STEPS {
+            let (farthest, sum) = (0..survey.nodes).fold((0, 0), |(farthest, sum), from| {
+                let (most, hops) = network.hops_from(from, survey.nodes);
+                (most.max(farthest), sum + hops)
+            });
+            survey.diameter = (farthest, How::Searched);
+            survey.mean_hops = mean(sum, survey.nodes.saturating_mul(survey.nodes - 1)).map(|m| (m, How::Searched));
+        } else if topology.distance_sum().is_some() {
+            let (farthest, sum) = network.hops_from(0, survey.nodes);
+            survey.diameter = (farthest, How::SearchedFromOne);
+            survey.mean_hops = mean(sum, survey.nodes - 1).map(|m| (m, How::SearchedFromOne));
+        }
+        if (2..=MOST_HALVED).contains(&survey.nodes) && network.vertices() as u64 == survey.nodes {
+            survey.bisection = Some((network.least_cut(), survey.nodes / 2, How::AllHalves));
+        }
+        survey
+    }
+
+    /// (degree + diameter) / lg nodes, hardware against software (Li, Peng & Chu, section II).
+    pub fn cost_ratio(&self) -> Option<f64> {
+        let (_, degree, _) = self.degree?;
+        (self.nodes > 1).then(|| (degree + self.diameter.0) as f64 / (self.nodes as f64).log2())
+    }
+}
+
+fn mean(sum: u64, pairs: u64) -> Option<f64> {
+    (pairs > 0).then(|| sum as f64 / pairs as f64)
+}
+
+/// Links by the vertex they leave; switches come after the nodes.
+struct Network {
+    first: Vec<usize>,
+    ends: Vec<u32>,
+}
+
+impl Network {
+    fn of(topology: &dyn Topology) -> Option<Self> {
+        if topology.link_slots() > MOST_SLOTS {
+            return None;
+        }
+        let links = || (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
+        let vertices = (topology.nodes() + topology.switches()) as usize;
+        let mut first = vec![0; vertices + 1];
+        links().for_each(|(from, _)| first[from as usize + 1] += 1);
+        for v in 0..vertices {
+            first[v + 1] += first[v];
+        }
+        let mut next = first.clone();
+        let mut ends = vec![0; first[vertices]];
+        for (from, to) in links() {
+            ends[next[from as usize]] = to as u32;
+            next[from as usize] += 1;
+        }
+        Some(Self { first, ends })
+    }
+
+    fn vertices(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    fn out(&self, vertex: usize) -> &[u32] {
+        &self.ends[self.first[vertex]..self.first[vertex + 1]]
+    }
+
+    /// The most hops from a node to another, and the sum over all.
+    fn hops_from(&self, from: u64, nodes: u64) -> (u64, u64) {
+        let mut hops = vec![u32::MAX; self.vertices()];
+        hops[from as usize] = 0;
+        let mut queue = VecDeque::from([from as u32]);
+        let (mut most, mut sum) = (0, 0);
+        while let Some(v) = queue.pop_front() {
+            let here = hops[v as usize];
+            if u64::from(v) < nodes {
+                most = most.max(here.into());
+                sum += u64::from(here);
+            }
+            for &next in self.out(v as usize) {
+                if hops[next as usize] == u32::MAX {
+                    hops[next as usize] = here + 1;
+                    queue.push_back(next);
+                }
+            }
+        }
+        (most, sum)
+    }
+
+    /// The fewest links one way across any halving of at most [`MOST_HALVED`] vertices, the last on the other side.
+    fn least_cut(&self) -> u64 {
+        let n = self.vertices();
+        let out: Vec<u32> = (0..n).map(|v| self.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
+        let mut parallel = Vec::new();
+        for v in 0..n {
+            // Two links between the same nodes, as in a torus dimension of two, count twice.
+            let mut seen = 0_u32;
+            for &end in self.out(v) {
+                if seen >> end & 1 == 1 {
+                    parallel.push((v, end));
+                }
+                seen |= 1 << end;
+            }
+        }
+        let cut = |side: u32| -> u64 {
+            let apart = |v: usize| u64::from((out[v] & !side).count_ones());
+            let within = (0..n).filter(|v| side >> v & 1 == 1);
+            let again = parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
+            within.map(apart).sum::<u64>() + again as u64
+        };
+        // The last node's side is the larger half, or either.
+        let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
+        let smaller_with_last = (n % 2 == 1).then(|| {
+            (0..1_u32 << (n - 1)).map(|rest| rest | 1 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2)
+        });
+        halves.chain(smaller_with_last.into_iter().flatten()).map(cut).min().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::topology::{Graph, parse};
+
+    fn survey(spec: &str) -> Survey {
+        Survey::of(parse(spec).unwrap().as_ref())
+    }
+
+    #[test]
+    fn what_is_searched_is_what_formulas_say() {
+        for spec in [
+            "torus:4x5",
+            "torus:2x3",
+            "mesh:4x5",
+            "ring:9",
+            "ring:2",
+            "hypercube:4",
+            "fully-connected:7",
+            "rdn:1(ring:3)",
+            "rdn:1(hypercube:2)",
+            "rdn:1(torus:3x3)",
+            "fat-tree:2x3",
+            "rdn:1(fat-tree:3x1)",
+            "rdn:1(fat-tree:2x2)",
+            "rdn:1(rdn:1(fat-tree:2x1))",
+            "rdn:2(fat-tree:2x1)",
+            "torus:3x4x5",
+            "mesh:3x3x3",
+            "ring:1",
+        ] {
+            let topology = parse(spec).unwrap();
+            let survey = survey(spec);
+            assert_eq!(survey.diameter.0, topology.diameter(), "{spec}");
+            let (least, most, _) = survey.degree.unwrap();
+            assert_eq!(topology.degree(), (least == most).then_some(most), "{spec}");
+            if let (Some(cut), Some((links, half, How::AllHalves))) = (topology.bisection(), survey.bisection)
+                && cut.side == half
+            {
+                assert!(links == cut.links || (!cut.exact && links < cut.links), "{spec}: {links} links of {cut:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_symmetric_network_is_searched_from_one_node() {
+        let net = survey("rdn:1(torus:5x5x5)");
+        assert_eq!(net.diameter, (14, How::SearchedFromOne));
+        assert_eq!((net.nodes, net.degree), (31250, Some((7, 7, How::Counted))));
+        assert_eq!(survey("mesh:300x300").diameter, (598, How::Formula));
+        assert_eq!(survey("fully-connected:100000").links, None);
+    }
+
+    #[test]
+    fn means_are_over_pairs_of_different_nodes() {
+        assert_eq!(survey("ring:4").mean_hops, Some((4.0 / 3.0, How::Searched)));
+        assert_eq!(survey("ring:1").mean_hops, None);
+        // A path of three nodes: 1, 2, 1, 1, 1, 2.
+        let path = Graph::parse("g", "0 1\n1 2\n").unwrap();
+        assert_eq!(Survey::of(&path).mean_hops.unwrap().0, 8.0 / 6.0);
+        assert_eq!(Survey::of(&path).bisection, Some((1, 1, How::AllHalves)));
+    }
+
+    #[test]
+    fn the_cost_ratio_of_a_hypercube_is_2() {
+        assert_eq!(survey("hypercube:10").cost_ratio(), Some(2.0));
+        assert_eq!(survey("ring:1").cost_ratio(), None);
+    }
+}

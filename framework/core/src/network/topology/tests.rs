@@ -1,0 +1,395 @@
+//! What holds for every topology, and the routes of each family.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::{BTreeSet, VecDeque};
+
+mod families;
+
+/// Small ones of every family, with sides of 1, 2 and 3 and with odd and even ones.
+const SMALL: &[&str] = &[
+    "torus:1",
+    "torus:2",
+    "torus:3",
+    "torus:8",
+    "torus:1x4",
+    "torus:2x2",
+    "torus:2x3x1",
+    "torus:3x4",
+    "torus:5x4",
+    "torus:2x4x3",
+    "mesh:1",
+    "mesh:2",
+    "mesh:3",
+    "mesh:1x5",
+    "mesh:2x2",
+    "mesh:3x4",
+    "mesh:4x3x2",
+    "mesh:2x1x3",
+    "ring:1",
+    "ring:2",
+    "ring:3",
+    "ring:7",
+    "ring:8",
+    "hypercube:0",
+    "hypercube:1",
+    "hypercube:2",
+    "hypercube:4",
+    "fully-connected:1",
+    "fully-connected:2",
+    "fully-connected:3",
+    "fully-connected:6",
+    "fat-tree:2x1",
+    "fat-tree:2x3",
+    "fat-tree:3x2",
+    "fat-tree:4x2",
+    "rdn:1(ring:1)",
+    "rdn:1(ring:3)",
+    "rdn:1(hypercube:2)",
+    "rdn:1(torus:2x3)",
+    "rdn:2(ring:2)",
+    "rdn:1(rdn:1(ring:2))",
+    "rdn:1(fat-tree:3x1)",
+    "rdn:1(fat-tree:2x2)",
+    "rdn:1(rdn:1(fat-tree:2x1))",
+];
+
+fn topology(spec: &str) -> Arc<dyn Topology> {
+    parse(spec).unwrap()
+}
+
+fn runs(topology: &dyn Topology, from: u64, to: u64, way: Option<&Way>) -> Result<(u64, Vec<Run>), RouteError> {
+    let mut runs = Vec::new();
+    let hops = topology.route(from, to, way, &mut |run| runs.push(run))?;
+    Ok((hops, runs))
+}
+
+/// The nodes that a route visits, having checked that each link leaves where the one before arrived and that hops are links.
+fn nodes_passed(topology: &dyn Topology, from: u64, to: u64, way: Option<&Way>) -> Result<Vec<u64>, RouteError> {
+    let (hops, runs) = runs(topology, from, to, way)?;
+    let mut passed = vec![from];
+    for run in runs {
+        let mut links: Vec<u64> = (0..run.len).map(|i| run.first + i * run.stride).collect();
+        let at = passed[passed.len() - 1];
+        if topology.link_ends(links[0]).unwrap().0 != at {
+            links.reverse();
+        }
+        for link in links {
+            let (leaves, arrives) = topology.link_ends(link).unwrap();
+            assert_eq!(leaves, passed[passed.len() - 1], "{} from {from} to {to}: link {link}", topology.spec());
+            passed.push(arrives);
+        }
+    }
+    assert_eq!(passed.last(), Some(&to));
+    assert_eq!(passed.len() as u64 - 1, hops);
+    Ok(passed)
+}
+
+/// Hops of the shortest way from `from` to every node, by searching the links.
+fn distances(topology: &dyn Topology, from: u64) -> Vec<u64> {
+    let links: Vec<(u64, u64)> = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
+    let mut hops = vec![u64::MAX; (topology.nodes() + topology.switches()) as usize];
+    hops[from as usize] = 0;
+    let mut queue = VecDeque::from([from]);
+    while let Some(at) = queue.pop_front() {
+        for (_, to) in links.iter().filter(|(leaves, _)| *leaves == at) {
+            if hops[*to as usize] == u64::MAX {
+                hops[*to as usize] = hops[at as usize] + 1;
+                queue.push_back(*to);
+            }
+        }
+    }
+    hops
+}
+
+fn signs(signs: &[i8]) -> Way {
+    Way { signs: signs.to_vec(), ..Way::default() }
+}
+
+fn order(order: &[u32]) -> Way {
+    Way { order: order.to_vec(), ..Way::default() }
+}
+
+fn path(path: &[u64]) -> Way {
+    Way { path: path.to_vec(), ..Way::default() }
+}
+
+fn route_error(spec: &str, from: u64, to: u64, way: &Way) -> String {
+    runs(topology(spec).as_ref(), from, to, Some(way)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_topologys_own_route_is_a_shortest_way_along_links() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        let mut diameter = 0;
+        for from in 0..topology.nodes() {
+            let shortest = distances(topology.as_ref(), from);
+            for to in 0..topology.nodes() {
+                let hops = nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
+                assert_eq!(hops, shortest[to as usize], "{spec} from {from} to {to}");
+                diameter = diameter.max(hops);
+            }
+        }
+        assert_eq!(topology.diameter(), diameter, "{spec}");
+    }
+}
+
+#[test]
+fn links_of_a_plane_leave_the_nodes_in_order_and_runs_stay_on_a_line() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        let planes = topology.planes();
+        let numbered: u64 = planes.iter().map(Plane::links).sum();
+        assert!(planes.is_empty() || numbered == topology.link_slots(), "{spec}");
+        for plane in planes {
+            for node in 0..topology.nodes() {
+                let leaves = topology.link_ends(plane.offset + node).map_or(node, |(from, _)| from);
+                assert_eq!(leaves, node, "{spec}");
+            }
+        }
+        for (from, to) in (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b))) {
+            for run in runs(topology.as_ref(), from, to, None).unwrap().1 {
+                let Some(plane) = planes.get(run.plane as usize) else { continue };
+                let line = |link: u64| (link - plane.offset) / (plane.radix * plane.stride);
+                assert!(run.first >= plane.offset && run.stride == plane.stride, "{spec}: {run:?}");
+                assert_eq!(line(run.first), line(run.first + (run.len - 1) * run.stride), "{spec}: {run:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nodes_have_as_many_links_as_the_degree_says() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        let mut out = vec![0; topology.nodes() as usize];
+        for (from, _) in (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)) {
+            if let Some(links) = out.get_mut(from as usize) {
+                *links += 1;
+            }
+        }
+        let regular = out.iter().all(|links| *links == out[0]);
+        assert_eq!(topology.degree(), regular.then_some(out[0]), "{spec}");
+    }
+}
+
+#[test]
+fn every_vertex_is_an_end_of_some_link_and_nothing_else_is() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        let links = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
+        let ends: BTreeSet<u64> = links.flat_map(|(from, to)| [from, to]).collect();
+        let vertices = topology.nodes() + topology.switches();
+        assert!(vertices == 1 || ends.into_iter().eq(0..vertices), "{spec}");
+    }
+}
+
+#[test]
+fn no_link_is_numbered_beyond_the_slots() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        for link in topology.link_slots()..topology.link_slots() + 100 {
+            assert_eq!(topology.link_ends(link), None, "{spec}: link {link}");
+        }
+    }
+}
+
+/// Tries every set of `side` nodes, of few nodes.
+fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
+    let links: Vec<(u64, u64)> = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
+    let inside = |set: u64, node: u64| set >> node & 1 == 1;
+    (0..1_u64 << topology.nodes())
+        .filter(|set| u64::from(set.count_ones()) == side)
+        .map(|set| links.iter().filter(|(from, to)| inside(set, *from) && !inside(set, *to)).count() as u64)
+        .min()
+        .unwrap()
+}
+
+#[test]
+fn bisections_are_what_trying_every_cut_finds() {
+    // A cut of nodes says nothing of where switches go.
+    let few_nodes = |spec: &&&str| topology(spec).nodes() <= 16 && topology(spec).switches() == 0;
+    for spec in SMALL.iter().filter(few_nodes) {
+        let topology = topology(spec);
+        let Some(cut) = topology.bisection() else {
+            assert_eq!(topology.nodes(), 1, "{spec}");
+            continue;
+        };
+        assert!(cut.side <= topology.nodes() / 2, "{spec}");
+        assert!(cut.links >= fewest_links_out_of(topology.as_ref(), cut.side), "{spec}");
+        if cut.exact {
+            assert_eq!(
+                (cut.side, cut.links),
+                (topology.nodes() / 2, fewest_links_out_of(topology.as_ref(), cut.side)),
+                "{spec}"
+            );
+        }
+    }
+}
+
+#[test]
+fn distances_add_up_to_the_same_from_each_node_where_they_are_said_to() {
+    for spec in SMALL {
+        let topology = topology(spec);
+        let nodes = topology.nodes();
+        let sum = |from| distances(topology.as_ref(), from)[..nodes as usize].iter().sum::<u64>();
+        let sums: Vec<u64> = (0..nodes).map(sum).collect();
+        match topology.distance_sum() {
+            Some(sum) => assert!(sums.iter().all(|s| *s == sum), "{spec}: {sum}, not {sums:?}"),
+            None => assert!(spec.starts_with("mesh"), "{spec}"),
+        }
+    }
+}
+
+#[test]
+fn bisections_cut_the_longest_side() {
+    let cut = |spec: &str| topology(spec).bisection().map(|c| (c.side, c.links, c.exact));
+    assert_eq!(cut("torus:16x16"), Some((128, 32, true)));
+    assert_eq!(cut("torus:4x8x6"), Some((96, 48, true)));
+    assert_eq!(cut("mesh:8x16"), Some((64, 8, true)));
+    assert_eq!(cut("torus:4x2"), Some((4, 4, true)));
+    assert_eq!(cut("torus:5x5"), Some((10, 10, false)));
+    assert_eq!(cut("torus:5x4"), Some((8, 8, false)));
+    assert_eq!(cut("ring:2"), Some((1, 2, true)));
+    assert_eq!(cut("ring:7"), Some((3, 2, true)));
+    assert_eq!(cut("mesh:7"), Some((3, 1, true)));
+    assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
+    assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
+    // Theorem 1 of Li, Peng & Chu has 32, 8192 and 313
+    assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
+    assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
+    assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
+    assert_eq!(cut("torus:1x1"), None);
+    assert_eq!(cut("hypercube:0"), None);
+}
+
+#[test]
+fn specs_print_in_one_form() {
+    for spec in SMALL {
+        assert_eq!(topology(spec).spec(), *spec);
+        assert_eq!(topology(spec).kind(), spec.split(':').next().unwrap());
+    }
+    assert_eq!(topology("torus:016x8").spec(), "torus:16x8");
+}
+
+#[test]
+fn every_family_parses_what_its_syntax_says() {
+    for family in families() {
+        if family.syntax.ends_with(":FILE") {
+            let square = |_: &str| Ok("0 1\n1 2\n2 3\n3 0".to_owned());
+            assert_eq!(parse_with("graph:square", &square).unwrap().kind(), family.name);
+            continue;
+        }
+        let example = family
+            .syntax
+            .replace("AxBx..", "3x2")
+            .replace("KxL", "3x2")
+            .replace("K(BASE)", "1(ring:3)")
+            .replace('N', "4")
+            .replace('D', "2");
+        assert_eq!(topology(&example).kind(), family.name);
+    }
+}
+
+/// The message, and the part of the text that it points at.
+fn spec_error(spec: &str) -> String {
+    let error = parse(spec).unwrap_err();
+    let spot = error.text.get(error.at..error.at + error.len).map_or(String::new(), |spot| format!(" [{spot}]"));
+    format!("{error}{spot}")
+}
+
+#[test]
+fn specs_that_cannot_be_are_explained() {
+    insta::assert_snapshot!(spec_error(""), @"topology ``: the name is missing, expected `name` or `name:arguments`");
+    insta::assert_snapshot!(spec_error("torus"), @"topology `torus`: expected dimensions, as in `16x16` [torus]");
+    insta::assert_snapshot!(spec_error("torus:"), @"topology `torus:`: nothing after the colon, expected arguments [:]");
+    insta::assert_snapshot!(spec_error("torus16x16"), @"topology `torus16x16`: unknown name `torus16x16`; did you mean `torus`? [torus16x16]");
+    insta::assert_snapshot!(spec_error("tors:4x4"), @"topology `tors:4x4`: unknown name `tors`; did you mean `torus`? [tors]");
+    insta::assert_snapshot!(spec_error("torus:16x0"), @"topology `torus:16x0`: dimension 2 is 0, expected a whole number from 1 on [0]");
+    insta::assert_snapshot!(spec_error("torus:16xa"), @"topology `torus:16xa`: dimension 2 is `a`, expected a whole number from 1 on [a]");
+    insta::assert_snapshot!(spec_error("torus:16x"), @"topology `torus:16x`: dimension 2 is missing [x]");
+    insta::assert_snapshot!(spec_error("torus:16x-4"), @"topology `torus:16x-4`: dimension 2 is `-4`, expected a whole number from 1 on [-4]");
+    insta::assert_snapshot!(spec_error("torus:16,16"), @"topology `torus:16,16`: one argument too many, expected dimensions, as in `16x16` [16]");
+    insta::assert_snapshot!(spec_error("torus:65536x65536"), @"topology `torus:65536x65536`: over 2147483648 nodes, which is the most a topology may have [65536x65536]");
+    insta::assert_snapshot!(spec_error("torus:99999999999999999999"), @"topology `torus:99999999999999999999`: dimension 1 is too large [99999999999999999999]");
+    insta::assert_snapshot!(spec_error(&format!("mesh:1{}", "x1".repeat(32))), @"topology `mesh:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1`: over 32 dimensions, which is the most a topology may have [1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1]");
+    insta::assert_snapshot!(spec_error("ring:4x5"), @"topology `ring:4x5`: a ring has one dimension; for more write `torus:` [4x5]");
+    insta::assert_snapshot!(spec_error("ring:n=5"), @"topology `ring:n=5`: expected a number of nodes, as in `ring:200` [n=5]");
+    insta::assert_snapshot!(spec_error("hypercube:32"), @"topology `hypercube:32`: expected a number of dimensions from 0 to 31, found `32` [32]");
+    insta::assert_snapshot!(spec_error("hypercube:2x2"), @"topology `hypercube:2x2`: expected a number of dimensions from 0 to 31, found `2x2` [2x2]");
+    insta::assert_snapshot!(spec_error("fully-connected:0"), @"topology `fully-connected:0`: expected a number of nodes from 1 to 4194304, found `0` [0]");
+    insta::assert_snapshot!(spec_error("fully-connected:10000000000"), @"topology `fully-connected:10000000000`: expected a number of nodes from 1 to 4194304, found `10000000000` [10000000000]");
+}
+
+/// Of three links a node, and yet not alike from all of them: two halves with a bridge between 0 and 5.
+const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
+
+#[test]
+fn the_node_farthest_from_the_root_is_as_far_as_routes_say() {
+    for spec in [
+        "torus:4x5",
+        "mesh:4x5",
+        "ring:7",
+        "hypercube:4",
+        "fully-connected:6",
+        "fat-tree:2x3",
+        "rdn:2(ring:3)",
+        "rdn:1(fat-tree:2x2)",
+        "graph:bridge",
+        "rdn:1(graph:bridge)",
+    ] {
+        let topology = parse_with(spec, &|_| Ok(BRIDGE.to_owned())).unwrap();
+        let hops = |to| topology.route(0, to, None, &mut |_| {}).unwrap();
+        assert_eq!((0..topology.nodes()).map(hops).max(), Some(topology.farthest_from_root()), "{spec}");
+        assert!(topology.farthest_from_root() <= topology.diameter(), "{spec}");
+    }
+    assert_eq!(parse_with("graph:bridge", &|_| Ok(BRIDGE.to_owned())).unwrap().farthest_from_root(), 3);
+}
+
+#[test]
+fn a_million_nodes_cost_no_tables() {
+    let torus = topology("torus:1024x1024");
+    assert_eq!(std::mem::size_of_val(torus.radices()) + std::mem::size_of_val(torus.planes()), 2 * 8 + 4 * 32);
+    assert_eq!(runs(torus.as_ref(), 0, 1024 * 500 + 500, None).unwrap().1.len(), 2);
+}
+
+proptest! {
+    /// Whatever signs and order are asked for, a torus has such a route; its length in each dimension is one way round or the other.
+    #[test]
+    fn a_torus_can_be_travelled_in_any_directions_and_order(
+        dims in prop::collection::vec(1_u64..7, 1..5),
+        ends in (any::<u64>(), any::<u64>()),
+        ways in prop::collection::vec((-1_i8..=1, any::<u32>()), 4),
+    ) {
+        let torus = GridNet::new(Shape::Torus, &dims);
+        let (from, to) = (ends.0 % torus.nodes(), ends.1 % torus.nodes());
+        let mut order: Vec<u32> = (0..dims.len() as u32).collect();
+        order.sort_by_key(|d| ways[*d as usize].1);
+        let signs: Vec<i8> = ways.iter().take(dims.len()).map(|w| w.0).collect();
+        let way = Way { signs: signs.clone(), order, path: Vec::new() };
+        let passed = nodes_passed(&torus, from, to, Some(&way)).unwrap();
+        let grid = crate::delivery::grid::Grid::new(&dims).unwrap();
+        let (a, b) = (grid.coordinates(from), grid.coordinates(to));
+        let hops: u64 = (0..dims.len()).map(|d| {
+            let ahead = (b[d] + dims[d] - a[d]) % dims[d];
+            let back = (dims[d] - ahead) % dims[d];
+            match signs[d] { 1 => ahead, -1 => back, _ => ahead.min(back) }
+        }).sum();
+        prop_assert_eq!(passed.len() as u64 - 1, hops);
+        // and a path that names the same nodes is the same long
+        let named = Way { path: passed[1..].to_vec(), ..Way::default() };
+        if from != to {
+            prop_assert_eq!(nodes_passed(&torus, from, to, Some(&named)).unwrap(), passed);
+        }
+    }
+
+    /// No text makes the parser panic, and what parses prints back as what parses to the same.
+    #[test]
+    fn any_text_is_a_topology_or_an_error(text in "(torus|mesh|ring|hypercube|fully-connected|fat-tree|x)?:?[0-9x,:= ()-]{0,12}") {
+        match parse(&text) {
+            Ok(topology) => prop_assert_eq!(parse(&topology.spec()).unwrap().spec(), topology.spec()),
+            Err(error) => prop_assert!(error.at <= text.len()),
+        }
+    }
+}

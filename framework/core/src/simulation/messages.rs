@@ -1,0 +1,147 @@
+//! The messages of a step, in the order in which the schedule names their ends.
+//!
+//! The order counts: a node of a flat machine works through its messages in it. Sends with the same ends are one message, which keeps the place and the
+//! way of the first of them. Most steps have each node send once, or to one node at a time; only the others are searched for equal ends, in time
+//! proportional to their sends.
+
+use crate::simulation::step::Transfer;
+
+/// In `earlier`: the sender has no earlier message in the step.
+const NONE: u32 = u32::MAX;
+
+/// Collects the messages of one step after another.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    list: Vec<Transfer>,
+    /// For each node, the step in which it last sent, and its last message then.
+    last: Vec<(u64, u32)>,
+    /// Whether some node sends to more than one other in this step.
+    crowded: bool,
+    /// In a crowded step, for each message the one that its sender named before it.
+    earlier: Vec<u32>,
+    /// For each receiver the search that last met it, and the message in which it did.
+    met: Vec<(u64, u32)>,
+    search: u64,
+}
+
+impl Messages {
+    pub(crate) fn new(nodes: usize) -> Self {
+        Self {
+            list: Vec::new(),
+            last: vec![(0, 0); nodes],
+            crowded: false,
+            earlier: Vec::new(),
+            met: Vec::new(),
+            search: 0,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Adds a send to step number `step`, between two different nodes. Loads saturate only where blocks are delivered twice, which is a fault.
+    pub(crate) fn add(&mut self, step: u64, from: u32, to: u32, way: u32, load: u64) {
+        let last = &mut self.last[from as usize];
+        let mut before = NONE;
+        if last.0 == step {
+            let message = &mut self.list[last.1 as usize];
+            if message.to == to {
+                message.load = message.load.saturating_add(load);
+                return;
+            }
+            if !self.crowded {
+                // Up to here every message is its sender's first.
+                self.crowded = true;
+                self.earlier.clear();
+                self.earlier.resize(self.list.len(), NONE);
+            }
+            before = last.1;
+        }
+        *last = (step, self.list.len() as u32);
+        if self.crowded {
+            self.earlier.push(before);
+        }
+        self.list.push(Transfer { from, to, way, hops: 0, load });
+    }
+
+    /// All messages, no two with the same ends.
+    pub(crate) fn merged(&mut self) -> &mut [Transfer] {
+        if std::mem::take(&mut self.crowded) {
+            self.merge_equal_ends();
+        }
+        &mut self.list
+    }
+
+    /// The same, to look at.
+    pub(crate) fn as_slice(&self) -> &[Transfer] {
+        &self.list
+    }
+
+    /// Begins the next step.
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.crowded = false;
+    }
+
+    fn merge_equal_ends(&mut self) {
+        self.met.resize(self.last.len(), (0, 0));
+        let mut merged = false;
+        for i in 0..self.list.len() {
+            let sender = self.list[i].from;
+            if self.last[sender as usize].1 as usize != i {
+                continue;
+            }
+            // From a sender's last message back to its first: one met again is the earlier of the two.
+            self.search += 1;
+            let mut at = i as u32;
+            while at != NONE {
+                let receiver = self.list[at as usize].to;
+                let met = &mut self.met[receiver as usize];
+                if met.0 == self.search {
+                    let later = &mut self.list[met.1 as usize];
+                    // Nobody sends to itself: such a message is to be dropped.
+                    later.to = sender;
+                    let load = later.load;
+                    let first = &mut self.list[at as usize];
+                    first.load = first.load.saturating_add(load);
+                    merged = true;
+                }
+                *met = (self.search, at);
+                at = self.earlier[at as usize];
+            }
+        }
+        if merged {
+            self.list.retain(|t| t.from != t.to);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Step after step: one message for each pair of ends, at the place and by the way of its first send, with the load of all.
+        #[test]
+        fn equal_ends_are_one_message_at_the_place_of_the_first(
+            steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..3, 1_u64..9), 0..40), 1..4),
+        ) {
+            let mut messages = Messages::new(5);
+            for (number, sends) in (1..).zip(steps) {
+                let mut expected: Vec<Transfer> = Vec::new();
+                for (from, distance, way, load) in sends {
+                    let to = (from + distance) % 5;
+                    messages.add(number, from, to, way, load);
+                    match expected.iter_mut().find(|t| (t.from, t.to) == (from, to)) {
+                        Some(first) => first.load += load,
+                        None => expected.push(Transfer { from, to, way, hops: 0, load }),
+                    }
+                }
+                prop_assert_eq!(&*messages.merged(), expected.as_slice());
+                messages.clear();
+            }
+        }
+    }
+}

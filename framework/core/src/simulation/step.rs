@@ -1,0 +1,233 @@
+//! One step after resolution: what really moved, and the facts about it that no machine changes.
+
+use crate::delivery::byte_counts::{Deal, Portion};
+use crate::delivery::payload::Proof;
+use crate::network::topology::Way;
+
+/// A message of a step, between two different nodes of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// Sender.
+    pub from: u32,
+    /// Receiver.
+    pub to: u32,
+    /// How it travels: an index into [`Step::ways`] plus one; 0 is the topology's own route.
+    pub way: u32,
+    /// Directed links crossed.
+    pub hops: u32,
+    /// Blocks when sizes are uniform, bytes otherwise; times the number of parts where blocks are split.
+    pub load: u64,
+}
+
+/// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes otherwise; times the number of parts where
+/// blocks are split.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct StepFacts {
+    /// Messages.
+    pub messages: u64,
+    /// The longest message.
+    pub max_load: u64,
+    /// All messages together.
+    pub total_load: u64,
+    /// The longest route.
+    pub max_hops: u64,
+    /// Load times hops, over all messages.
+    pub load_hops: u128,
+    /// The most messages on one directed link.
+    pub max_link_messages: u64,
+    /// The most load on one directed link.
+    pub max_link_load: u64,
+    /// The most, over all messages, of a message's load times the most messages on a link of its route; `None` unless a listener wants it.
+    pub max_multiplexed_load: Option<u128>,
+    /// The most messages one node sends.
+    pub max_sends: u64,
+    /// The most messages one node receives.
+    pub max_receives: u64,
+    /// The most load one node sends or receives.
+    pub max_node_load: u64,
+    /// Whether some node sends to one node and receives from another.
+    pub unpaired: bool,
+    /// What bandwidths make of loads; `None` where all links have the machine's.
+    pub slowed: Option<Slowed>,
+}
+
+/// The same facts as times of a step: loads over the bandwidths of the links they cross.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slowed {
+    /// The most, over all messages, of a load over the least bandwidth on its way.
+    pub message: f64,
+    /// The most, over all links, of the load over the bandwidth.
+    pub link: f64,
+    /// The most, over all messages and the links of their ways, of the load times the messages on the link over its bandwidth.
+    pub multiplexed: f64,
+}
+
+impl StepFacts {
+    /// How long the slowest message takes by itself, in loads at the machine's bandwidth.
+    pub fn longest(&self) -> f64 {
+        self.slowed.map_or(self.max_load as f64, |slowed| slowed.message)
+    }
+
+    /// How long the busiest link takes.
+    pub fn through_link(&self) -> f64 {
+        self.slowed.map_or(self.max_link_load as f64, |slowed| slowed.link)
+    }
+
+    /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless that is measured.
+    pub fn multiplexed(&self) -> f64 {
+        match (self.slowed, self.max_multiplexed_load) {
+            (Some(slowed), _) => slowed.multiplexed,
+            (None, most) => most.map_or(self.max_load as f64, |most| most as f64),
+        }
+    }
+}
+
+/// A step in which something was sent.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// What moves: with [`Proof::Amounts`] loads are bytes.
+    pub proof: Proof,
+    /// Its number among such steps, from 1.
+    pub number: u64,
+    /// The phase it belongs to; empty if the schedule names none.
+    pub phase: &'a str,
+    /// Number of the phase, from 1.
+    pub phase_number: u32,
+    /// Every message, no two with the same ends, in the order in which the schedule first named their ends.
+    pub transfers: &'a [Transfer],
+    /// Ways that transfers refer to.
+    pub ways: &'a [Way],
+    /// In how many parts blocks are split; loads are in such parts.
+    pub parts: u64,
+    /// For each transfer the sum over its links of one over their bandwidths; empty where all links have the machine's.
+    pub slowness: &'a [f64],
+    /// What no machine changes.
+    pub facts: StepFacts,
+    /// What each node of the machine holds at its end, in loads.
+    pub held: &'a [u64],
+}
+
+/// What no machine changes about a whole schedule. The loads of one step fit 64 bits, the sums of many steps need not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// How delivery was proved.
+    pub proof: Proof,
+    /// In how many parts blocks are split; loads are in such parts.
+    pub parts: u64,
+    /// Steps in which anything was sent.
+    pub steps: u64,
+    /// Messages over all steps.
+    pub messages: u64,
+    /// Sum over steps of the longest message.
+    pub critical_load: u128,
+    /// Sum over steps of the longest route.
+    pub critical_hops: u64,
+    /// Load over all messages.
+    pub total_load: u128,
+    /// Load times hops over all messages.
+    pub load_hops: u128,
+    /// The most messages on one directed link in one step.
+    pub max_link_messages: u64,
+    /// Sum over steps of the most messages on one directed link.
+    pub sum_link_messages: u64,
+    /// The most messages one node sends in one step.
+    pub max_sends: u64,
+    /// The most messages one node receives in one step.
+    pub max_receives: u64,
+    /// The most load one node holds at a step's end.
+    pub peak_load: u64,
+    /// The most load one node sends in one phase, what it sends itself included.
+    pub send_buffer: u128,
+    /// The most load one node receives in one phase, what it sends itself included.
+    pub receive_buffer: u128,
+    /// How often nodes rearrange what they hold.
+    pub rearrangements: u64,
+}
+
+impl Totals {
+    /// Adds a step.
+    pub fn add(&mut self, facts: &StepFacts) {
+        self.steps += 1;
+        self.messages += facts.messages;
+        self.critical_load += u128::from(facts.max_load);
+        self.critical_hops += facts.max_hops;
+        self.total_load += u128::from(facts.total_load);
+        self.load_hops += facts.load_hops;
+        self.max_link_messages = self.max_link_messages.max(facts.max_link_messages);
+        self.sum_link_messages += facts.max_link_messages;
+        self.max_sends = self.max_sends.max(facts.max_sends);
+        self.max_receives = self.max_receives.max(facts.max_receives);
+    }
+}
+
+/// Someone who watches a schedule go by: models, traces, dashboards. The walk doesn't know who listens.
+pub trait Listener {
+    /// A step has ended.
+    fn step(&mut self, step: &Step<'_>);
+
+    /// What follows is a phase of this name.
+    fn phase(&mut self, name: &str) {
+        let _ = name;
+    }
+
+    /// Every node rearranges all it holds; the fullest node holds `most`, in `parts` of blocks.
+    fn rearranged(&mut self, most: u64, parts: u64) {
+        let _ = (most, parts);
+    }
+
+    /// A node sends itself a `load`, in `parts` of blocks, in phase number `phase`: no message, but it goes through its buffers. Called
+    /// before the step that ends after it, if one does.
+    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+        let _ = (node, load, parts, phase);
+    }
+
+    /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says so.
+    fn sent(&mut self, sent: &Sent<'_>) {
+        let _ = sent;
+    }
+
+    /// A node has dealt out all it holds. Called, as [`Listener::sent`], only where [`Listener::wants_sends`] says so.
+    fn dealt(&mut self, deal: &Deal<'_>) {
+        let _ = deal;
+    }
+
+    /// Amounts were put on their way, these; [`Listener::sent`] is called next. Only where [`Listener::wants_sends`] says so.
+    fn portion(&mut self, portion: &Portion<'_>) {
+        let _ = portion;
+    }
+
+    /// Whether [`StepFacts::max_multiplexed_load`] should be measured.
+    fn wants_multiplexing(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Listener::sent`] should be called.
+    fn wants_sends(&self) -> bool {
+        false
+    }
+}
+
+/// One send as it was carried out.
+#[derive(Debug)]
+pub struct Sent<'a> {
+    /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in which nothing leaves a node.
+    pub step: u64,
+    /// Sender.
+    pub from: crate::delivery::fault::Place,
+    /// Receiver.
+    pub to: crate::delivery::fault::Place,
+    /// What moves: with [`Proof::Amounts`] loads are bytes and there are no boxes.
+    pub proof: Proof,
+    /// What moved.
+    pub boxes: Vec<&'a [u64]>,
+    /// How the boxes are laid out.
+    pub layout: &'a crate::delivery::boxes::Layout,
+    /// Who runs whom.
+    pub placement: &'a crate::delivery::placement::Placement,
+    /// Where.
+    pub topology: &'a dyn crate::network::topology::Topology,
+    /// Load of all boxes.
+    pub load: u64,
+    /// How it travels, if not the topology's own way.
+    pub way: Option<&'a Way>,
+}

@@ -1,0 +1,278 @@
+//! Measures a step: messages, loads, hops, ports, and the load of every directed link.
+
+use crate::delivery::fault::Fault;
+use crate::network::links::LinkLoad;
+use crate::network::topology::{Topology, Way};
+use crate::simulation::step::{Slowed, StepFacts, Transfer};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What one node does in the current step; stale unless `step` is the current one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Port {
+    step: u64,
+    sends: u32,
+    receives: u32,
+    /// The node it exchanges with, if `several` is false.
+    partner: u32,
+    /// Whether it exchanges with more than one node.
+    several: bool,
+    sent: u64,
+    received: u64,
+}
+
+impl Port {
+    fn meets(&mut self, node: u32) {
+        self.several |= self.sends + self.receives > 0 && self.partner != node;
+        self.partner = node;
+    }
+
+    /// Whether it sends to one node and receives from another.
+    fn unpaired(&self) -> bool {
+        self.several && self.sends > 0 && self.receives > 0
+    }
+}
+
+/// What one node's buffers hold in the current phase; stale unless `phase` is the current one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Buffers {
+    phase: u32,
+    carried: [u16; 2],
+    low: [u64; 2],
+}
+
+impl Buffers {
+    const SENT: usize = 0;
+    const RECEIVED: usize = 1;
+
+    /// Adds to one of the sums and returns it. Two of 128 bits would make the table of all nodes twice as large, and reading it is what costs time.
+    #[inline]
+    fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
+        if self.phase != phase {
+            *self = Self { phase, ..Self::default() };
+        }
+        let (low, carry) = self.low[which].overflowing_add(load);
+        self.low[which] = low;
+        self.carried[which] = self.carried[which].saturating_add(carry.into());
+        u128::from(self.carried[which]) << 64 | u128::from(low)
+    }
+}
+
+/// Measures steps on one topology.
+#[derive(Debug)]
+pub struct Meter {
+    topology: Arc<dyn Topology>,
+    links: LinkLoad,
+    ports: Vec<Port>,
+    buffers: Vec<Buffers>,
+    phase: u32,
+    /// The most that one node sends, and receives, in one phase.
+    most_buffered: (u128, u128),
+    step: u64,
+    /// Whether anybody wants [`StepFacts::max_multiplexed_load`].
+    multiplexing: bool,
+    /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all links are alike.
+    slowness: Vec<f64>,
+}
+
+impl Meter {
+    /// A meter for steps on `topology`; how circuits share links is measured only if wanted, for it takes a look at every link of every route.
+    pub fn new(topology: Arc<dyn Topology>, multiplexing: bool) -> Self {
+        let links = LinkLoad::new(topology.as_ref());
+        let ports = vec![Port::default(); topology.nodes() as usize];
+        let buffers = vec![Buffers::default(); topology.nodes() as usize];
+        Self {
+            topology,
+            links,
+            ports,
+            buffers,
+            phase: 0,
+            most_buffered: (0, 0),
+            step: 0,
+            multiplexing,
+            slowness: Vec::new(),
+        }
+    }
+
+    /// Begins a phase: buffers are empty again.
+    pub fn begin_phase(&mut self) {
+        self.phase += 1;
+    }
+
+    /// A node sends itself a load: no message, but it goes through its buffers.
+    pub fn kept(&mut self, node: u32, load: u64) {
+        self.buffer_sent(node, load);
+        self.buffer_received(node, load);
+    }
+
+    /// The most that one node sends in one phase, and the most that one receives, what it sends itself included.
+    pub fn most_buffered(&self) -> (u128, u128) {
+        self.most_buffered
+    }
+
+    /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
+    pub fn slowness(&self) -> &[f64] {
+        &self.slowness
+    }
+
+    fn buffer_sent(&mut self, node: u32, load: u64) {
+        let sent = self.buffers[node as usize].add(self.phase, Buffers::SENT, load);
+        self.most_buffered.0 = self.most_buffered.0.max(sent);
+    }
+
+    fn buffer_received(&mut self, node: u32, load: u64) {
+        let received = self.buffers[node as usize].add(self.phase, Buffers::RECEIVED, load);
+        self.most_buffered.1 = self.most_buffered.1.max(received);
+    }
+
+    /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages.
+    pub fn measure(&mut self, number: u64, transfers: &mut [Transfer], ways: &[Way]) -> Result<StepFacts, Fault> {
+        self.step += 1;
+        self.links.begin();
+        let mut facts = StepFacts { messages: transfers.len() as u64, ..StepFacts::default() };
+        let mut alike = true;
+        let load = transfers.first().map_or(0, |t| t.load);
+        for t in transfers.iter_mut() {
+            let links = &mut self.links;
+            let hops = self
+                .topology
+                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| links.add(run, 1))
+                .map_err(|source| bad_route(number, t, source))?;
+            t.hops = hops as u32;
+            alike &= t.load == load;
+            facts.max_load = facts.max_load.max(t.load);
+            facts.total_load = facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
+            facts.max_hops = facts.max_hops.max(hops);
+            facts.load_hops += u128::from(t.load) * u128::from(hops);
+            self.count_ports(t, &mut facts);
+            self.buffer_sent(t.from, t.load);
+            self.buffer_received(t.to, t.load);
+        }
+        facts.max_link_messages = self.links.max();
+        if self.multiplexing {
+            facts.max_multiplexed_load = Some(match facts.max_link_messages {
+                0 | 1 => facts.max_load.into(),
+                f if alike => u128::from(f) * u128::from(load),
+                _ => self.most_multiplexed(number, transfers, ways)?,
+            });
+        }
+        facts.max_link_load = match facts.max_link_messages {
+            0 | 1 => facts.max_load,
+            f if alike => f.saturating_mul(load),
+            _ => self.heaviest_link(number, transfers, ways)?,
+        };
+        if self.topology.bandwidths().is_some() {
+            facts.slowed = Some(self.slowed(number, transfers, ways)?);
+        }
+        Ok(facts)
+    }
+
+    fn count_ports(&mut self, t: &Transfer, facts: &mut StepFacts) {
+        let step = self.step;
+        let fresh = Port { step, ..Port::default() };
+        let sender = &mut self.ports[t.from as usize];
+        if sender.step != step {
+            *sender = fresh;
+        }
+        sender.meets(t.to);
+        sender.sends += 1;
+        sender.sent += t.load;
+        facts.unpaired |= sender.unpaired();
+        facts.max_sends = facts.max_sends.max(u64::from(sender.sends));
+        facts.max_node_load = facts.max_node_load.max(sender.sent);
+        let receiver = &mut self.ports[t.to as usize];
+        if receiver.step != step {
+            *receiver = fresh;
+        }
+        receiver.meets(t.from);
+        receiver.receives += 1;
+        receiver.received += t.load;
+        facts.unpaired |= receiver.unpaired();
+        facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
+        facts.max_node_load = facts.max_node_load.max(receiver.received);
+    }
+
+    /// The most, over all messages, of a message's load times the most messages on a link of its route.
+    fn most_multiplexed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u128, Fault> {
+        let mut messages: HashMap<u64, u64> = HashMap::new();
+        self.links.for_each_loaded(&mut |link, load| {
+            messages.insert(link, load);
+        });
+        let mut most = 0;
+        for t in transfers {
+            let mut shared = 1;
+            self.topology
+                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| {
+                    for i in 0..run.len {
+                        shared = shared.max(messages.get(&(run.first + i * run.stride)).copied().unwrap_or(0));
+                    }
+                })
+                .map_err(|source| bad_route(number, t, source))?;
+            most = most.max(u128::from(t.load) * u128::from(shared));
+        }
+        Ok(most)
+    }
+
+    /// What bandwidths make of the step: two more walks, needed only where they differ.
+    fn slowed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<Slowed, Fault> {
+        let topology = Arc::clone(&self.topology);
+        let walk = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
+            let route = topology.route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| {
+                (0..run.len).for_each(|i| visit(run.first + i * run.stride));
+            });
+            route.map(|_| ()).map_err(|source| bad_route(number, t, source))
+        };
+        let mut on: HashMap<u64, (u64, u64)> = HashMap::new();
+        for t in transfers {
+            walk(t, &mut |link| {
+                let (messages, load) = on.entry(link).or_default();
+                *messages += 1;
+                *load = load.saturating_add(t.load);
+            })?;
+        }
+        let links = on.iter().map(|(link, (_, load))| *load as f64 / topology.bandwidth(*link));
+        let mut slowed = Slowed { message: 0.0, link: links.fold(0.0, f64::max), multiplexed: 0.0 };
+        self.slowness.clear();
+        for t in transfers {
+            let (mut sum, mut slowest, mut shared) = (0.0, 0.0_f64, 0.0_f64);
+            walk(t, &mut |link| {
+                let each = 1.0 / topology.bandwidth(link);
+                sum += each;
+                slowest = slowest.max(each);
+                shared = shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
+            })?;
+            self.slowness.push(sum);
+            slowed.message = slowed.message.max(t.load as f64 * slowest);
+            slowed.multiplexed = slowed.multiplexed.max(t.load as f64 * shared);
+        }
+        Ok(slowed)
+    }
+
+    /// The most load on one link: a second walk, needed only where links are shared by messages of different length.
+    fn heaviest_link(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u64, Fault> {
+        self.links.begin();
+        for t in transfers {
+            let links = &mut self.links;
+            self.topology
+                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| links.add(run, t.load))
+                .map_err(|source| bad_route(number, t, source))?;
+        }
+        Ok(self.links.max())
+    }
+}
+
+fn way_of<'a>(t: &Transfer, ways: &'a [Way]) -> Option<&'a Way> {
+    t.way.checked_sub(1).map(|i| &ways[i as usize])
+}
+
+/// Whatever is summed within a step, on a link or at a node, is a part of all its messages.
+fn too_much(step: u64) -> Fault {
+    Fault::Refused(format!("step {step}: its messages, copies among them, add up beyond 2^64 bytes or parts of blocks"))
+}
+
+fn bad_route(step: u64, t: &Transfer, source: crate::network::topology::RouteError) -> Fault {
+    Fault::BadRoute { step, from: u64::from(t.from), to: u64::from(t.to), source }
+}
+
+#[cfg(test)]
+mod tests;

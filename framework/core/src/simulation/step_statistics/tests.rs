@@ -1,0 +1,64 @@
+use super::*;
+use crate::network::topology::parse;
+
+fn facts(topology: &str, ends: &[(u32, u32)]) -> StepFacts {
+    let mut transfers: Vec<Transfer> =
+        ends.iter().map(|&(from, to)| Transfer { from, to, way: 0, hops: 0, load: 1 }).collect();
+    Meter::new(parse(topology).unwrap(), false).measure(1, &mut transfers, &[]).unwrap()
+}
+
+#[test]
+fn unpaired_is_who_sends_to_one_node_and_receives_from_another() {
+    let unpaired = |ends: &[(u32, u32)]| facts("ring:4", ends).unpaired;
+    assert!(unpaired(&[(0, 1), (1, 2)]));
+    assert!(unpaired(&[(1, 2), (0, 1)]));
+    // An exchange, and beside it a message from a third.
+    assert!(!unpaired(&[(0, 1), (1, 0), (2, 3), (3, 2)]));
+    assert!(unpaired(&[(0, 1), (1, 0), (2, 1)]));
+    assert!(unpaired(&[(2, 1), (0, 1), (1, 0)]));
+    // Two sends, or two receives, and nothing the other way.
+    assert!(!unpaired(&[(0, 1), (0, 2), (0, 3)]));
+    assert!(!unpaired(&[(1, 0), (2, 0), (3, 0)]));
+    assert!(unpaired(&[(0, 1), (0, 2), (3, 0)]));
+    assert!(unpaired(&[(3, 0), (0, 1), (0, 2)]));
+}
+
+fn measure(loads: [u64; 2]) -> Result<StepFacts, Fault> {
+    let send = |from, load| Transfer { from, to: 3, way: 0, hops: 0, load };
+    let mut transfers = [send(0, loads[0]), send(1, loads[1])];
+    Meter::new(parse("mesh:4").unwrap(), true).measure(7, &mut transfers, &[])
+}
+
+#[test]
+fn loads_over_hops_and_on_shared_links_are_exact_beyond_64_bits() {
+    let half = 1 << 62;
+    let facts = measure([half, half]).unwrap();
+    assert_eq!((facts.total_load, facts.max_link_load), (1 << 63, 1 << 63));
+    assert_eq!((facts.load_hops, facts.max_multiplexed_load), (5 << 62, Some(1 << 63)));
+    let facts = measure([u64::MAX - 1, 1]).unwrap();
+    assert_eq!(facts.load_hops, 3 * u128::from(u64::MAX - 1) + 2);
+    assert_eq!(facts.max_multiplexed_load, Some(2 * u128::from(u64::MAX - 1)));
+}
+
+#[test]
+fn what_goes_through_a_buffer_in_a_phase_is_exact_beyond_64_bits() {
+    let mut meter = Meter::new(parse("mesh:4").unwrap(), false);
+    meter.begin_phase();
+    for _ in 0..5 {
+        meter.measure(1, &mut [Transfer { from: 0, to: 3, way: 0, hops: 0, load: u64::MAX }], &[]).unwrap();
+    }
+    meter.kept(3, 7);
+    let most = 5 * u128::from(u64::MAX);
+    assert_eq!(meter.most_buffered(), (most, most + 7));
+    meter.begin_phase();
+    meter.kept(0, u64::MAX);
+    assert_eq!(meter.most_buffered(), (most, most + 7), "a phase begins with empty buffers");
+}
+
+#[test]
+fn a_step_of_more_than_a_number_holds_is_refused() {
+    assert_eq!(
+        measure([u64::MAX, 1]).unwrap_err().to_string(),
+        "step 7: its messages, copies among them, add up beyond 2^64 bytes or parts of blocks"
+    );
+}
