@@ -11,13 +11,13 @@ use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
-use crate::delivery::payload::{Goods, Proof};
+use crate::delivery::payload::{Payload, Proof};
 use crate::delivery::placement::Placement;
 use crate::limits;
-use crate::network::topology::{Topology, Way};
+use crate::network::topology::{Topology, Route};
 use crate::simulation::messages::Messages;
 use crate::simulation::step::{Listener, Sent, Step, Totals};
-use crate::simulation::step_statistics::Meter;
+use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
 /// What a schedule is to do.
@@ -37,25 +37,25 @@ enum State {
     /// Grid and placement may still be set.
     Open { placement: Placement, parts: u32, amounts: Option<Units>, laid_out: bool },
     /// Steps stream.
-    Running(Box<Goods>),
+    Running(Box<Payload>),
 }
 
 /// A schedule under way.
-pub struct Walk<'a> {
+pub struct Simulation<'a> {
     task: Task,
     state: State,
-    meter: Meter,
+    statistics: StepStatistics,
     listeners: Vec<&'a mut dyn Listener>,
     watched: bool,
     phase: String,
     phase_number: u32,
     in_step: bool,
     messages: Messages,
-    ways: Vec<Way>,
+    routes: Vec<Route>,
     totals: Totals,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Simulation<'a> {
     /// Begins a schedule for `task`; `listeners` see each step.
     pub fn new(task: Task, listeners: Vec<&'a mut dyn Listener>) -> Result<Self, Fault> {
         let grid = Grid::new(task.topology.radices()).map_err(Fault::BadGrid)?;
@@ -64,7 +64,7 @@ impl<'a> Walk<'a> {
         let multiplexing = listeners.iter().any(|l| l.wants_multiplexing());
         Ok(Self {
             state: State::Open { placement: Placement::new(grid, nodes), parts: 1, amounts: None, laid_out: false },
-            meter: Meter::new(Arc::clone(&task.topology), multiplexing),
+            statistics: StepStatistics::new(Arc::clone(&task.topology), multiplexing),
             task,
             listeners,
             watched,
@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
             phase_number: 0,
             in_step: false,
             messages: Messages::new(nodes as usize),
-            ways: Vec::new(),
+            routes: Vec::new(),
             totals: Totals::default(),
         })
     }
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         self.phase.clear();
         self.phase.push_str(name);
         self.phase_number += 1;
-        self.meter.begin_phase();
+        self.statistics.begin_phase();
         self.listeners.iter_mut().for_each(|listener| listener.phase(name));
         Ok(())
     }
@@ -134,17 +134,17 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn running(&mut self) -> Result<&mut Goods, Fault> {
+    fn running(&mut self) -> Result<&mut Payload, Fault> {
         if let State::Open { placement, parts, amounts, .. } = &self.state {
             let (placement, sizes) = (placement.clone(), self.task.sizes.clone());
-            let goods = match amounts {
-                Some(units) => Goods::amounts(placement, sizes, *units)?,
-                None => Goods::Blocks(Exchange::new(self.task.collective.clone(), placement, *parts, sizes)?),
+            let payload = match amounts {
+                Some(units) => Payload::amounts(placement, sizes, *units)?,
+                None => Payload::Blocks(Exchange::new(self.task.collective.clone(), placement, *parts, sizes)?),
             };
-            self.state = State::Running(Box::new(goods));
+            self.state = State::Running(Box::new(payload));
         }
         match &mut self.state {
-            State::Running(goods) => Ok(goods),
+            State::Running(payload) => Ok(payload),
             State::Open { .. } => Err(Fault::OutOfOrder("the schedule has not begun")),
         }
     }
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
     pub fn moves_amounts(&self) -> bool {
         match &self.state {
             State::Open { amounts, .. } => amounts.is_some(),
-            State::Running(goods) => goods.proof() == Proof::Amounts,
+            State::Running(payload) => payload.proof() == Proof::Amounts,
         }
     }
 
@@ -166,32 +166,32 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds a send of blocks to the step.
-    pub fn send(&mut self, rule: &Rule<'_>, way: Option<&Way>) -> Result<(), Fault> {
+    pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         let watched = self.watched;
-        let Goods::Blocks(exchange) = self.in_step()? else {
+        let Payload::Blocks(exchange) = self.in_step()? else {
             return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves amounts"));
         };
         let before = if watched { exchange.on_their_way(0).count() } else { 0 };
         match exchange.send(rule)? {
-            Some(load) => self.sent(rule.from, rule.to, before, load, way),
+            Some(load) => self.sent(rule.from, rule.to, before, load, route),
             None => Ok(()),
         }
     }
 
     /// Adds a send of amounts to the step.
-    pub fn send_amounts(&mut self, portion: &Portion<'_>, way: Option<&Way>) -> Result<(), Fault> {
+    pub fn send_amounts(&mut self, portion: &Portion<'_>, route: Option<&Route>) -> Result<(), Fault> {
         match self.in_step()?.send_amounts(portion)? {
             Some(load) => {
                 self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.portion(portion));
-                self.sent(portion.from, portion.to, 0, load, way)
+                self.sent(portion.from, portion.to, 0, load, route)
             }
             None => Ok(()),
         }
     }
 
-    fn in_step(&mut self) -> Result<&mut Goods, Fault> {
+    fn in_step(&mut self) -> Result<&mut Payload, Fault> {
         match &mut self.state {
-            State::Running(goods) if self.in_step => Ok(goods),
+            State::Running(payload) if self.in_step => Ok(payload),
             State::Running(_) => Err(Fault::OutOfOrder(
                 "the schedule sends between steps: a new one must begin after a phase's name, a deal or a rearrangement",
             )),
@@ -200,95 +200,95 @@ impl<'a> Walk<'a> {
     }
 
     /// A load was put on its way, boxes from number `before` on.
-    fn sent(&mut self, from: u64, to: u64, before: usize, load: u64, way: Option<&Way>) -> Result<(), Fault> {
-        let State::Running(goods) = &self.state else { return Ok(()) };
+    fn sent(&mut self, from: u64, to: u64, before: usize, load: u64, route: Option<&Route>) -> Result<(), Fault> {
+        let State::Running(payload) = &self.state else { return Ok(()) };
         if self.watched {
-            let boxes = match &**goods {
-                Goods::Blocks(exchange) => exchange.on_their_way(before).map(|(_, b)| b).collect(),
-                Goods::Amounts(_) | Goods::LargeAmounts(_) => Vec::new(),
+            let boxes = match &**payload {
+                Payload::Blocks(exchange) => exchange.on_their_way(before).map(|(_, b)| b).collect(),
+                Payload::Amounts(_) | Payload::LargeAmounts(_) => Vec::new(),
             };
             let sent = Sent {
-                step: goods.step(),
-                from: goods.placement().locate(from),
-                to: goods.placement().locate(to),
-                proof: goods.proof(),
+                step: payload.step(),
+                from: payload.placement().locate(from),
+                to: payload.placement().locate(to),
+                proof: payload.proof(),
                 boxes,
-                layout: goods.layout(),
-                placement: goods.placement(),
+                layout: payload.layout(),
+                placement: payload.placement(),
                 topology: self.task.topology.as_ref(),
                 load,
-                way,
+                route,
             };
             for listener in self.listeners.iter_mut().filter(|l| l.wants_sends()) {
                 listener.sent(&sent);
             }
         }
-        let (from, to) = (goods.placement().real(from), goods.placement().real(to));
-        let (step, parts) = (goods.step(), goods.parts());
+        let (from, to) = (payload.placement().real(from), payload.placement().real(to));
+        let (step, parts) = (payload.step(), payload.parts());
         let (from, to) = (from as u32, to as u32);
         if from == to {
-            self.meter.kept(from, load);
+            self.statistics.local_copy(from, load);
             for listener in &mut self.listeners {
-                listener.kept(from, load, parts, self.phase_number);
+                listener.local_copy(from, load, parts, self.phase_number);
             }
             return Ok(());
         }
-        let way = match way {
+        let route = match route {
             None => 0,
-            Some(way) => self.way_number(way),
+            Some(route) => self.route_number(route),
         };
-        self.messages.add(step, from, to, way, load);
+        self.messages.add(step, from, to, route, load);
         Ok(())
     }
 
     /// Schedules use few different ways, a direction each; a path is seldom used twice.
-    fn way_number(&mut self, way: &Way) -> u32 {
+    fn route_number(&mut self, route: &Route) -> u32 {
         const LOOK_BACK: usize = 16;
-        let recent = self.ways.len().saturating_sub(LOOK_BACK);
-        if let Some(i) = self.ways[recent..].iter().position(|w| w.is(way)) {
+        let recent = self.routes.len().saturating_sub(LOOK_BACK);
+        if let Some(i) = self.routes[recent..].iter().position(|w| w.is(route)) {
             return (recent + i) as u32 + 1;
         }
-        self.ways.push(way.clone());
-        self.ways.len() as u32
+        self.routes.push(route.clone());
+        self.routes.len() as u32
     }
 
     fn end_step(&mut self) -> Result<(), Fault> {
         if !std::mem::take(&mut self.in_step) {
             return Ok(());
         }
-        let State::Running(goods) = &mut self.state else { return Ok(()) };
+        let State::Running(payload) = &mut self.state else { return Ok(()) };
         let anything = !self.messages.is_empty();
-        goods.end_step(anything)?;
+        payload.end_step(anything)?;
         if !anything {
             return Ok(());
         }
-        let facts = self.meter.measure(goods.step(), self.messages.merged(), &self.ways)?;
+        let facts = self.statistics.measure(payload.step(), self.messages.merged(), &self.routes)?;
         self.totals.add(&facts);
         let step = Step {
-            slowness: self.meter.slowness(),
-            proof: goods.proof(),
+            inverse_bandwidth: self.statistics.inverse_bandwidth(),
+            proof: payload.proof(),
             number: self.totals.steps,
             phase: &self.phase,
             phase_number: self.phase_number,
             transfers: self.messages.as_slice(),
-            ways: &self.ways,
-            parts: goods.parts(),
+            routes: &self.routes,
+            parts: payload.parts(),
             facts,
-            held: goods.held(),
+            held: payload.held(),
         };
         for listener in &mut self.listeners {
             listener.step(&step);
         }
         self.messages.clear();
-        self.ways.clear();
+        self.routes.clear();
         Ok(())
     }
 
     /// Every node rearranges all it holds.
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
-        let goods = self.running()?;
-        let (most, parts) = (goods.held().iter().copied().max().unwrap_or(0), goods.parts());
+        let payload = self.running()?;
+        let (most, parts) = (payload.held().iter().copied().max().unwrap_or(0), payload.parts());
         self.totals.rearrangements += 1;
         for listener in &mut self.listeners {
             listener.rearranged(most, parts);
@@ -300,18 +300,18 @@ impl<'a> Walk<'a> {
     pub fn step_number(&self) -> u64 {
         match &self.state {
             State::Open { .. } => 0,
-            State::Running(goods) => goods.step(),
+            State::Running(payload) => payload.step(),
         }
     }
 
     /// Ends the schedule: proves that all has arrived and returns what no machine changes.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        let goods = self.running()?;
-        goods.verify()?;
-        let proof = goods.proof();
-        let (peak_load, parts) = (goods.peak(), goods.parts());
-        let (send_buffer, receive_buffer) = self.meter.most_buffered();
+        let payload = self.running()?;
+        payload.verify()?;
+        let proof = payload.proof();
+        let (peak_load, parts) = (payload.peak(), payload.parts());
+        let (send_buffer, receive_buffer) = self.statistics.most_buffered();
         Ok(Totals { proof, peak_load, send_buffer, receive_buffer, parts, ..self.totals })
     }
 }

@@ -4,7 +4,7 @@
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
 use crate::plugin::{Algorithm, Table};
-use read::{axis, node_set, read_amounts, read_way};
+use read::{axis, node_set, read_amounts, read_route};
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
@@ -17,9 +17,9 @@ use swapmeet_core::delivery::byte_counts::{Portion, What};
 use swapmeet_core::delivery::collective::Collective;
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::Fault;
-use swapmeet_core::network::topology::Way;
+use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::step::{Listener, Totals};
-use swapmeet_core::simulation::{Task, Walk};
+use swapmeet_core::simulation::{Task, Simulation};
 use table::TABLE;
 
 mod read;
@@ -105,7 +105,7 @@ pub fn plan<'a>(
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
     let mut host = Host {
-        walk: None,
+        simulation: None,
         task,
         answers,
         asked: Asked::default(),
@@ -113,7 +113,7 @@ pub fn plan<'a>(
         panic: None,
         reason: None,
         log: Vec::new(),
-        way: KeptWay::default(),
+        route: KeptWay::default(),
         limit: limit.map(|limit| (Instant::now() + limit, limit)),
         late: false,
         calls: 0,
@@ -142,14 +142,14 @@ fn run<'a>(
     {
         return refusal;
     }
-    match Walk::new(task.clone(), listeners) {
-        Ok(walk) => host.walk = Some(walk),
+    match Simulation::new(task.clone(), listeners) {
+        Ok(simulation) => host.simulation = Some(simulation),
         Err(fault) => return Outcome::of(fault),
     }
     if let Some(refusal) = host.call(plan, raw, params, task) {
         return refusal;
     }
-    match host.walk.take().map(Walk::finish) {
+    match host.simulation.take().map(Simulation::finish) {
         Some(Ok(totals)) => Outcome::Verified(totals),
         Some(Err(fault)) => Outcome::of(fault),
         None => Outcome::Failed("the schedule was never begun".to_owned()),
@@ -158,7 +158,7 @@ fn run<'a>(
 
 struct Host<'a> {
     /// `None` while the plugin is only asked whether it can run.
-    walk: Option<Walk<'a>>,
+    simulation: Option<Simulation<'a>>,
     task: &'a Task,
     answers: Answers,
     asked: Asked,
@@ -167,7 +167,7 @@ struct Host<'a> {
     panic: Option<String>,
     reason: Option<String>,
     log: Vec<String>,
-    way: KeptWay,
+    route: KeptWay,
     /// When the plan must be done, and how long it had. Looked at between calls: a plugin that never calls isn't stopped by it.
     limit: Option<(Instant, Duration)>,
     late: bool,
@@ -178,19 +178,19 @@ struct Host<'a> {
 
 /// Kept from send to send, so that a route costs no allocation.
 #[derive(Default)]
-struct KeptWay(Way);
+struct KeptWay(Route);
 
 impl KeptWay {
     /// The way that a send names, if it does.
     ///
     /// # Safety
     /// The send's route must be null or readable, with all it points to.
-    unsafe fn read(&mut self, send: &SwmSend) -> Result<Option<&Way>, Fault> {
+    unsafe fn read(&mut self, send: &SwmSend) -> Result<Option<&Route>, Fault> {
         if send.route.is_null() {
             return Ok(None);
         }
         // SAFETY: the caller promises a route.
-        unsafe { read_way(send.route, &mut self.0) }.map_err(Fault::OutOfOrder)?;
+        unsafe { read_route(send.route, &mut self.0) }.map_err(Fault::OutOfOrder)?;
         Ok(Some(&self.0))
     }
 }
@@ -263,7 +263,7 @@ impl Host<'_> {
         if self.late || self.fault.is_some() || self.panic.is_some() {
             return SWM_STOPPED;
         }
-        if self.walk.is_none() {
+        if self.simulation.is_none() {
             self.fault =
                 Some(Fault::OutOfOrder("the plugin gives a schedule where it is only asked whether it can run"));
             return SWM_STOPPED;
@@ -278,13 +278,13 @@ impl Host<'_> {
     }
 
     /// Drives the walk itself.
-    fn walk(&mut self, work: impl FnOnce(&mut Walk<'_>) -> Result<(), Fault>) -> i32 {
-        self.drive(|host| host.walk.as_mut().map_or(Ok(()), work))
+    fn simulation(&mut self, work: impl FnOnce(&mut Simulation<'_>) -> Result<(), Fault>) -> i32 {
+        self.drive(|host| host.simulation.as_mut().map_or(Ok(()), work))
     }
 
     fn send(&mut self, send: &SwmSend) -> Result<(), Fault> {
         let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
-        let step = self.walk.as_ref().map_or(0, Walk::step_number);
+        let step = self.simulation.as_ref().map_or(0, Simulation::step_number);
         let bad =
             |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
         if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_HAND | SWM_NAMED) != 0 {
@@ -297,7 +297,7 @@ impl Host<'_> {
         if send.flags & SWM_NAMED == 0 && !(send.amounts.is_null() && send.amount_count == 0) {
             return Err(Fault::OutOfOrder("the plugin's send names amounts without SWM_NAMED"));
         }
-        if self.walk.as_ref().is_some_and(Walk::moves_amounts) {
+        if self.simulation.as_ref().is_some_and(Simulation::moves_amounts) {
             return self.send_amounts(send);
         }
         if send.flags & (SWM_HAND | SWM_NAMED) != 0 {
@@ -318,14 +318,14 @@ impl Host<'_> {
             copy: send.flags & SWM_COPY != 0,
             local: send.flags & SWM_LOCAL != 0,
         };
-        let Some(walk) = self.walk.as_mut() else { return Ok(()) };
+        let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
         // SAFETY: the plugin promises that the route can be read during the call.
-        let way = unsafe { self.way.read(send) }?;
-        walk.send(&rule, way)
+        let route = unsafe { self.route.read(send) }?;
+        simulation.send(&rule, route)
     }
 
     fn send_amounts(&mut self, send: &SwmSend) -> Result<(), Fault> {
-        let Some(walk) = self.walk.as_mut() else { return Ok(()) };
+        let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
         if send.flags & (SWM_STRICT | SWM_COPY) != 0 {
             return Err(Fault::OutOfOrder("the plugin's send is strict or a copy, which amounts can't be"));
         }
@@ -337,7 +337,7 @@ impl Host<'_> {
         if send.parts.kind != SWM_ALL {
             return Err(Fault::OutOfOrder("the plugin's send of amounts names parts, which only blocks have"));
         }
-        let (step, from, to) = (walk.step_number(), send.from, send.to);
+        let (step, from, to) = (simulation.step_number(), send.from, send.to);
         let (mut axes, mut named) = (SmallVec::new(), Vec::new());
         let what = match send.flags & (SWM_HAND | SWM_NAMED) {
             SWM_HAND => What::Hand(send.hand),
@@ -361,8 +361,8 @@ impl Host<'_> {
         };
         let portion = Portion { from, to, local: send.flags & SWM_LOCAL != 0, what };
         // SAFETY: the plugin promises that the route can be read during the call.
-        let way = unsafe { self.way.read(send) }?;
-        walk.send_amounts(&portion, way)
+        let route = unsafe { self.route.read(send) }?;
+        simulation.send_amounts(&portion, route)
     }
 }
 

@@ -4,8 +4,8 @@ use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::collections::BTreeSet;
 use std::time::Instant;
-use swapmeet_core::cost::bound::{Across, Demand, lower_bound};
-use swapmeet_core::cost::model::{Price, Pricer, Scale, pricer};
+use swapmeet_core::cost::bound::{Across, Traffic, lower_bound};
+use swapmeet_core::cost::model::{Price, Evaluator, Scale, evaluator};
 use swapmeet_core::delivery::collective::{Busiest, Collective};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::limits;
@@ -60,22 +60,22 @@ fn plan_and_price(
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let demand = match affordable(nodes).and_then(|()| first.workload.demand(first.topology.as_ref(), first.seed)) {
-        Ok(demand) => demand,
+    let traffic = match affordable(nodes).and_then(|()| first.workload.traffic(first.topology.as_ref(), first.seed)) {
+        Ok(traffic) => traffic,
         Err(reason) => {
             let mut record = blank(first);
             refuse(&mut record, Status::Unsupported, &reason);
             return vec![(open[0], record)];
         }
     };
-    let uniform = demand.sizes.is_none();
-    let task = Task { topology: first.topology.clone(), collective: demand.collective, sizes: demand.sizes };
+    let uniform = traffic.sizes.is_none();
+    let task = Task { topology: first.topology.clone(), collective: traffic.collective, sizes: traffic.sizes };
     let unit = |case: &Case| if uniform { case.workload.block_bytes() } else { 1 };
     let scale = |case: &Case| Scale { topology: &task.topology, unit_bytes: unit(case) as f64 };
-    let mut pricers: Vec<Box<dyn Pricer>> =
-        open.iter().map(|i| pricer(&group[*i].machine, scale(&group[*i]))).collect();
+    let mut evaluators: Vec<Box<dyn Evaluator>> =
+        open.iter().map(|i| evaluator(&group[*i].machine, scale(&group[*i]))).collect();
     let answers = |case: &Case| Answers {
-        block_bytes: if uniform { case.workload.block_bytes() } else { demand.block_bytes },
+        block_bytes: if uniform { case.workload.block_bytes() } else { traffic.block_bytes },
         ports: case.machine.ports.count(),
         virtual_channels: case.machine.virtual_channels,
         element_bytes: case.workload.element_bytes(),
@@ -86,8 +86,8 @@ fn plan_and_price(
         for watcher in watchers.iter_mut() {
             listeners.push(&mut **watcher);
         }
-        for pricer in &mut pricers {
-            listeners.push(&mut **pricer);
+        for evaluator in &mut evaluators {
+            listeners.push(&mut **evaluator);
         }
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
     };
@@ -95,14 +95,14 @@ fn plan_and_price(
     planned.log.iter().for_each(|line| tell(Said::Log(bounded(line))));
     let told = answers(first);
     let mut records = Vec::new();
-    for (index, pricer) in open.iter().zip(&pricers) {
+    for (index, evaluator) in open.iter().zip(&evaluators) {
         let case = &group[*index];
         if !planned.asked.same_plan(told, answers(case)) {
             continue;
         }
         let mut record = blank(case);
         record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, &task, &planned, pricer.as_ref(), unit(case));
+        fill(&mut record, case, &task, &planned, evaluator.as_ref(), unit(case));
         records.push((*index, record));
     }
     records
@@ -137,7 +137,7 @@ pub fn blank(case: &Case) -> Record {
     }
 }
 
-fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer: &dyn Pricer, unit: u64) {
+fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evaluator: &dyn Evaluator, unit: u64) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
@@ -149,7 +149,7 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer
         }
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
-    let Price { parts, note } = match pricer.price() {
+    let Price { parts, note } = match evaluator.price() {
         Ok(price) => price,
         Err(reason) => return refuse(record, Status::Unsupported, &reason),
     };
@@ -173,11 +173,11 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, pricer
     let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
     record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
     record.lower_bound_us = must_move(task, case.workload.block_bytes())
-        .map(|demand| lower_bound(case.topology.as_ref(), &case.machine, demand).total_us());
+        .map(|traffic| lower_bound(case.topology.as_ref(), &case.machine, traffic).total_us());
 }
 
 /// What a task must move at least, for its lower bound; `block_bytes` is the size of uniform blocks.
-fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
+fn must_move(task: &Task, block_bytes: u64) -> Option<Traffic> {
     let topology = task.topology.as_ref();
     let nodes = topology.nodes();
     let farthest = if task.collective.root().is_some() { topology.farthest_from_root() } else { topology.diameter() };
@@ -194,15 +194,15 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
         let Busiest { sent, received, peers, pairs } = busiest;
         // Of which pairs have nothing for each other no more is known than that some have.
         let farthest = if pairs == all { farthest } else { peers.min(1) };
-        return Some(Demand { sent: sent as f64, received: received as f64, peers, farthest, ..Demand::default() });
+        return Some(Traffic { sent: sent as f64, received: received as f64, peers, farthest, ..Traffic::default() });
     }
     let m = block_bytes as f64;
     let everything = (nodes - 1) as f64 * m;
-    let each = Demand { sent: m, received: m, peers: nodes - 1, farthest, ..Demand::default() };
+    let each = Traffic { sent: m, received: m, peers: nodes - 1, farthest, ..Traffic::default() };
     Some(match &task.collective {
         // Who deals out amounts need not send what is empty.
-        Collective::AllToAll if block_bytes == 0 => Demand::default(),
-        Collective::AllToAll => Demand {
+        Collective::AllToAll if block_bytes == 0 => Traffic::default(),
+        Collective::AllToAll => Traffic {
             sent: everything,
             received: everything,
             by_one: true,
@@ -210,13 +210,13 @@ fn must_move(task: &Task, block_bytes: u64) -> Option<Demand> {
             pair_bytes: m,
             ..each
         },
-        Collective::Scatter { .. } => Demand { sent: everything, ..each },
-        Collective::Gather { .. } => Demand { received: everything, ..each },
-        Collective::AllGather => Demand { received: everything, by_one: true, across: Across::EachNode(m), ..each },
+        Collective::Scatter { .. } => Traffic { sent: everything, ..each },
+        Collective::Gather { .. } => Traffic { received: everything, ..each },
+        Collective::AllGather => Traffic { received: everything, by_one: true, across: Across::EachNode(m), ..each },
         Collective::Broadcast { .. } => each,
         Collective::Permutation { to, .. } => {
-            let (farthest, hops) = ways(topology, to)?;
-            Demand { by_one: true, peers: farthest.min(1), farthest, hop_bytes: hops as f64 * m, ..each }
+            let (farthest, hops) = routes(topology, to)?;
+            Traffic { by_one: true, peers: farthest.min(1), farthest, hop_bytes: hops as f64 * m, ..each }
         }
     })
 }
@@ -233,7 +233,7 @@ fn of_root(nodes: u64, bytes: impl Fn(u64) -> u64, root: u64) -> Busiest {
 }
 
 /// Hops of the block of a permutation that goes farthest, and of all together; each by the topology's own way, which is a shortest one.
-fn ways(topology: &dyn Topology, to: &[u32]) -> Option<(u64, u64)> {
+fn routes(topology: &dyn Topology, to: &[u32]) -> Option<(u64, u64)> {
     let (mut farthest, mut hops) = (0, 0);
     for (from, to) in (0..).zip(to) {
         let here = topology.route(from, u64::from(*to), None, &mut |_| {}).ok()?;
@@ -255,7 +255,7 @@ fn bounded(text: &str) -> String {
     const MARK: &str = " .. (cut off here)";
     let cut = |most: usize| text.char_indices().nth(most).map(|(at, _)| &text[..at]);
     match cut(MOST).and(cut(MOST - MARK.len())) {
-        Some(kept) => format!("{kept}{MARK}"),
+        Some(local_copy) => format!("{kept}{MARK}"),
         None => text.to_owned(),
     }
 }

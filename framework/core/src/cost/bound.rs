@@ -25,7 +25,7 @@ pub mod flat;
 
 /// What must be moved, as far as bounds look at it. Sizes in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Demand {
+pub struct Traffic {
     /// The most that one node must send.
     pub sent: f64,
     /// The most that one node must receive.
@@ -85,24 +85,24 @@ impl Bound {
 }
 
 /// The bound on that machine.
-pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -> Bound {
+pub fn lower_bound(topology: &dyn Topology, machine: &Machine, traffic: Traffic) -> Bound {
     let nodes = topology.nodes();
-    let Demand { peers, hop_bytes, .. } = demand;
+    let Traffic { peers, hop_bytes, .. } = traffic;
     if peers == 0 {
         return Bound::default();
     }
     if machine.model == ModelKind::Flat {
-        return flat::lower_bound(machine, &demand, nodes);
+        return flat::lower_bound(machine, &traffic, nodes);
     }
     let a_port = if machine.model == ModelKind::Circuit { machine.virtual_channels } else { 1 };
     let steps = fewest_steps(peers + 1, machine.ports.count().saturating_mul(a_port));
-    let (n, steps, farthest) = (nodes as f64, steps as f64, demand.farthest as f64);
-    let most_node_bytes = demand.sent.max(demand.received);
+    let (n, steps, farthest) = (nodes as f64, steps as f64, traffic.farthest as f64);
+    let most_node_bytes = traffic.sent.max(traffic.received);
     let through_ports = most_node_bytes / machine.ports.at_most(nodes - 1) as f64;
     let free = if machine.model == ModelKind::Wormhole { machine.free_contention } else { 1.0 };
     let through_cut = topology.bisection().map_or(0.0, |cut| {
         let side = cut.side as f64;
-        let bytes = match demand.across {
+        let bytes = match traffic.across {
             Across::EachPair(m) => side * (n - side) * m,
             Across::EachNode(m) => (n - side) * m,
             Across::Unknown => 0.0,
@@ -118,7 +118,7 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
         // A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
         // the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
         ModelKind::StoreAndForward => {
-            let hops = topology.distance_sum().map_or(0.0, |hops| hops as f64 * demand.pair_bytes).max(hop_bytes / n);
+            let hops = topology.distance_sum().map_or(0.0, |hops| hops as f64 * traffic.pair_bytes).max(hop_bytes / n);
             let over_links = hops / machine.ports.at_most(nodes - 1) as f64;
             let by_steps = Bound {
                 startup_us: steps * machine.startup_us,
@@ -130,11 +130,11 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, demand: Demand) -
             by_hops.or(by_steps)
         }
         _ => {
-            let unpaired =
+            let one_directional =
                 if machine.model == ModelKind::Wormhole { machine.unpaired_byte_us() } else { machine.byte_us };
             Bound {
                 startup_us: steps * machine.startup_us,
-                transmission_us: through_ports.max(through_cut).max(through_links) * machine.byte_us.min(unpaired)
+                transmission_us: through_ports.max(through_cut).max(through_links) * machine.byte_us.min(one_directional)
                     / fastest,
                 propagation_us: farthest * machine.hop_us,
                 rearrangement_us: 0.0,

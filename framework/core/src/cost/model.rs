@@ -43,7 +43,7 @@ pub struct Price {
 }
 
 /// Prices a schedule as it goes by.
-pub trait Pricer: Listener + Send {
+pub trait Evaluator: Listener + Send {
     /// The price of all that went by; `Err` says why there is none.
     fn price(&self) -> Result<Price, String>;
 }
@@ -58,11 +58,11 @@ pub struct Scale<'a> {
 }
 
 /// A pricer for `machine`.
-pub fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
+pub fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
     match machine.model {
-        ModelKind::Wormhole => wormhole::pricer(machine, scale),
-        ModelKind::Circuit => circuit::pricer(machine, scale),
-        ModelKind::StoreAndForward => store_and_forward::pricer(machine, scale),
-        ModelKind::Flat => flat::pricer(machine, scale),
+        ModelKind::Wormhole => wormhole::evaluator(machine, scale),
+        ModelKind::Circuit => circuit::evaluator(machine, scale),
+        ModelKind::StoreAndForward => store_and_forward::evaluator(machine, scale),
+        ModelKind::Flat => flat::evaluator(machine, scale),
     }
 }

@@ -20,7 +20,7 @@ pub enum Proof {
 
 /// The state of an exchange of either kind.
 #[derive(Debug)]
-pub enum Goods {
+pub enum Payload {
     /// Blocks.
     Blocks(Exchange),
     /// Bytes for each destination, in narrow numbers.
@@ -31,16 +31,16 @@ pub enum Goods {
 
 /// Calls the same method of either kind.
 macro_rules! either {
-    ($goods:expr, $kind:ident => $call:expr) => {
-        match $goods {
-            Goods::Blocks($kind) => $call,
-            Goods::Amounts($kind) => $call,
-            Goods::LargeAmounts($kind) => $call,
+    ($payload:expr, $kind:ident => $call:expr) => {
+        match $payload {
+            Payload::Blocks($kind) => $call,
+            Payload::Amounts($kind) => $call,
+            Payload::LargeAmounts($kind) => $call,
         }
     };
 }
 
-impl Goods {
+impl Payload {
     /// Amounts, as the workload gives them. Nobody can hold more for a node than all have for it together.
     pub fn amounts(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
         let largest = sizes.as_ref().map_or(units.block_bytes, |s| s.largest()) / units.element_bytes.max(1);
@@ -80,46 +80,46 @@ impl Goods {
 
     /// Begins the next step.
     pub fn begin_step(&mut self) {
-        either!(self, goods => goods.begin_step());
+        either!(self, payload => payload.begin_step());
     }
 
     /// Ends the step: what was sent has arrived.
     pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
-        either!(self, goods => goods.end_step(anything))
+        either!(self, payload => payload.end_step(anything))
     }
 
     /// Proves that everyone has what they should.
     pub fn verify(&mut self) -> Result<(), Fault> {
-        either!(self, goods => goods.verify())
+        either!(self, payload => payload.verify())
     }
 
     /// The step under way, from 1.
     pub fn step(&self) -> u64 {
-        either!(self, goods => goods.step())
+        either!(self, payload => payload.step())
     }
 
     /// Parts of the unit in which loads are counted.
     pub fn parts(&self) -> u64 {
-        either!(self, goods => goods.parts())
+        either!(self, payload => payload.parts())
     }
 
     /// Load that each node of the machine holds.
     pub fn held(&self) -> &[u64] {
-        either!(self, goods => goods.held())
+        either!(self, payload => payload.held())
     }
 
     /// The most load that one node held at the end of a step.
     pub fn peak(&self) -> u64 {
-        either!(self, goods => goods.peak())
+        either!(self, payload => payload.peak())
     }
 
     /// Who runs what.
     pub fn placement(&self) -> &Placement {
-        either!(self, goods => goods.placement())
+        either!(self, payload => payload.placement())
     }
 
     /// How sets are laid out.
     pub fn layout(&self) -> &Layout {
-        either!(self, goods => goods.layout())
+        either!(self, payload => payload.layout())
     }
 }

@@ -41,7 +41,7 @@ impl Messages {
     }
 
     /// Adds a send to step number `step`, between two different nodes. Loads saturate only where blocks are delivered twice, which is a fault.
-    pub(crate) fn add(&mut self, step: u64, from: u32, to: u32, way: u32, load: u64) {
+    pub(crate) fn add(&mut self, step: u64, from: u32, to: u32, route: u32, load: u64) {
         let last = &mut self.last[from as usize];
         let mut before = NONE;
         if last.0 == step {
@@ -62,7 +62,7 @@ impl Messages {
         if self.crowded {
             self.earlier.push(before);
         }
-        self.list.push(Transfer { from, to, way, hops: 0, load });
+        self.list.push(Transfer { from, to, route, hops: 0, load });
     }
 
     /// All messages, no two with the same ends.
@@ -131,12 +131,12 @@ mod tests {
             let mut messages = Messages::new(5);
             for (number, sends) in (1..).zip(steps) {
                 let mut expected: Vec<Transfer> = Vec::new();
-                for (from, distance, way, load) in sends {
+                for (from, distance, route, load) in sends {
                     let to = (from + distance) % 5;
-                    messages.add(number, from, to, way, load);
+                    messages.add(number, from, to, route, load);
                     match expected.iter_mut().find(|t| (t.from, t.to) == (from, to)) {
                         Some(first) => first.load += load,
-                        None => expected.push(Transfer { from, to, way, hops: 0, load }),
+                        None => expected.push(Transfer { from, to, route, hops: 0, load }),
                     }
                 }
                 prop_assert_eq!(&*messages.merged(), expected.as_slice());

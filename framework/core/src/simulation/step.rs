@@ -2,7 +2,7 @@
 
 use crate::delivery::byte_counts::{Deal, Portion};
 use crate::delivery::payload::Proof;
-use crate::network::topology::Way;
+use crate::network::topology::Route;
 
 /// A message of a step, between two different nodes of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Transfer {
     /// Receiver.
     pub to: u32,
     /// How it travels: an index into [`Step::ways`] plus one; 0 is the topology's own route.
-    pub way: u32,
+    pub route: u32,
     /// Directed links crossed.
     pub hops: u32,
     /// Blocks when sizes are uniform, bytes otherwise; times the number of parts where blocks are split.
@@ -46,14 +46,14 @@ pub struct StepFacts {
     /// The most load one node sends or receives.
     pub max_node_load: u64,
     /// Whether some node sends to one node and receives from another.
-    pub unpaired: bool,
+    pub one_directional: bool,
     /// What bandwidths make of loads; `None` where all links have the machine's.
-    pub slowed: Option<Slowed>,
+    pub bandwidth_times: Option<BandwidthTimes>,
 }
 
 /// The same facts as times of a step: loads over the bandwidths of the links they cross.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slowed {
+pub struct BandwidthTimes {
     /// The most, over all messages, of a load over the least bandwidth on its way.
     pub message: f64,
     /// The most, over all links, of the load over the bandwidth.
@@ -65,18 +65,18 @@ pub struct Slowed {
 impl StepFacts {
     /// How long the slowest message takes by itself, in loads at the machine's bandwidth.
     pub fn longest(&self) -> f64 {
-        self.slowed.map_or(self.max_load as f64, |slowed| slowed.message)
+        self.bandwidth_times.map_or(self.max_load as f64, |bandwidth_times| bandwidth_times.message)
     }
 
     /// How long the busiest link takes.
     pub fn through_link(&self) -> f64 {
-        self.slowed.map_or(self.max_link_load as f64, |slowed| slowed.link)
+        self.bandwidth_times.map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
     /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless that is measured.
     pub fn multiplexed(&self) -> f64 {
-        match (self.slowed, self.max_multiplexed_load) {
-            (Some(slowed), _) => slowed.multiplexed,
+        match (self.bandwidth_times, self.max_multiplexed_load) {
+            (Some(bandwidth_times), _) => bandwidth_times.multiplexed,
             (None, most) => most.map_or(self.max_load as f64, |most| most as f64),
         }
     }
@@ -96,11 +96,11 @@ pub struct Step<'a> {
     /// Every message, no two with the same ends, in the order in which the schedule first named their ends.
     pub transfers: &'a [Transfer],
     /// Ways that transfers refer to.
-    pub ways: &'a [Way],
+    pub routes: &'a [Route],
     /// In how many parts blocks are split; loads are in such parts.
     pub parts: u64,
     /// For each transfer the sum over its links of one over their bandwidths; empty where all links have the machine's.
-    pub slowness: &'a [f64],
+    pub inverse_bandwidth: &'a [f64],
     /// What no machine changes.
     pub facts: StepFacts,
     /// What each node of the machine holds at its end, in loads.
@@ -177,7 +177,7 @@ pub trait Listener {
 
     /// A node sends itself a `load`, in `parts` of blocks, in phase number `phase`: no message, but it goes through its buffers. Called
     /// before the step that ends after it, if one does.
-    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+    fn local_copy(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
         let _ = (node, load, parts, phase);
     }
 
@@ -229,5 +229,5 @@ pub struct Sent<'a> {
     /// Load of all boxes.
     pub load: u64,
     /// How it travels, if not the topology's own way.
-    pub way: Option<&'a Way>,
+    pub route: Option<&'a Route>,
 }

@@ -2,8 +2,8 @@
 
 use crate::delivery::fault::Fault;
 use crate::network::links::LinkLoad;
-use crate::network::topology::{Topology, Way};
-use crate::simulation::step::{Slowed, StepFacts, Transfer};
+use crate::network::topology::{Topology, Route};
+use crate::simulation::step::{BandwidthTimes, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl Port {
     }
 
     /// Whether it sends to one node and receives from another.
-    fn unpaired(&self) -> bool {
+    fn one_directional(&self) -> bool {
         self.several && self.sends > 0 && self.receives > 0
     }
 }
@@ -60,7 +60,7 @@ impl Buffers {
 
 /// Measures steps on one topology.
 #[derive(Debug)]
-pub struct Meter {
+pub struct StepStatistics {
     topology: Arc<dyn Topology>,
     links: LinkLoad,
     ports: Vec<Port>,
@@ -72,10 +72,10 @@ pub struct Meter {
     /// Whether anybody wants [`StepFacts::max_multiplexed_load`].
     multiplexing: bool,
     /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all links are alike.
-    slowness: Vec<f64>,
+    inverse_bandwidth: Vec<f64>,
 }
 
-impl Meter {
+impl StepStatistics {
     /// A meter for steps on `topology`; how circuits share links is measured only if wanted, for it takes a look at every link of every route.
     pub fn new(topology: Arc<dyn Topology>, multiplexing: bool) -> Self {
         let links = LinkLoad::new(topology.as_ref());
@@ -90,7 +90,7 @@ impl Meter {
             most_buffered: (0, 0),
             step: 0,
             multiplexing,
-            slowness: Vec::new(),
+            inverse_bandwidth: Vec::new(),
         }
     }
 
@@ -100,7 +100,7 @@ impl Meter {
     }
 
     /// A node sends itself a load: no message, but it goes through its buffers.
-    pub fn kept(&mut self, node: u32, load: u64) {
+    pub fn local_copy(&mut self, node: u32, load: u64) {
         self.buffer_sent(node, load);
         self.buffer_received(node, load);
     }
@@ -111,8 +111,8 @@ impl Meter {
     }
 
     /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
-    pub fn slowness(&self) -> &[f64] {
-        &self.slowness
+    pub fn inverse_bandwidth(&self) -> &[f64] {
+        &self.inverse_bandwidth
     }
 
     fn buffer_sent(&mut self, node: u32, load: u64) {
@@ -126,7 +126,7 @@ impl Meter {
     }
 
     /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages.
-    pub fn measure(&mut self, number: u64, transfers: &mut [Transfer], ways: &[Way]) -> Result<StepFacts, Fault> {
+    pub fn measure(&mut self, number: u64, transfers: &mut [Transfer], routes: &[Route]) -> Result<StepFacts, Fault> {
         self.step += 1;
         self.links.begin();
         let mut facts = StepFacts { messages: transfers.len() as u64, ..StepFacts::default() };
@@ -136,7 +136,7 @@ impl Meter {
             let links = &mut self.links;
             let hops = self
                 .topology
-                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| links.add(run, 1))
+                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| links.add(run, 1))
                 .map_err(|source| bad_route(number, t, source))?;
             t.hops = hops as u32;
             alike &= t.load == load;
@@ -153,16 +153,16 @@ impl Meter {
             facts.max_multiplexed_load = Some(match facts.max_link_messages {
                 0 | 1 => facts.max_load.into(),
                 f if alike => u128::from(f) * u128::from(load),
-                _ => self.most_multiplexed(number, transfers, ways)?,
+                _ => self.most_multiplexed(number, transfers, routes)?,
             });
         }
         facts.max_link_load = match facts.max_link_messages {
             0 | 1 => facts.max_load,
             f if alike => f.saturating_mul(load),
-            _ => self.heaviest_link(number, transfers, ways)?,
+            _ => self.heaviest_link(number, transfers, routes)?,
         };
         if self.topology.bandwidths().is_some() {
-            facts.slowed = Some(self.slowed(number, transfers, ways)?);
+            facts.bandwidth_times = Some(self.bandwidth_times(number, transfers, routes)?);
         }
         Ok(facts)
     }
@@ -177,7 +177,7 @@ impl Meter {
         sender.meets(t.to);
         sender.sends += 1;
         sender.sent += t.load;
-        facts.unpaired |= sender.unpaired();
+        facts.one_directional |= sender.one_directional();
         facts.max_sends = facts.max_sends.max(u64::from(sender.sends));
         facts.max_node_load = facts.max_node_load.max(sender.sent);
         let receiver = &mut self.ports[t.to as usize];
@@ -187,13 +187,13 @@ impl Meter {
         receiver.meets(t.from);
         receiver.receives += 1;
         receiver.received += t.load;
-        facts.unpaired |= receiver.unpaired();
+        facts.one_directional |= receiver.one_directional();
         facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
         facts.max_node_load = facts.max_node_load.max(receiver.received);
     }
 
     /// The most, over all messages, of a message's load times the most messages on a link of its route.
-    fn most_multiplexed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u128, Fault> {
+    fn most_multiplexed(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<u128, Fault> {
         let mut messages: HashMap<u64, u64> = HashMap::new();
         self.links.for_each_loaded(&mut |link, load| {
             messages.insert(link, load);
@@ -202,7 +202,7 @@ impl Meter {
         for t in transfers {
             let mut shared = 1;
             self.topology
-                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| {
+                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| {
                     for i in 0..run.len {
                         shared = shared.max(messages.get(&(run.first + i * run.stride)).copied().unwrap_or(0));
                     }
@@ -214,55 +214,55 @@ impl Meter {
     }
 
     /// What bandwidths make of the step: two more walks, needed only where they differ.
-    fn slowed(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<Slowed, Fault> {
+    fn bandwidth_times(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<BandwidthTimes, Fault> {
         let topology = Arc::clone(&self.topology);
-        let walk = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
-            let route = topology.route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| {
+        let simulation = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
+            let route = topology.route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| {
                 (0..run.len).for_each(|i| visit(run.first + i * run.stride));
             });
             route.map(|_| ()).map_err(|source| bad_route(number, t, source))
         };
         let mut on: HashMap<u64, (u64, u64)> = HashMap::new();
         for t in transfers {
-            walk(t, &mut |link| {
+            simulation(t, &mut |link| {
                 let (messages, load) = on.entry(link).or_default();
                 *messages += 1;
                 *load = load.saturating_add(t.load);
             })?;
         }
         let links = on.iter().map(|(link, (_, load))| *load as f64 / topology.bandwidth(*link));
-        let mut slowed = Slowed { message: 0.0, link: links.fold(0.0, f64::max), multiplexed: 0.0 };
-        self.slowness.clear();
+        let mut bandwidth_times = BandwidthTimes { message: 0.0, link: links.fold(0.0, f64::max), multiplexed: 0.0 };
+        self.inverse_bandwidth.clear();
         for t in transfers {
             let (mut sum, mut slowest, mut shared) = (0.0, 0.0_f64, 0.0_f64);
-            walk(t, &mut |link| {
+            simulation(t, &mut |link| {
                 let each = 1.0 / topology.bandwidth(link);
                 sum += each;
                 slowest = slowest.max(each);
                 shared = shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
             })?;
-            self.slowness.push(sum);
-            slowed.message = slowed.message.max(t.load as f64 * slowest);
-            slowed.multiplexed = slowed.multiplexed.max(t.load as f64 * shared);
+            self.inverse_bandwidth.push(sum);
+            bandwidth_times.message = bandwidth_times.message.max(t.load as f64 * slowest);
+            bandwidth_times.multiplexed = bandwidth_times.multiplexed.max(t.load as f64 * shared);
         }
-        Ok(slowed)
+        Ok(bandwidth_times)
     }
 
     /// The most load on one link: a second walk, needed only where links are shared by messages of different length.
-    fn heaviest_link(&mut self, number: u64, transfers: &[Transfer], ways: &[Way]) -> Result<u64, Fault> {
+    fn heaviest_link(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<u64, Fault> {
         self.links.begin();
         for t in transfers {
             let links = &mut self.links;
             self.topology
-                .route(u64::from(t.from), u64::from(t.to), way_of(t, ways), &mut |run| links.add(run, t.load))
+                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| links.add(run, t.load))
                 .map_err(|source| bad_route(number, t, source))?;
         }
         Ok(self.links.max())
     }
 }
 
-fn way_of<'a>(t: &Transfer, ways: &'a [Way]) -> Option<&'a Way> {
-    t.way.checked_sub(1).map(|i| &ways[i as usize])
+fn route_of<'a>(t: &Transfer, routes: &'a [Route]) -> Option<&'a Route> {
+    t.route.checked_sub(1).map(|i| &routes[i as usize])
 }
 
 /// Whatever is summed within a step, on a link or at a node, is a part of all its messages.

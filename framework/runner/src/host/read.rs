@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSend, SwmSet, read_sized};
 use swapmeet_core::delivery::boxes::{Axis, NodeSet};
 use swapmeet_core::limits;
-use swapmeet_core::network::topology::Way;
+use swapmeet_core::network::topology::Route;
 
 /// # Safety
 /// Pointers in `set` must be null or readable for the counts beside them.
@@ -45,7 +45,7 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
 
 /// # Safety
 /// `route` must point to a route whose pointers are null or readable for the counts beside them.
-pub(super) unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(), &'static str> {
+pub(super) unsafe fn read_route(route: *const SwmRoute, route: &mut Route) -> Result<(), &'static str> {
     // SAFETY: the caller promises a route.
     let Ok(raw) = (unsafe { read_sized(route) }) else {
         return Err("the plugin's route has a `size` below 40: set it to sizeof(SwmRoute)");
@@ -56,14 +56,14 @@ pub(super) unsafe fn read_way(route: *const SwmRoute, way: &mut Way) -> Result<(
     if raw.path_len > limits::PATH {
         return Err("the plugin's route has a path of over 16777216 nodes");
     }
-    way.signs.clear();
-    way.order.clear();
-    way.path.clear();
+    route.signs.clear();
+    route.order.clear();
+    route.path.clear();
     // SAFETY: the caller promises `dim_count` signs and dimensions and `path_len` nodes.
     unsafe {
-        way.signs.extend(values(raw.signs, raw.dim_count as usize));
-        way.order.extend(values(raw.order, raw.dim_count as usize));
-        way.path.extend(values(raw.path, raw.path_len as usize));
+        route.signs.extend(values(raw.signs, raw.dim_count as usize));
+        route.order.extend(values(raw.order, raw.dim_count as usize));
+        route.path.extend(values(raw.path, raw.path_len as usize));
     }
     Ok(())
 }

@@ -154,7 +154,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     host.asked.bytes = true;
                     Units { block_bytes: host.answers.block_bytes, element_bytes: host.answers.element_bytes }
                 });
-                host.walk.as_mut().map_or(Ok(()), |walk| walk.layout(&radices, raw.parts, amounts))
+                host.simulation.as_mut().map_or(Ok(()), |simulation| simulation.layout(&radices, raw.parts, amounts))
             })
         })
     }
@@ -165,7 +165,7 @@ unsafe extern "C" fn place(ctx: *mut c_void, logical: u64, real: u64, owner: u32
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.placed = true;
-            host.walk(|walk| walk.place(logical, real, owner != 0))
+            host.simulation(|simulation| simulation.place(logical, real, owner != 0))
         })
     }
 }
@@ -174,13 +174,13 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
-            host.walk(|walk| {
+            host.simulation(|simulation| {
                 let bad = |_| {
                     Fault::OutOfOrder(
                         "the schedule names a phase with text that is null, not UTF-8, or over a mebibyte long",
                     )
                 };
-                walk.phase(&text(name).map_err(bad)?)
+                simulation.phase(&text(name).map_err(bad)?)
             })
         })
     }
@@ -188,7 +188,7 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
 
 unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.step())) }
+    unsafe { with(ctx, SWM_STOPPED, |host| host.simulation(|simulation| simulation.step())) }
 }
 
 unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
@@ -212,7 +212,7 @@ unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
 
 unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
     // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.walk(|walk| walk.rearrange())) }
+    unsafe { with(ctx, SWM_STOPPED, |host| host.simulation(|simulation| simulation.rearrange())) }
 }
 
 unsafe extern "C" fn element_bytes(ctx: *mut c_void) -> u64 {
@@ -224,7 +224,7 @@ unsafe extern "C" fn deal(ctx: *mut c_void, deal: *const SwmDeal) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
-            host.walk(|walk| {
+            host.simulation(|simulation| {
                 if deal.is_null() {
                     return Err(Fault::OutOfOrder("the plugin deals null"));
                 }
@@ -246,7 +246,7 @@ unsafe extern "C" fn deal(ctx: *mut c_void, deal: *const SwmDeal) -> i32 {
                     true => &[][..],
                     false => std::slice::from_raw_parts(ptr, raw.node_count as usize),
                 };
-                walk.deal(&Deal {
+                simulation.deal(&Deal {
                     node: raw.node,
                     hands: raw.hands,
                     cycle: raw.cycle,

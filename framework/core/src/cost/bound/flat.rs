@@ -11,25 +11,25 @@
 //!
 //! The last is no part of the others' sum: those who pass on need not be those with the most bytes.
 
-use super::{Bound, Demand};
+use super::{Bound, Traffic};
 use crate::cost::machine::{Machine, Mode};
 
 /// The bound for so many nodes, of which one has something for another at least.
-pub(super) fn lower_bound(machine: &Machine, demand: &Demand, nodes: u64) -> Bound {
+pub(super) fn lower_bound(machine: &Machine, traffic: &Traffic, nodes: u64) -> Bound {
     let blocking = machine.mode == Mode::Blocking;
     let half_copy = machine.copy_byte_us / 2.0;
     let sending = half_copy + if blocking { machine.byte_us } else { 0.0 };
-    let by_sender = demand.sent * sending + if demand.by_one { demand.received * half_copy } else { 0.0 };
+    let by_sender = traffic.sent * sending + if traffic.by_one { traffic.received * half_copy } else { 0.0 };
     let through_ports = machine.byte_us / machine.ports.at_most(nodes - 1) as f64;
-    let by_receiver = demand.received * through_ports.max(half_copy);
+    let by_receiver = traffic.received * through_ports.max(half_copy);
     let beside = !blocking && machine.buffers > 1;
     let by_bytes = Bound {
         startup_us: machine.startup_us,
         transmission_us: by_sender.max(by_receiver),
-        rearrangement_us: if beside { 0.0 } else { demand.sent * machine.rearrange_byte_us },
+        rearrangement_us: if beside { 0.0 } else { traffic.sent * machine.rearrange_byte_us },
         ..Bound::default()
     };
-    let halves = if blocking { halves_to_reach(demand.peers + 1) } else { 2 };
+    let halves = if blocking { halves_to_reach(traffic.peers + 1) } else { 2 };
     by_bytes.or(Bound { startup_us: halves as f64 * machine.startup_us / 2.0, ..Bound::default() })
 }
 

@@ -1,16 +1,16 @@
 use super::*;
-use crate::cost::model::{Price, Scale, pricer};
+use crate::cost::model::{Price, Scale, evaluator};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::Rule;
 use crate::network::topology::parse;
-use crate::simulation::{Task, Walk};
+use crate::simulation::{Task, Simulation};
 use std::sync::Arc;
 
 fn bound(topology: &str, machine: &str) -> Bound {
     let topology = parse(topology).unwrap();
     let machine = Machine::parse(machine).unwrap();
-    let demand = Demand {
+    let traffic = Traffic {
         sent: topology.nodes() as f64 - 1.0,
         received: topology.nodes() as f64 - 1.0,
         by_one: true,
@@ -20,7 +20,7 @@ fn bound(topology: &str, machine: &str) -> Bound {
         farthest: topology.diameter(),
         hop_bytes: 0.0,
     };
-    lower_bound(topology.as_ref(), &machine, demand)
+    lower_bound(topology.as_ref(), &machine, traffic)
 }
 
 #[test]
@@ -55,21 +55,21 @@ fn odd_sides_are_cut_as_evenly_as_they_can_be() {
 fn a_permutation_is_a_step_at_least_and_fills_the_links() {
     // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
-    let demand = Demand { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Demand::default() };
+    let traffic = Traffic { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Traffic::default() };
     let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
-    let bound = lower_bound(topology.as_ref(), &machine, demand);
+    let bound = lower_bound(topology.as_ref(), &machine, traffic);
     assert_eq!((bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us), (1.0, 8.0, 2.0, 0.0));
-    let still = Demand { peers: 0, farthest: 0, hop_bytes: 0.0, ..demand };
+    let still = Traffic { peers: 0, farthest: 0, hop_bytes: 0.0, ..traffic };
     assert_eq!(lower_bound(topology.as_ref(), &machine, still), Bound::default());
 }
 
 #[test]
 fn a_block_that_may_be_copied_crosses_a_cut_once() {
     let topology = parse("ring:8").unwrap();
-    let demand =
-        Demand { sent: 7.0, received: 7.0, across: Across::EachNode(1.0), peers: 7, farthest: 4, ..Demand::default() };
+    let traffic =
+        Traffic { sent: 7.0, received: 7.0, across: Across::EachNode(1.0), peers: 7, farthest: 4, ..Traffic::default() };
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
-    assert_eq!(lower_bound(topology.as_ref(), &machine, demand).transmission_us, 4.0 / 2.0);
+    assert_eq!(lower_bound(topology.as_ref(), &machine, traffic).transmission_us, 4.0 / 2.0);
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
         collective: Collective::Scatter { root: 0 },
         sizes: Some(Arc::new(TwoBlocks)),
     };
-    let mut pricer = pricer(&machine, Scale { topology: &topology, unit_bytes: 1.0 });
-    let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
+    let mut evaluator = evaluator(&machine, Scale { topology: &topology, unit_bytes: 1.0 });
+    let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     // (from, to, first and last destination of what is sent)
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
         &[(0, 1, 2, 10)],
@@ -130,7 +130,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
         &[(7, 8, 8, 8), (6, 5, 5, 5)],
     ];
     for sends in steps {
-        walk.step().unwrap();
+        simulation.step().unwrap();
         for &(from, to, first, last) in sends {
             let destinations = [Axis::Range { first, stride: 1, count: last + 1 - first }];
             let rule = Rule {
@@ -143,15 +143,15 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
                 copy: false,
                 local: false,
             };
-            walk.send(&rule, None).unwrap();
+            simulation.send(&rule, None).unwrap();
         }
     }
-    walk.finish().unwrap();
-    let Price { parts, note } = pricer.price().unwrap();
+    simulation.finish().unwrap();
+    let Price { parts, note } = evaluator.price().unwrap();
     let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
     assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
-    let demand = Demand { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Demand::default() };
-    let bound = lower_bound(topology.as_ref(), &machine, demand);
+    let traffic = Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };
+    let bound = lower_bound(topology.as_ref(), &machine, traffic);
     assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
 }
 
@@ -159,18 +159,18 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
 fn who_has_something_for_a_few_need_not_wait_for_all() {
     let machine = Machine::parse("free:startup_us=1,hop_us=1").unwrap();
     let few = |peers| {
-        let demand = Demand { sent: 1.0, received: 1.0, peers, farthest: 1, ..Demand::default() };
-        lower_bound(parse("ring:16").unwrap().as_ref(), &machine, demand).total_us()
+        let traffic = Traffic { sent: 1.0, received: 1.0, peers, farthest: 1, ..Traffic::default() };
+        lower_bound(parse("ring:16").unwrap().as_ref(), &machine, traffic).total_us()
     };
     assert_eq!([0, 1, 2, 15].map(few), [0.0, 2.0, 3.0, 5.0], "start-ups, and a hop");
 }
 
 #[test]
 fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
-    let demand = Demand { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Demand::default() };
+    let traffic = Traffic { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Traffic::default() };
     let parts = |spec: &str, by_one| {
         let machine = Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
-        let bound = lower_bound(parse("ring:8").unwrap().as_ref(), &machine, Demand { by_one, ..demand });
+        let bound = lower_bound(parse("ring:8").unwrap().as_ref(), &machine, Traffic { by_one, ..traffic });
         (bound.startup_us, bound.rearrangement_us, bound.transmission_us)
     };
     assert_eq!(parts("startup_us=8,rearrange_byte_us=3", true), (8.0, 30.0, 10.0 * (1.0 + 4.0) + 6.0));

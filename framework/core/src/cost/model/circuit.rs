@@ -11,11 +11,11 @@
 
 use super::synchronous::{Model, StepCost, Synchronous};
 use super::turns::{Arranged, Turns};
-use super::{Pricer, Scale};
+use super::{Evaluator, Scale};
 use crate::cost::machine::Machine;
 use crate::simulation::step::Step;
 
-pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
+pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
     let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
     Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: true }))
 }

@@ -9,7 +9,7 @@
 //! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
 //! [`crate::simulation::Walk::rearrange`] announces is not charged again: it is composing under another name.
 
-use super::{Parts, Price, Pricer, Scale};
+use super::{Parts, Price, Evaluator, Scale};
 use crate::cost::machine::{Machine, Mode};
 use crate::simulation::step::{Listener, Step};
 use stage::{Clock, Message, Stage};
@@ -30,7 +30,7 @@ struct Flat {
     too_many: bool,
 }
 
-pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
+pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
     let nodes = scale.topology.nodes();
     Box::new(Flat {
         machine: machine.clone(),
@@ -88,13 +88,13 @@ impl Listener for Flat {
         }
     }
 
-    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+    fn local_copy(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
         self.enter(phase);
         self.stage.composed[node as usize] += self.bytes(load, parts);
     }
 }
 
-impl Pricer for Flat {
+impl Evaluator for Flat {
     fn price(&self) -> Result<Price, String> {
         if self.too_many {
             return Err(

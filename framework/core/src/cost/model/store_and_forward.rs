@@ -10,11 +10,11 @@
 
 use super::synchronous::{Model, StepCost, Synchronous};
 use super::turns::Turns;
-use super::{Pricer, Scale};
+use super::{Evaluator, Scale};
 use crate::cost::machine::Machine;
 use crate::simulation::step::{Step, Transfer};
 
-pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
+pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
     // Hops are start-ups here, a message starts up at every node it passes: there is no propagation.
     let none = StepCost::default();
     Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
@@ -46,7 +46,7 @@ impl Time {
     fn of(machine: &Machine, step: &Step<'_>, unit_bytes: f64, i: usize) -> Self {
         let t = &step.transfers[i];
         let hops = f64::from(t.hops);
-        let over_links = step.slowness.get(i).copied().unwrap_or(hops);
+        let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
         Self {
             startup: hops * machine.startup_us,
             transmission: over_links * t.load as f64 * unit_bytes * machine.byte_us,

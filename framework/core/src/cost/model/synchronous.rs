@@ -2,7 +2,7 @@
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
 use super::turns::{Arranger, MOST_CROSSINGS, Room, Turns};
-use super::{Parts, Price, Pricer, Scale};
+use super::{Parts, Price, Evaluator, Scale};
 use crate::cost::machine::{Machine, Ports};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Step};
@@ -113,7 +113,7 @@ impl Listener for Synchronous {
     }
 }
 
-impl Pricer for Synchronous {
+impl Evaluator for Synchronous {
     fn price(&self) -> Result<Price, String> {
         let barriers = self.turns.saturating_sub(1) as f64;
         let parts = Parts {

@@ -1,34 +1,34 @@
 //! Steps made by hand, for the tests of models.
 
-use super::{Price, Scale, pricer};
+use super::{Price, Scale, evaluator};
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
 use crate::network::topology::parse;
 use crate::simulation::step::{Step, Transfer};
-use crate::simulation::step_statistics::Meter;
+use crate::simulation::step_statistics::StepStatistics;
 
 /// What a machine asks for steps of messages (from, to, bytes).
 pub(super) fn price(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Price {
     let topology = parse(topology).unwrap();
-    let mut pricer = pricer(&Machine::parse(machine).unwrap(), Scale { topology: &topology, unit_bytes: 1.0 });
-    let mut meter = Meter::new(topology.clone(), pricer.wants_multiplexing());
+    let mut evaluator = evaluator(&Machine::parse(machine).unwrap(), Scale { topology: &topology, unit_bytes: 1.0 });
+    let mut statistics = StepStatistics::new(topology.clone(), evaluator.wants_multiplexing());
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
         let mut transfers: Vec<Transfer> =
-            sends.iter().map(|&(from, to, load)| Transfer { from, to, way: 0, hops: 0, load }).collect();
-        let facts = meter.measure(number, &mut transfers, &[]).unwrap();
-        pricer.step(&Step {
+            sends.iter().map(|&(from, to, load)| Transfer { from, to, route: 0, hops: 0, load }).collect();
+        let facts = statistics.measure(number, &mut transfers, &[]).unwrap();
+        evaluator.step(&Step {
             proof: Proof::Amounts,
             number,
             phase: "",
             phase_number: 1,
             transfers: &transfers,
-            ways: &[],
+            routes: &[],
             parts: 1,
-            slowness: meter.slowness(),
+            inverse_bandwidth: statistics.inverse_bandwidth(),
             facts,
             held: &held,
         });
     }
-    pricer.price().unwrap()
+    evaluator.price().unwrap()
 }

@@ -49,7 +49,7 @@ struct Resource {
     /// Circuits it has room for in a turn.
     room: u64,
     /// How long a circuit that has it for itself takes for a load of 1; a node has as many ports as share its circuits.
-    slowness: f64,
+    inverse_bandwidth: f64,
     /// Circuits in each turn.
     taken: Vec<u64>,
     /// A bit a turn: whether it is full.
@@ -57,8 +57,8 @@ struct Resource {
 }
 
 impl Resource {
-    fn clear(&mut self, room: u64, slowness: f64) {
-        (self.room, self.slowness) = (room, slowness);
+    fn clear(&mut self, room: u64, inverse_bandwidth: f64) {
+        (self.room, self.inverse_bandwidth) = (room, inverse_bandwidth);
         self.taken.clear();
         self.full.clear();
     }
@@ -172,8 +172,8 @@ impl Arranger {
         for ((turn, load, first), end) in self.placed.iter().zip(ends) {
             let (mut alone, mut shared) = (1.0_f64, 1.0_f64);
             for resource in self.needs[*first..end].iter().map(|i| &self.resources[*i]) {
-                alone = alone.max(resource.slowness);
-                shared = shared.max(resource.slowness * resource.taken[*turn] as f64);
+                alone = alone.max(resource.inverse_bandwidth);
+                shared = shared.max(resource.inverse_bandwidth * resource.taken[*turn] as f64);
             }
             let (of_alone, of_shared) = &mut longest[*turn];
             *of_alone = of_alone.max(alone * *load as f64);
@@ -191,9 +191,9 @@ impl Arranger {
     fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, room: Room) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
-        let way = t.way.checked_sub(1).map(|i| &step.ways[i as usize]);
+        let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         // It was a route when the step was measured.
-        let _ = topology.route(t.from.into(), t.to.into(), way, &mut |run| {
+        let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             needed.extend((0..run.len).map(|i| {
                 let link = run.first + i * run.stride;
                 self.resource(link, room.link, 1.0 / topology.bandwidth(link))
@@ -208,7 +208,7 @@ impl Arranger {
         self.needs = needed;
     }
 
-    fn resource(&mut self, key: u64, room: u64, slowness: f64) -> usize {
+    fn resource(&mut self, key: u64, room: u64, inverse_bandwidth: f64) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
             self.used.push(key);
@@ -216,7 +216,7 @@ impl Arranger {
             if self.resources.len() < self.used.len() {
                 self.resources.push(Resource::default());
             }
-            self.resources[self.used.len() - 1].clear(room, slowness);
+            self.resources[self.used.len() - 1].clear(room, inverse_bandwidth);
         }
         *number as usize - 1
     }

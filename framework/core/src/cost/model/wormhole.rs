@@ -11,11 +11,11 @@
 
 use super::synchronous::{Model, StepCost, Synchronous};
 use super::turns::Turns;
-use super::{Pricer, Scale};
+use super::{Evaluator, Scale};
 use crate::cost::machine::Machine;
 use crate::simulation::step::Step;
 
-pub(super) fn pricer(machine: &Machine, scale: Scale<'_>) -> Box<dyn Pricer> {
+pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
     let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
     Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
 }
@@ -30,7 +30,7 @@ fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: Tur
     } else {
         longest
     };
-    let byte_us = if facts.unpaired { machine.unpaired_byte_us() } else { machine.byte_us };
+    let byte_us = if facts.one_directional { machine.unpaired_byte_us() } else { machine.byte_us };
     let through_link = facts.through_link() * unit_bytes / machine.free_contention;
     StepCost {
         startup: turns as f64 * machine.startup_us,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::network::topology::{Way, parse};
+use crate::network::topology::{Route, parse};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -92,13 +92,13 @@ proptest! {
 #[test]
 fn opposite_ways_share_the_load_of_half_a_ring() {
     let ring = parse("ring:8").unwrap();
-    let minus = Way { signs: vec![-1], ..Way::default() };
+    let minus = Route { signs: vec![-1], ..Route::default() };
     let mut load = LinkLoad::new(ring.as_ref());
     for (odd_ones, expected) in [(None, 4), (Some(&minus), 2)] {
         load.begin();
         for from in 0..8 {
-            let way = odd_ones.filter(|_| from % 2 == 1);
-            ring.route(from, (from + 4) % 8, way, &mut |run| load.add(run, 1)).unwrap();
+            let route = odd_ones.filter(|_| from % 2 == 1);
+            ring.route(from, (from + 4) % 8, route, &mut |run| load.add(run, 1)).unwrap();
         }
         assert_eq!(load.max(), expected);
     }

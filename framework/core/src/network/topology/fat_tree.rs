@@ -8,7 +8,7 @@
 //! Links count as hops, those between a node and its switch too. Up-links are numbered before down-links, boundary by boundary from the nodes on: within a
 //! boundary by the switch (or node) below and the digit taken.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Way, asked_for};
+use super::{Bisection, Plane, RouteError, Run, Topology, Route, asked_for};
 use crate::limits;
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
@@ -114,9 +114,9 @@ impl Topology for FatTree {
         Some(levels.map(|l| 2 * u64::from(l) * (self.k - 1) * self.k.pow(l - 1)).sum())
     }
 
-    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         // Between nodes there are only switches.
-        if let Some(hops) = asked_for(self, (from, to), way, |_, _| None, visit)? {
+        if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
             return Ok(hops);
         }
         if from == to {

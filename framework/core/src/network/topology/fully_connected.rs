@@ -1,6 +1,6 @@
 //! A link from every node to every other.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Way, asked_for};
+use super::{Bisection, Plane, RouteError, Run, Topology, Route, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -72,8 +72,8 @@ impl Topology for FullyConnected {
         Some(self.nodes() - 1)
     }
 
-    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), way, |a, b| self.link(a, b), visit)? {
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }
         self.link(from, to).map_or(Ok(0), |run| {

@@ -4,7 +4,7 @@
 //! link each way. Routes are shortest in hops; where several are, each node takes the neighbour of the lowest number. A table says which, so that a graph is small: two bytes a
 //! pair of nodes.
 
-use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way, asked_for};
+use super::{Bisection, Plane, Read, RouteError, Run, Topology, Route, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -261,8 +261,8 @@ impl Topology for Graph {
         self.bandwidths[link as usize]
     }
 
-    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), way, |a, b| self.link(a, b), visit)? {
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }
         let (mut at, mut hops) = (from, 0);
@@ -290,7 +290,7 @@ mod tests {
         Graph::parse("g.txt", content).unwrap()
     }
 
-    fn way(graph: &Graph, from: u64, to: u64) -> Vec<(u64, u64)> {
+    fn route(graph: &Graph, from: u64, to: u64) -> Vec<(u64, u64)> {
         let mut links = Vec::new();
         graph.route(from, to, None, &mut |run| links.push(graph.link_ends(run.first).unwrap())).unwrap();
         links
@@ -301,9 +301,9 @@ mod tests {
         // A square with a tail: from 0 to 3 by way of 1 or 2.
         let g = graph("# a square\n0 1\n1 3\n\n3,2 # with a tail\n2 0\n3 4\n");
         assert_eq!((g.nodes(), g.diameter(), g.degree(), g.link_slots()), (5, 3, None, 10));
-        assert_eq!(way(&g, 0, 3), [(0, 1), (1, 3)]);
-        assert_eq!(way(&g, 4, 0), [(4, 3), (3, 1), (1, 0)]);
-        assert_eq!(way(&g, 2, 2), []);
+        assert_eq!(route(&g, 0, 3), [(0, 1), (1, 3)]);
+        assert_eq!(route(&g, 4, 0), [(4, 3), (3, 1), (1, 0)]);
+        assert_eq!(route(&g, 2, 2), []);
         assert_eq!(graph("0 1\n1 2\n2 0").degree(), Some(2));
     }
 
@@ -311,12 +311,12 @@ mod tests {
     fn a_path_may_be_named_where_there_are_links() {
         let g = graph("0 1\n1 3\n3 2\n2 0\n");
         let path = |path: &[u64]| {
-            let way = Way { path: path.to_vec(), ..Way::default() };
-            g.route(0, 3, Some(&way), &mut |_| {}).map_err(|e| e.to_string())
+            let route = Route { path: path.to_vec(), ..Route::default() };
+            g.route(0, 3, Some(&route), &mut |_| {}).map_err(|e| e.to_string())
         };
         assert_eq!(path(&[2, 3]), Ok(2));
         assert_eq!(path(&[3]), Err("graph:g.txt has no link from node 0 to node 3".to_owned()));
-        let signs = Way { signs: vec![1], ..Way::default() };
+        let signs = Route { signs: vec![1], ..Route::default() };
         assert!(g.route(0, 3, Some(&signs), &mut |_| {}).is_err());
     }
 

@@ -4,7 +4,7 @@
 //! `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not all are there in a mesh. In a torus, a dimension of 2 has two links
 //! each way between its two nodes, and a dimension of 1 has none.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Way, walk_path};
+use super::{Bisection, Plane, RouteError, Run, Topology, Route, walk_path};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -90,14 +90,14 @@ impl GridNet {
         RouteError::Malformed { topology: self.spec(), expected: expected.to_owned(), got }
     }
 
-    fn check(&self, way: &Way) -> Result<(), RouteError> {
+    fn check(&self, route: &Route) -> Result<(), RouteError> {
         let dims = self.dims.len();
-        if !way.signs.is_empty() && (way.signs.len() != dims || way.signs.iter().any(|s| !(-1..=1).contains(s))) {
+        if !route.signs.is_empty() && (route.signs.len() != dims || route.signs.iter().any(|s| !(-1..=1).contains(s))) {
             return Err(
-                self.malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", way.signs))
+                self.malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", route.signs))
             );
         }
-        let order = &way.order;
+        let order = &route.order;
         let twice = |i: usize| order[..i].contains(&order[i]);
         let permutes = || order.len() == dims && (0..dims).all(|i| (order[i] as usize) < dims && !twice(i));
         if !order.is_empty() && !permutes() {
@@ -139,16 +139,16 @@ impl GridNet {
     }
 
     /// A route in the directions and the order that `way` asks for.
-    fn directed(&self, from: u64, to: u64, way: &Way, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+    fn directed(&self, from: u64, to: u64, route: &Route, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         let (mut at, mut hops) = (from, 0);
         for i in 0..self.dims.len() {
-            let dim = way.order.get(i).map_or(self.dims.len() - 1 - i, |d| *d as usize);
+            let dim = route.order.get(i).map_or(self.dims.len() - 1 - i, |d| *d as usize);
             let (n, stride) = (self.dims[dim], self.strides[dim]);
             let (a, b) = (self.coordinate(from, dim), self.coordinate(to, dim));
             if a == b {
                 continue;
             }
-            let sign = way.signs.get(dim).copied().unwrap_or(0);
+            let sign = route.signs.get(dim).copied().unwrap_or(0);
             let (mut plus, mut len) = self.shorter(n, a, b);
             if sign != 0 && plus != (sign > 0) {
                 if !self.wraps() {
@@ -241,13 +241,13 @@ impl Topology for GridNet {
         self.wraps().then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
     }
 
-    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        let Some(way) = way else { return Ok(self.shortest(from, to, visit)) };
-        self.check(way)?;
-        if !way.path.is_empty() {
-            return walk_path(self, from, to, &way.path, |a, b| self.link(a, b, &way.signs), visit);
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        let Some(route) = route else { return Ok(self.shortest(from, to, visit)) };
+        self.check(route)?;
+        if !route.path.is_empty() {
+            return walk_path(self, from, to, &route.path, |a, b| self.link(a, b, &route.signs), visit);
         }
-        self.directed(from, to, way, visit)
+        self.directed(from, to, route, visit)
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {

@@ -59,7 +59,7 @@ impl Plane {
 
 /// How a message should travel. `signs` and `order` have an entry a dimension of the topology, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Way {
+pub struct Route {
     /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter way, plus at a tie); empty for all 0.
     pub signs: Vec<i8>,
     /// The order in which dimensions are travelled; empty for the topology's own (last dimension first).
@@ -69,7 +69,7 @@ pub struct Way {
     pub path: Vec<u64>,
 }
 
-impl Way {
+impl Route {
     /// Whether both are the same. Entry by entry: a way was written byte by byte a moment ago, and a wide comparison would wait for that.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs) && self.order.iter().eq(&other.order) && self.path.iter().eq(&other.path)
@@ -163,7 +163,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     ///
     /// # Panics
     /// May panic when a node doesn't exist: callers check.
-    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError>;
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError>;
 
     /// The ends of a link, from and to; `None` if there is no such link. Ends from [`Topology::nodes`] on are [`Topology::switches`].
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
@@ -267,13 +267,13 @@ pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecE
 fn asked_for(
     topology: &dyn Topology,
     (from, to): (u64, u64),
-    way: Option<&Way>,
+    route: Option<&Route>,
     link: impl Fn(u64, u64) -> Option<Run>,
     visit: &mut dyn FnMut(Run),
 ) -> Result<Option<u64>, RouteError> {
-    match way {
-        Some(way) if !way.path.is_empty() => walk_path(topology, from, to, &way.path, link, visit).map(Some),
-        Some(way) if !way.signs.is_empty() || !way.order.is_empty() => {
+    match route {
+        Some(route) if !route.path.is_empty() => walk_path(topology, from, to, &route.path, link, visit).map(Some),
+        Some(route) if !route.signs.is_empty() || !route.order.is_empty() => {
             Err(RouteError::NoDimensions { topology: topology.spec() })
         }
         _ => Ok(None),

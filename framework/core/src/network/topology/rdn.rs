@@ -7,7 +7,7 @@
 //! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the edge, across, within the cluster to the destination. To another
 //! cluster of the same type: across, within the cluster of the other type, across again, and within the cluster to the destination. No way is shorter.
 
-use super::{Bisection, Plane, Read, RouteError, Run, Topology, Way, asked_for};
+use super::{Bisection, Plane, Read, RouteError, Run, Topology, Route, asked_for};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -183,8 +183,8 @@ impl Topology for Rdn {
         if within { self.base.bandwidth(link % self.base.link_slots()) } else { 1.0 }
     }
 
-    fn route(&self, from: u64, to: u64, way: Option<&Way>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        if let Some(hops) = asked_for(self, (from, to), way, |a, b| self.link(a, b), visit)? {
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);
         }
         let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));

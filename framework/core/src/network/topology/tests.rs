@@ -58,15 +58,15 @@ fn topology(spec: &str) -> Arc<dyn Topology> {
     parse(spec).unwrap()
 }
 
-fn runs(topology: &dyn Topology, from: u64, to: u64, way: Option<&Way>) -> Result<(u64, Vec<Run>), RouteError> {
+fn runs(topology: &dyn Topology, from: u64, to: u64, route: Option<&Route>) -> Result<(u64, Vec<Run>), RouteError> {
     let mut runs = Vec::new();
-    let hops = topology.route(from, to, way, &mut |run| runs.push(run))?;
+    let hops = topology.route(from, to, route, &mut |run| runs.push(run))?;
     Ok((hops, runs))
 }
 
 /// The nodes that a route visits, having checked that each link leaves where the one before arrived and that hops are links.
-fn nodes_passed(topology: &dyn Topology, from: u64, to: u64, way: Option<&Way>) -> Result<Vec<u64>, RouteError> {
-    let (hops, runs) = runs(topology, from, to, way)?;
+fn nodes_passed(topology: &dyn Topology, from: u64, to: u64, route: Option<&Route>) -> Result<Vec<u64>, RouteError> {
+    let (hops, runs) = runs(topology, from, to, route)?;
     let mut passed = vec![from];
     for run in runs {
         let mut links: Vec<u64> = (0..run.len).map(|i| run.first + i * run.stride).collect();
@@ -102,20 +102,20 @@ fn distances(topology: &dyn Topology, from: u64) -> Vec<u64> {
     hops
 }
 
-fn signs(signs: &[i8]) -> Way {
-    Way { signs: signs.to_vec(), ..Way::default() }
+fn signs(signs: &[i8]) -> Route {
+    Route { signs: signs.to_vec(), ..Route::default() }
 }
 
-fn order(order: &[u32]) -> Way {
-    Way { order: order.to_vec(), ..Way::default() }
+fn order(order: &[u32]) -> Route {
+    Route { order: order.to_vec(), ..Route::default() }
 }
 
-fn path(path: &[u64]) -> Way {
-    Way { path: path.to_vec(), ..Way::default() }
+fn path(path: &[u64]) -> Route {
+    Route { path: path.to_vec(), ..Route::default() }
 }
 
-fn route_error(spec: &str, from: u64, to: u64, way: &Way) -> String {
-    runs(topology(spec).as_ref(), from, to, Some(way)).unwrap_err().to_string()
+fn route_error(spec: &str, from: u64, to: u64, route: &Route) -> String {
+    runs(topology(spec).as_ref(), from, to, Some(route)).unwrap_err().to_string()
 }
 
 #[test]
@@ -360,15 +360,15 @@ proptest! {
     fn a_torus_can_be_travelled_in_any_directions_and_order(
         dims in prop::collection::vec(1_u64..7, 1..5),
         ends in (any::<u64>(), any::<u64>()),
-        ways in prop::collection::vec((-1_i8..=1, any::<u32>()), 4),
+        routes in prop::collection::vec((-1_i8..=1, any::<u32>()), 4),
     ) {
         let torus = GridNet::new(Shape::Torus, &dims);
         let (from, to) = (ends.0 % torus.nodes(), ends.1 % torus.nodes());
         let mut order: Vec<u32> = (0..dims.len() as u32).collect();
-        order.sort_by_key(|d| ways[*d as usize].1);
-        let signs: Vec<i8> = ways.iter().take(dims.len()).map(|w| w.0).collect();
-        let way = Way { signs: signs.clone(), order, path: Vec::new() };
-        let passed = nodes_passed(&torus, from, to, Some(&way)).unwrap();
+        order.sort_by_key(|d| routes[*d as usize].1);
+        let signs: Vec<i8> = routes.iter().take(dims.len()).map(|w| w.0).collect();
+        let route = Route { signs: signs.clone(), order, path: Vec::new() };
+        let passed = nodes_passed(&torus, from, to, Some(&route)).unwrap();
         let grid = crate::delivery::grid::Grid::new(&dims).unwrap();
         let (a, b) = (grid.coordinates(from), grid.coordinates(to));
         let hops: u64 = (0..dims.len()).map(|d| {
@@ -378,7 +378,7 @@ proptest! {
         }).sum();
         prop_assert_eq!(passed.len() as u64 - 1, hops);
         // and a path that names the same nodes is the same long
-        let named = Way { path: passed[1..].to_vec(), ..Way::default() };
+        let named = Route { path: passed[1..].to_vec(), ..Route::default() };
         if from != to {
             prop_assert_eq!(nodes_passed(&torus, from, to, Some(&named)).unwrap(), passed);
         }

@@ -3,30 +3,30 @@ use crate::network::topology::parse;
 
 fn facts(topology: &str, ends: &[(u32, u32)]) -> StepFacts {
     let mut transfers: Vec<Transfer> =
-        ends.iter().map(|&(from, to)| Transfer { from, to, way: 0, hops: 0, load: 1 }).collect();
-    Meter::new(parse(topology).unwrap(), false).measure(1, &mut transfers, &[]).unwrap()
+        ends.iter().map(|&(from, to)| Transfer { from, to, route: 0, hops: 0, load: 1 }).collect();
+    StepStatistics::new(parse(topology).unwrap(), false).measure(1, &mut transfers, &[]).unwrap()
 }
 
 #[test]
 fn unpaired_is_who_sends_to_one_node_and_receives_from_another() {
-    let unpaired = |ends: &[(u32, u32)]| facts("ring:4", ends).unpaired;
-    assert!(unpaired(&[(0, 1), (1, 2)]));
-    assert!(unpaired(&[(1, 2), (0, 1)]));
+    let one_directional = |ends: &[(u32, u32)]| facts("ring:4", ends).one_directional;
+    assert!(one_directional(&[(0, 1), (1, 2)]));
+    assert!(one_directional(&[(1, 2), (0, 1)]));
     // An exchange, and beside it a message from a third.
-    assert!(!unpaired(&[(0, 1), (1, 0), (2, 3), (3, 2)]));
-    assert!(unpaired(&[(0, 1), (1, 0), (2, 1)]));
-    assert!(unpaired(&[(2, 1), (0, 1), (1, 0)]));
+    assert!(!one_directional(&[(0, 1), (1, 0), (2, 3), (3, 2)]));
+    assert!(one_directional(&[(0, 1), (1, 0), (2, 1)]));
+    assert!(one_directional(&[(2, 1), (0, 1), (1, 0)]));
     // Two sends, or two receives, and nothing the other way.
-    assert!(!unpaired(&[(0, 1), (0, 2), (0, 3)]));
-    assert!(!unpaired(&[(1, 0), (2, 0), (3, 0)]));
-    assert!(unpaired(&[(0, 1), (0, 2), (3, 0)]));
-    assert!(unpaired(&[(3, 0), (0, 1), (0, 2)]));
+    assert!(!one_directional(&[(0, 1), (0, 2), (0, 3)]));
+    assert!(!one_directional(&[(1, 0), (2, 0), (3, 0)]));
+    assert!(one_directional(&[(0, 1), (0, 2), (3, 0)]));
+    assert!(one_directional(&[(3, 0), (0, 1), (0, 2)]));
 }
 
 fn measure(loads: [u64; 2]) -> Result<StepFacts, Fault> {
-    let send = |from, load| Transfer { from, to: 3, way: 0, hops: 0, load };
+    let send = |from, load| Transfer { from, to: 3, route: 0, hops: 0, load };
     let mut transfers = [send(0, loads[0]), send(1, loads[1])];
-    Meter::new(parse("mesh:4").unwrap(), true).measure(7, &mut transfers, &[])
+    StepStatistics::new(parse("mesh:4").unwrap(), true).measure(7, &mut transfers, &[])
 }
 
 #[test]
@@ -42,17 +42,17 @@ fn loads_over_hops_and_on_shared_links_are_exact_beyond_64_bits() {
 
 #[test]
 fn what_goes_through_a_buffer_in_a_phase_is_exact_beyond_64_bits() {
-    let mut meter = Meter::new(parse("mesh:4").unwrap(), false);
-    meter.begin_phase();
+    let mut statistics = StepStatistics::new(parse("mesh:4").unwrap(), false);
+    statistics.begin_phase();
     for _ in 0..5 {
-        meter.measure(1, &mut [Transfer { from: 0, to: 3, way: 0, hops: 0, load: u64::MAX }], &[]).unwrap();
+        statistics.measure(1, &mut [Transfer { from: 0, to: 3, route: 0, hops: 0, load: u64::MAX }], &[]).unwrap();
     }
-    meter.kept(3, 7);
+    statistics.local_copy(3, 7);
     let most = 5 * u128::from(u64::MAX);
-    assert_eq!(meter.most_buffered(), (most, most + 7));
-    meter.begin_phase();
-    meter.kept(0, u64::MAX);
-    assert_eq!(meter.most_buffered(), (most, most + 7), "a phase begins with empty buffers");
+    assert_eq!(statistics.most_buffered(), (most, most + 7));
+    statistics.begin_phase();
+    statistics.local_copy(0, u64::MAX);
+    assert_eq!(statistics.most_buffered(), (most, most + 7), "a phase begins with empty buffers");
 }
 
 #[test]

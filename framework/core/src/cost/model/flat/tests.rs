@@ -1,10 +1,10 @@
 use super::*;
-use crate::cost::model::pricer;
+use crate::cost::model::evaluator;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::Collective;
 use crate::delivery::exchange::Rule;
 use crate::network::topology::parse;
-use crate::simulation::{Task, Walk};
+use crate::simulation::{Task, Simulation};
 use proptest::prelude::*;
 
 fn machine(text: &str) -> Machine {
@@ -118,22 +118,22 @@ fn part_of(from: u64, to: u64, part: u32) -> Rule<'static> {
 /// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
-    let mut pricer = pricer(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let mut evaluator = evaluator(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
     let task = Task { topology, collective: Collective::AllToAll, sizes: None };
-    let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
-    walk.layout(&[], 2, None).unwrap();
+    let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
+    simulation.layout(&[], 2, None).unwrap();
     for part in 0..2 {
-        walk.phase("half").unwrap();
+        simulation.phase("half").unwrap();
         for s in 1..=4 {
-            walk.step().unwrap();
+            simulation.step().unwrap();
             for from in 0..4 {
                 let to = (from + s) % 4;
-                walk.send(&part_of(from, to, part), None).unwrap();
+                simulation.send(&part_of(from, to, part), None).unwrap();
             }
         }
     }
-    walk.finish().unwrap();
-    pricer.price().unwrap().parts
+    simulation.finish().unwrap();
+    evaluator.price().unwrap().parts
 }
 
 #[test]
@@ -147,18 +147,18 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
 /// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
-    let mut pricer = pricer(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let mut evaluator = evaluator(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
     let task = Task { topology: topology.clone(), collective: Collective::AllToAll, sizes: None };
-    let mut walk = Walk::new(task, vec![pricer.as_mut()]).unwrap();
-    walk.layout(&[], 2, None).unwrap();
+    let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
+    simulation.layout(&[], 2, None).unwrap();
     for step in steps {
-        walk.step().unwrap();
+        simulation.step().unwrap();
         for &(from, to, part) in step {
-            walk.send(&part_of(from, to, part), None).unwrap();
+            simulation.send(&part_of(from, to, part), None).unwrap();
         }
     }
-    walk.finish().unwrap();
-    let p = pricer.price().unwrap().parts;
+    simulation.finish().unwrap();
+    let p = evaluator.price().unwrap().parts;
     p.startup.unwrap() + p.transmission.unwrap() + p.rearrangement.unwrap() + p.contention.unwrap()
 }
 

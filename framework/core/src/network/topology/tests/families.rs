@@ -33,10 +33,10 @@ fn a_sign_may_ask_for_the_longer_way() {
 
 #[test]
 fn a_side_of_two_has_two_links_each_way_in_a_torus_and_one_in_a_mesh() {
-    let link = |spec: &str, way: &Way| runs(topology(spec).as_ref(), 0, 1, Some(way)).unwrap().1[0].first;
+    let link = |spec: &str, route: &Route| runs(topology(spec).as_ref(), 0, 1, Some(route)).unwrap().1[0].first;
     assert_ne!(link("torus:2", &signs(&[1])), link("torus:2", &signs(&[-1])));
-    assert_eq!(link("torus:2", &signs(&[1])), link("torus:2", &Way::default()));
-    let along = |sign: i8| Way { path: vec![1], ..signs(&[sign]) };
+    assert_eq!(link("torus:2", &signs(&[1])), link("torus:2", &Route::default()));
+    let along = |sign: i8| Route { path: vec![1], ..signs(&[sign]) };
     assert_eq!(link("torus:2", &along(-1)), link("torus:2", &signs(&[-1])));
     assert_eq!(link("torus:2", &along(0)), link("torus:2", &signs(&[1])));
     let links =
@@ -80,8 +80,8 @@ fn fat_trees_that_cannot_be_are_explained() {
         message("fat-tree:10x12"),
         "expected at most 2147483648 nodes, which are links down to the power of levels, found `10x12`"
     );
-    let way = signs(&[1, 1]);
-    assert_eq!(route_error("fat-tree:2x2", 0, 3, &way), "fat-tree:2x2 has no dimensions to choose a direction in");
+    let route = signs(&[1, 1]);
+    assert_eq!(route_error("fat-tree:2x2", 0, 3, &route), "fat-tree:2x2 has no dimensions to choose a direction in");
 }
 
 /// Theorem 1 of Li, Peng & Chu: size (2 n0)^(2^k) / 2, degree d0 + k, diameter 2^k D0 + 2^(k+1) - 2; and the sizes of their Table I.
@@ -111,8 +111,8 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
 #[test]
 fn a_path_through_a_dual_net_names_neighbours() {
     let net = topology("rdn:1(ring:5)");
-    let way = path(&[2, 35, 36, 7]);
-    assert_eq!(nodes_passed(net.as_ref(), 1, 7, Some(&way)).unwrap(), [1, 2, 35, 36, 7]);
+    let route = path(&[2, 35, 36, 7]);
+    assert_eq!(nodes_passed(net.as_ref(), 1, 7, Some(&route)).unwrap(), [1, 2, 35, 36, 7]);
     let no_link = "rdn:1(ring:5) has no link from node 1 to node";
     assert_eq!(route_error("rdn:1(ring:5)", 1, 3, &path(&[3])), format!("{no_link} 3"));
     assert_eq!(route_error("rdn:1(ring:5)", 1, 35, &path(&[35])), format!("{no_link} 35"));
