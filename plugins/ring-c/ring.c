@@ -41,7 +41,7 @@ static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, co
     layout.size = sizeof layout;
     layout.axis_count = 1;
     layout.radices = &n;
-    layout.parts = 1;
+    layout.segments = 1;
     if (host->layout(host->ctx, &layout) != SWM_OK)
         return SWM_STOPPED;
 

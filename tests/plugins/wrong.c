@@ -126,33 +126,33 @@ static int32_t lay_out(const SwmHost *host, const uint64_t *radices, uint32_t ax
     return host->layout(host->ctx, &layout);
 }
 
-/* From here on the schedule moves amounts. */
-static int32_t move_amounts(const SwmHost *host)
+/* From here on the schedule moves byte counts. */
+static int32_t move_byte_counts(const SwmHost *host)
 {
     SwmLayout layout;
     memset(&layout, 0, sizeof layout);
     layout.size = sizeof layout;
-    layout.flags = SWM_AMOUNTS;
+    layout.flags = SWM_BYTE_COUNTS;
     return host->layout(host->ctx, &layout);
 }
 
-/* A plain deal. */
-static SwmDeal deal_of(uint64_t node, uint64_t hands)
+/* A plain redistribution. */
+static SwmRedistribution redistribution_of(uint64_t node, uint64_t buckets)
 {
-    SwmDeal deal;
-    memset(&deal, 0, sizeof deal);
-    deal.size = sizeof deal;
-    deal.node = node;
-    deal.hands = hands;
-    deal.cycle = hands;
-    return deal;
+    SwmRedistribution redistribution;
+    memset(&redistribution, 0, sizeof redistribution);
+    redistribution.size = sizeof redistribution;
+    redistribution.node = node;
+    redistribution.buckets = buckets;
+    redistribution.cycle = buckets;
+    return redistribution;
 }
 
-static SwmSend hand(uint64_t from, uint64_t to, uint64_t number)
+static SwmSend bucket(uint64_t from, uint64_t to, uint64_t number)
 {
     SwmSend send = everything(from, to);
-    send.flags = SWM_HAND | SWM_LOCAL;
-    send.hand = number;
+    send.flags = SWM_BUCKET | SWM_LOCAL;
+    send.bucket = number;
     return send;
 }
 
@@ -173,21 +173,21 @@ static int32_t collect(uint64_t n, const SwmHost *host)
     return SWM_OK;
 }
 
-/* The nodes deal all they hold to each other, beginning with that hand; then each sends each what is its own. */
+/* The nodes redistribute all they hold to each other, beginning with that bucket; then each sends each what is its own. */
 static int32_t deal_and_collect_from(const SwmProblem *problem, const SwmHost *host, uint64_t first)
 {
     const uint64_t n = problem->topology->nodes;
     uint64_t distance, node;
-    move_amounts(host);
+    move_byte_counts(host);
     for (node = 0; node < n; node++) {
-        SwmDeal deal = deal_of(node, n);
-        deal.first = first;
-        host->deal(host->ctx, &deal);
+        SwmRedistribution redistribution = redistribution_of(node, n);
+        redistribution.first = first;
+        host->redistribute(host->ctx, &redistribution);
     }
     for (distance = 1; distance <= n; distance++) {
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
-            SwmSend send = hand(node, (node + distance) % n, (node + distance) % n);
+            SwmSend send = bucket(node, (node + distance) % n, (node + distance) % n);
             host->send(host->ctx, &send);
         }
     }
@@ -205,18 +205,18 @@ static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, ui
     const uint64_t n = problem->topology->nodes;
     uint64_t node;
     int back;
-    move_amounts(host);
+    move_byte_counts(host);
     for (back = 0; back <= 1; back++) {
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
             const uint64_t next = (node + 1) % n;
             SwmSend send = back ? everything(next, node) : everything(node, next);
-            SwmAmount amount;
+            SwmByteCount amount;
             amount.destination = (node + 2 + farther) % n;
             amount.bytes = host->block_bytes(host->ctx);
-            send.flags = SWM_NAMED;
-            send.amounts = &amount;
-            send.amount_count = 1;
+            send.flags = SWM_LISTED;
+            send.byte_counts = &amount;
+            send.byte_counts_len = 1;
             host->send(host->ctx, &send);
         }
     }

@@ -46,7 +46,7 @@ enum Sizes {
 
 /// A workload on a topology, from a seed.
 #[derive(Debug, Clone)]
-pub struct Demand {
+pub struct Traffic {
     /// What is to reach whom.
     pub collective: Collective,
     /// Sizes of blocks; `None` for uniform ones.
@@ -162,7 +162,7 @@ impl Workload {
     }
 
     /// The workload among the nodes of a topology. `Err` says why there is none.
-    pub fn demand(&self, topology: &dyn Topology, seed: u64) -> Result<Demand, String> {
+    pub fn traffic(&self, topology: &dyn Topology, seed: u64) -> Result<Traffic, String> {
         let nodes = topology.nodes();
         let collective = match self.collective {
             "permutation" => self.permuted(topology)?,
@@ -173,7 +173,7 @@ impl Workload {
             _ => Collective::AllToAll,
         };
         let sizes: Arc<dyn BlockSizes> = match &self.sizes {
-            Sizes::Uniform { bytes } => return Ok(Demand { collective, sizes: None, block_bytes: *bytes }),
+            Sizes::Uniform { bytes } => return Ok(Traffic { collective, sizes: None, block_bytes: *bytes }),
             Sizes::OneSpike { max, rest } => Arc::new(Spikes::at_random(nodes, *max, *rest, seed)),
             Sizes::Transpose { max, rest } => Arc::new(Spikes::transpose(nodes, *max, *rest).ok_or_else(|| {
                 format!("`{self}` needs a square number of nodes, to be transposed as an array; there are {nodes}")
@@ -195,7 +195,7 @@ impl Workload {
         if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
             return Err(format!("`{self}` among {nodes} nodes: blocks of up to {largest} bytes add up beyond 2^63"));
         }
-        Ok(Demand { collective, block_bytes: largest, sizes: Some(sizes) })
+        Ok(Traffic { collective, block_bytes: largest, sizes: Some(sizes) })
     }
 
     fn permuted(&self, topology: &dyn Topology) -> Result<Collective, String> {

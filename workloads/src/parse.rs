@@ -293,8 +293,8 @@ mod tests {
         std::fs::write(&file, "0,1\n2,0\n").unwrap();
         let workload = parse(&spec).unwrap();
         assert_eq!(workload.to_string(), spec);
-        assert_eq!(workload.demand(ring(2).as_ref(), 0).unwrap().sizes.unwrap().bytes(1, 0), 2);
-        assert_eq!(workload.demand(ring(4).as_ref(), 0).unwrap_err(), format!("`{spec}` is for 2 nodes, there are 4"));
+        assert_eq!(workload.traffic(ring(2).as_ref(), 0).unwrap().sizes.unwrap().bytes(1, 0), 2);
+        assert_eq!(workload.traffic(ring(4).as_ref(), 0).unwrap_err(), format!("`{spec}` is for 2 nodes, there are 4"));
         std::fs::write(&file, "0,1\n2,many\n").unwrap();
         assert!(
             error(&spec)
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn demands_that_cannot_be_say_why() {
-        let refused = |spec: &str, nodes| parse(spec).unwrap().demand(ring(nodes).as_ref(), 1).unwrap_err();
+        let refused = |spec: &str, nodes| parse(spec).unwrap().traffic(ring(nodes).as_ref(), 1).unwrap_err();
         assert_eq!(
             refused("transpose:max=8,rest=1", 12),
             "`transpose:max=8,rest=1` needs a square number of nodes, to be transposed as an array; there are 12"

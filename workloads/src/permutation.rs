@@ -227,7 +227,7 @@ mod tests {
 
     fn images(spec: &str, topology: &str) -> Result<Vec<u32>, String> {
         let topology = topology::parse(topology).unwrap();
-        match Workload::parse(spec).unwrap().demand(topology.as_ref(), 0)?.collective {
+        match Workload::parse(spec).unwrap().traffic(topology.as_ref(), 0)?.collective {
             swapmeet_core::delivery::collective::Collective::Permutation { to, .. } => Ok(to.to_vec()),
             other => panic!("{other}"),
         }

@@ -78,15 +78,15 @@
 // `SwmSend.flags`: `from` may equal `to`; such a send is a local copy and costs nothing.
 #define SWM_LOCAL 4
 
-// `SwmSend.flags`: what goes is the hand `hand` of what the sender has dealt (`SwmHost.deal`).
-#define SWM_HAND 8
+// `SwmSend.flags`: what goes is the bucket `bucket` of what the sender has redistributed (`SwmHost.redistribute`).
+#define SWM_BUCKET 8
 
-// `SwmSend.flags`: what goes is named in `amounts`, destination by destination.
-#define SWM_NAMED 16
+// `SwmSend.flags`: what goes is named in `byte_counts`, destination by destination.
+#define SWM_LISTED 16
 
-// `SwmLayout.flags`: the schedule moves amounts, not blocks. A node then holds so many bytes for each destination, whoever they come
-// from, and may deal them out element by element; delivery is proved by following the bytes for each destination.
-#define SWM_AMOUNTS 1
+// `SwmLayout.flags`: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
+// from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
+#define SWM_BYTE_COUNTS 1
 
 // Levels for `SwmHost.log`.
 #define SWM_LOG_WARN 1
@@ -177,8 +177,8 @@ typedef struct SwmLayout {
     // Radix of each axis; nodes are numbered row-major, the last axis fastest.
     const uint64_t *radices;
     // Parts into which every block is split; 0 and 1 mean whole.
-    uint32_t parts;
-    // 0 or `SWM_AMOUNTS`.
+    uint32_t segments;
+    // 0 or `SWM_BYTE_COUNTS`.
     uint32_t flags;
 } SwmLayout;
 
@@ -224,64 +224,64 @@ typedef struct SwmRoute {
     uint64_t path_len;
 } SwmRoute;
 
-// So many bytes for one destination, of what a node holds in a schedule of amounts.
-typedef struct SwmAmount {
+// So many bytes for one destination, of what a node holds in a schedule of byte counts.
+typedef struct SwmByteCount {
     // For whom.
     uint64_t destination;
     // How many: a multiple of the element's size (`SwmHost.element_bytes`).
     uint64_t bytes;
-} SwmAmount;
+} SwmByteCount;
 
 // One send: of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go to `to`.
 typedef struct SwmSend {
     // Size of this struct.
     uint32_t size;
-    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`, or in a schedule of amounts `SWM_LOCAL` | `SWM_HAND` or `SWM_NAMED`.
+    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`, or in a schedule of byte counts `SWM_LOCAL` | `SWM_BUCKET` or `SWM_LISTED`.
     uint32_t flags;
     // Sender, a node of the schedule's grid.
     uint64_t from;
     // Receiver, a node of the schedule's grid.
     uint64_t to;
     // Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
-    // strict send of everything a node holds takes it along. In a schedule of amounts `SWM_ALL`: it forgets where data comes from.
+    // strict send of everything a node holds takes it along. In a schedule of byte counts `SWM_ALL`: it forgets where data comes from.
     struct SwmSet origins;
     // Where the blocks go. In a permutation `SWM_ALL`: its blocks are known by their origins.
     struct SwmSet destinations;
-    // Which parts of each block, when blocks are split; else, and of amounts, `SWM_ALL`.
-    struct SwmAxis parts;
+    // Which segments of each block, when blocks are split; else, and of byte counts, `SWM_ALL`.
+    struct SwmAxis segments;
     // Null for the topology's own route. A path in it wins over signs and order.
     const struct SwmRoute *route;
-    // Which hand, with `SWM_HAND`; else 0.
-    uint64_t hand;
-    // What goes, with `SWM_NAMED`; else null.
-    const struct SwmAmount *amounts;
-    // Length of `amounts`.
-    uint64_t amount_count;
+    // Which bucket, with `SWM_BUCKET`; else 0.
+    uint64_t bucket;
+    // What goes, with `SWM_LISTED`; else null.
+    const struct SwmByteCount *byte_counts;
+    // Length of `byte_counts`.
+    uint64_t byte_counts_len;
 } SwmSend;
 
-// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. Hands are then sent one by one (`SWM_HAND`).
-// What the node holds for itself is dealt out with the rest.
-typedef struct SwmDeal {
+// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`. Buckets are then sent one by one (`SWM_BUCKET`).
+// What the node holds for itself is redistributed with the rest.
+typedef struct SwmRedistribution {
     // Size of this struct.
     uint32_t size;
     // Zero.
     uint32_t flags;
-    // Who deals.
+    // Who redistributes.
     uint64_t node;
-    // How many hands there are.
-    uint64_t hands;
-    // After how many cards the deal begins again; as many as there are hands in the plain case.
+    // How many buckets there are.
+    uint64_t buckets;
+    // After how many cards the redistribution begins again; as many as there are buckets in the plain case.
     uint64_t cycle;
-    // The hand that the first card goes to, below `hands`.
+    // The bucket that the first card goes to, below `buckets`.
     uint64_t first;
     // For each destination the card its elements begin with, below `cycle`; null for 0 everywhere.
     const uint32_t *starts;
-    // For each destination what is added to `first`, below `hands`; null for 0 everywhere.
+    // For each destination what is added to `first`, below `buckets`; null for 0 everywhere.
     const uint32_t *firsts;
     // Length of `starts` and of `firsts` where they are not null: the nodes.
     uint64_t node_count;
-} SwmDeal;
+} SwmRedistribution;
 
 // What a plugin may ask of the host. Each function takes `ctx` first; those that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
 //
@@ -306,12 +306,12 @@ typedef struct SwmHost {
     uint64_t (*ports)(void *ctx);
     // Circuits a directed link carries at a time.
     uint64_t (*virtual_channels)(void *ctx);
-    // Sets the grid and the parts of blocks; before the first step, once.
+    // Sets the grid and the segments of blocks; before the first step, once.
     int32_t (*layout)(void *ctx, const struct SwmLayout *layout);
-    // Says which node of the machine runs node `logical` of the grid, and whether it has blocks of its own (`owner` 1) or only
-    // passes on what others have (`owner` 0). After `layout`, before the first step; needed for every node when the grid has not as
+    // Says which node of the machine runs node `virtual_node` of the grid, and whether it has blocks of its own (`home` 1) or only
+    // passes on what others have (`home` 0). After `layout`, before the first step; needed for every node when the grid has not as
     // many nodes as the machine, and for none when it has.
-    int32_t (*place)(void *ctx, uint64_t logical, uint64_t real, uint32_t owner);
+    int32_t (*place)(void *ctx, uint64_t virtual_node, uint64_t physical, uint32_t home);
     // Begins a phase: a name for a run of steps.
     int32_t (*phase)(void *ctx, struct SwmStr name);
     // Begins a step: what follows happens at once, and what arrives can be sent on only in a later step.
@@ -320,10 +320,10 @@ typedef struct SwmHost {
     int32_t (*send)(void *ctx, const struct SwmSend *send);
     // Every node rearranges all it holds, once, between two steps.
     int32_t (*rearrange)(void *ctx);
-    // Bytes of the unit that is dealt out; block sizes are multiples of it.
+    // Bytes of the unit that is redistributed; block sizes are multiples of it.
     uint64_t (*element_bytes)(void *ctx);
-    // In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included.
-    int32_t (*deal)(void *ctx, const struct SwmDeal *deal);
+    // In a schedule of byte counts, between steps: a node redistributes all it holds, what has just arrived included.
+    int32_t (*redistribute)(void *ctx, const struct SwmRedistribution *redistribution);
     // For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
     uint64_t (*destination)(void *ctx, uint64_t from);
 } SwmHost;

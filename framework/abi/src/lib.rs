@@ -73,14 +73,14 @@ pub const SWM_STRICT: u32 = 1;
 pub const SWM_COPY: u32 = 2;
 /// [`SwmSend::flags`]: `from` may equal `to`; such a send is a local copy and costs nothing.
 pub const SWM_LOCAL: u32 = 4;
-/// [`SwmSend::flags`]: what goes is the hand `hand` of what the sender has dealt ([`SwmHost::deal`]).
-pub const SWM_HAND: u32 = 8;
-/// [`SwmSend::flags`]: what goes is named in `amounts`, destination by destination.
-pub const SWM_NAMED: u32 = 16;
+/// [`SwmSend::flags`]: what goes is the bucket `bucket` of what the sender has redistributed ([`SwmHost::redistribute`]).
+pub const SWM_BUCKET: u32 = 8;
+/// [`SwmSend::flags`]: what goes is named in `byte_counts`, destination by destination.
+pub const SWM_LISTED: u32 = 16;
 
-/// [`SwmLayout::flags`]: the schedule moves amounts, not blocks. A node then holds so many bytes for each destination, whoever they come
-/// from, and may deal them out element by element; delivery is proved by following the bytes for each destination.
-pub const SWM_AMOUNTS: u32 = 1;
+/// [`SwmLayout::flags`]: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
+/// from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
+pub const SWM_BYTE_COUNTS: u32 = 1;
 
 /// Levels for [`SwmHost::log`].
 pub const SWM_LOG_WARN: u32 = 1;
@@ -151,60 +151,60 @@ pub struct SwmRoute {
 pub struct SwmSend {
     /// Size of this struct.
     pub size: u32,
-    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`], or in a schedule of amounts [`SWM_LOCAL`] | [`SWM_HAND`] or [`SWM_NAMED`].
+    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`], or in a schedule of byte counts [`SWM_LOCAL`] | [`SWM_BUCKET`] or [`SWM_LISTED`].
     pub flags: u32,
     /// Sender, a node of the schedule's grid.
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
     /// Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
-    /// strict send of everything a node holds takes it along. In a schedule of amounts [`SWM_ALL`]: it forgets where data comes from.
+    /// strict send of everything a node holds takes it along. In a schedule of byte counts [`SWM_ALL`]: it forgets where data comes from.
     pub origins: SwmSet,
     /// Where the blocks go. In a permutation [`SWM_ALL`]: its blocks are known by their origins.
     pub destinations: SwmSet,
-    /// Which parts of each block, when blocks are split; else, and of amounts, [`SWM_ALL`].
-    pub parts: SwmAxis,
+    /// Which segments of each block, when blocks are split; else, and of byte counts, [`SWM_ALL`].
+    pub segments: SwmAxis,
     /// Null for the topology's own route. A path in it wins over signs and order.
     pub route: *const SwmRoute,
-    /// Which hand, with [`SWM_HAND`]; else 0.
-    pub hand: u64,
-    /// What goes, with [`SWM_NAMED`]; else null.
-    pub amounts: *const SwmAmount,
-    /// Length of `amounts`.
-    pub amount_count: u64,
+    /// Which bucket, with [`SWM_BUCKET`]; else 0.
+    pub bucket: u64,
+    /// What goes, with [`SWM_LISTED`]; else null.
+    pub byte_counts: *const SwmByteCount,
+    /// Length of `byte_counts`.
+    pub byte_counts_len: u64,
 }
 
-/// So many bytes for one destination, of what a node holds in a schedule of amounts.
+/// So many bytes for one destination, of what a node holds in a schedule of byte counts.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwmAmount {
+pub struct SwmByteCount {
     /// For whom.
     pub destination: u64,
     /// How many: a multiple of the element's size ([`SwmHost::element_bytes`]).
     pub bytes: u64,
 }
 
-/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. Hands are then sent one by one ([`SWM_HAND`]).
-/// What the node holds for itself is dealt out with the rest.
+/// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`. Buckets are then sent one by one ([`SWM_BUCKET`]).
+/// What the node holds for itself is redistributed with the rest.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct SwmDeal {
+pub struct SwmRedistribution {
     /// Size of this struct.
     pub size: u32,
     /// Zero.
     pub flags: u32,
-    /// Who deals.
+    /// Who redistributes.
     pub node: u64,
-    /// How many hands there are.
-    pub hands: u64,
-    /// After how many cards the deal begins again; as many as there are hands in the plain case.
+    /// How many buckets there are.
+    pub buckets: u64,
+    /// After how many cards the redistribution begins again; as many as there are buckets in the plain case.
     pub cycle: u64,
-    /// The hand that the first card goes to, below `hands`.
+    /// The bucket that the first card goes to, below `buckets`.
     pub first: u64,
     /// For each destination the card its elements begin with, below `cycle`; null for 0 everywhere.
     pub starts: *const u32,
-    /// For each destination what is added to `first`, below `hands`; null for 0 everywhere.
+    /// For each destination what is added to `first`, below `buckets`; null for 0 everywhere.
     pub firsts: *const u32,
     /// Length of `starts` and of `firsts` where they are not null: the nodes.
     pub node_count: u64,
@@ -221,8 +221,8 @@ pub struct SwmLayout {
     /// Radix of each axis; nodes are numbered row-major, the last axis fastest.
     pub radices: *const u64,
     /// Parts into which every block is split; 0 and 1 mean whole.
-    pub parts: u32,
-    /// 0 or [`SWM_AMOUNTS`].
+    pub segments: u32,
+    /// 0 or [`SWM_BYTE_COUNTS`].
     pub flags: u32,
 }
 
@@ -299,12 +299,12 @@ pub struct SwmHost {
     pub ports: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
     /// Circuits a directed link carries at a time.
     pub virtual_channels: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
-    /// Sets the grid and the parts of blocks; before the first step, once.
+    /// Sets the grid and the segments of blocks; before the first step, once.
     pub layout: Option<unsafe extern "C" fn(ctx: *mut c_void, layout: *const SwmLayout) -> i32>,
-    /// Says which node of the machine runs node `logical` of the grid, and whether it has blocks of its own (`owner` 1) or only
-    /// passes on what others have (`owner` 0). After `layout`, before the first step; needed for every node when the grid has not as
+    /// Says which node of the machine runs node `virtual_node` of the grid, and whether it has blocks of its own (`home` 1) or only
+    /// passes on what others have (`home` 0). After `layout`, before the first step; needed for every node when the grid has not as
     /// many nodes as the machine, and for none when it has.
-    pub place: Option<unsafe extern "C" fn(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32>,
+    pub place: Option<unsafe extern "C" fn(ctx: *mut c_void, virtual_node: u64, physical: u64, home: u32) -> i32>,
     /// Begins a phase: a name for a run of steps.
     pub phase: Option<unsafe extern "C" fn(ctx: *mut c_void, name: SwmStr) -> i32>,
     /// Begins a step: what follows happens at once, and what arrives can be sent on only in a later step.
@@ -313,10 +313,10 @@ pub struct SwmHost {
     pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmSend) -> i32>,
     /// Every node rearranges all it holds, once, between two steps.
     pub rearrange: Option<unsafe extern "C" fn(ctx: *mut c_void) -> i32>,
-    /// Bytes of the unit that is dealt out; block sizes are multiples of it.
+    /// Bytes of the unit that is redistributed; block sizes are multiples of it.
     pub element_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
-    /// In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included.
-    pub deal: Option<unsafe extern "C" fn(ctx: *mut c_void, deal: *const SwmDeal) -> i32>,
+    /// In a schedule of byte counts, between steps: a node redistributes all it holds, what has just arrived included.
+    pub redistribute: Option<unsafe extern "C" fn(ctx: *mut c_void, redistribution: *const SwmRedistribution) -> i32>,
     /// For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
     pub destination: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64) -> u64>,
 }

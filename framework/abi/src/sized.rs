@@ -30,7 +30,7 @@ macro_rules! grows {
 grows! {
     SwmRoute: 40;
     SwmSend: 128;
-    SwmDeal: 64;
+    SwmRedistribution: 64;
     SwmLayout: 24;
     SwmTopology: 56;
     SwmProblem: 56;

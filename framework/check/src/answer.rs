@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::delivery::byte_counts::{Deal, Portion};
+use swapmeet_core::delivery::byte_counts::{Redistribution, Share};
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;
@@ -111,17 +111,18 @@ impl Listener for Fingerprint {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        (sent.from.logical, sent.from.real, sent.to.logical, sent.to.real, sent.load).hash(&mut self.0);
+        (sent.from.virtual_node, sent.from.physical, sent.to.virtual_node, sent.to.physical, sent.load)
+            .hash(&mut self.0);
         sent.boxes.hash(&mut self.0);
-        sent.way.hash(&mut self.0);
+        sent.route.hash(&mut self.0);
     }
 
-    fn dealt(&mut self, deal: &Deal<'_>) {
-        deal.hash(&mut self.0);
+    fn redistributed(&mut self, redistribution: &Redistribution<'_>) {
+        redistribution.hash(&mut self.0);
     }
 
-    fn portion(&mut self, portion: &Portion<'_>) {
-        portion.hash(&mut self.0);
+    fn share(&mut self, share: &Share<'_>) {
+        share.hash(&mut self.0);
     }
 
     fn step(&mut self, step: &Step<'_>) {

@@ -12,7 +12,7 @@ use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::fault::Place;
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::network::topology::Way;
+use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
 use swapmeet_results::{Status, Verified};
 use swapmeet_runner::session;
@@ -128,7 +128,7 @@ impl<W: Write> Tracer<W> {
     }
 
     fn noun(&self, proof: Proof) -> &'static str {
-        if self.bytes || proof == Proof::Amounts { "byte" } else { "block" }
+        if self.bytes || proof == Proof::ByteCounts { "byte" } else { "block" }
     }
 }
 
@@ -147,11 +147,11 @@ impl<W: Write> Listener for Tracer<W> {
         self.guests |= names.is_guest(sent.from) || names.is_guest(sent.to);
         let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
         line += &format!(" {:>7} ", amount(sent.load, self.noun(sent.proof)));
-        if sent.from.real == sent.to.real {
+        if sent.from.physical == sent.to.physical {
             line += " local copy";
         }
-        if let Some(way) = sent.way {
-            line += &direction(way);
+        if let Some(route) = sent.route {
+            line += &direction(route);
         }
         for (i, bits) in sent.boxes.iter().enumerate() {
             line += if i == 0 { " " } else { ", " };
@@ -166,8 +166,11 @@ impl<W: Write> Listener for Tracer<W> {
         self.put_phase();
         self.put_rearrangements();
         let facts = &step.facts;
-        let parts =
-            if step.parts > 1 && step.proof == Proof::Blocks { format!(" of 1/{}", step.parts) } else { String::new() };
+        let parts = if step.segments > 1 && step.proof == Proof::Blocks {
+            format!(" of 1/{}", step.segments)
+        } else {
+            String::new()
+        };
         self.put(&format!(
             "  step {}: {}, longest {}{parts} over {}, busiest link {}",
             step.number,
@@ -203,11 +206,11 @@ impl<'a> Names<'a> {
     }
 
     /// The coordinates of a node of the machine, where there are two to four; else its number.
-    fn coordinates(&self, real: u64) -> Vec<u64> {
+    fn coordinates(&self, physical: u64) -> Vec<u64> {
         if !(2..=4).contains(&self.radices.len()) {
-            return vec![real];
+            return vec![physical];
         }
-        let mut rest = real;
+        let mut rest = physical;
         let mut coordinates: Vec<u64> = self
             .radices
             .iter()
@@ -224,22 +227,23 @@ impl<'a> Names<'a> {
 
     /// A node by its host; a guest is marked.
     fn node(&self, place: Place) -> String {
-        let c: Vec<String> = self.coordinates(place.real).iter().map(u64::to_string).collect();
+        let c: Vec<String> = self.coordinates(place.physical).iter().map(u64::to_string).collect();
         let name = if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) };
         if self.is_guest(place) { format!("{name}*") } else { name }
     }
 
     /// Whether it runs on a node of the machine that owns another node of the grid.
     fn is_guest(&self, place: Place) -> bool {
-        self.sent.placement.owner(place.real) != place.logical
+        self.sent.placement.home(place.physical) != place.virtual_node
     }
 
     /// A box in words: `from (0,0) for (*,4-7)`.
     fn selection(&self, bits: &[u64]) -> String {
         let layout = self.sent.layout;
         let side = |side: Side, word: &str| layout.has(side).then(|| format!("{word} {}", self.set(side, bits)));
-        let parts = layout.coordinates_of(Side::Parts, bits);
-        let parts = parts.first().filter(|_| layout.parts() > 1).map(|c| format!("part {}", ranges(c, layout.parts())));
+        let parts = layout.coordinates_of(Side::Segments, bits);
+        let parts =
+            parts.first().filter(|_| layout.segments() > 1).map(|c| format!("part {}", ranges(c, layout.segments())));
         let words = [parts, side(Side::Origins, "from"), side(Side::Destinations, "for")];
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -247,7 +251,7 @@ impl<'a> Names<'a> {
     /// A set of nodes: a product of coordinates if it is one, else how many there are.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> =
-            self.sent.layout.nodes_of(side, bits).iter().map(|n| self.sent.placement.real(*n)).collect();
+            self.sent.layout.nodes_of(side, bits).iter().map(|n| self.sent.placement.physical(*n)).collect();
         let mut axes = vec![BTreeSet::new(); self.coordinates(0).len()];
         for node in &nodes {
             for (axis, c) in axes.iter_mut().zip(self.coordinates(*node)) {
@@ -268,12 +272,13 @@ impl<'a> Names<'a> {
     }
 }
 
-fn direction(way: &Way) -> String {
-    if !way.path.is_empty() {
-        let path: Vec<String> = way.path.iter().map(u64::to_string).collect();
+fn direction(route: &Route) -> String {
+    if !route.path.is_empty() {
+        let path: Vec<String> = route.path.iter().map(u64::to_string).collect();
         return format!(" by {}", path.join("-"));
     }
-    way.signs
+    route
+        .signs
         .iter()
         .enumerate()
         .filter(|(_, sign)| **sign != 0)
@@ -309,7 +314,7 @@ mod tests {
     use swapmeet_core::delivery::collective::Collective;
     use swapmeet_core::delivery::exchange::Rule;
     use swapmeet_core::network::topology::parse;
-    use swapmeet_core::simulation::{Task, Walk};
+    use swapmeet_core::simulation::{Simulation, Task};
 
     #[test]
     fn what_stays_within_nodes_stands_under_its_own_phase() {
@@ -324,23 +329,23 @@ mod tests {
             written: Ok(()),
         };
         let task = Task { topology: parse("ring:2").unwrap(), collective: Collective::AllToAll, sizes: None };
-        let mut walk = Walk::new(task, vec![&mut tracer]).unwrap();
+        let mut simulation = Simulation::new(task, vec![&mut tracer]).unwrap();
         for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {
-            walk.phase(phase).unwrap();
-            walk.step().unwrap();
+            simulation.phase(phase).unwrap();
+            simulation.step().unwrap();
             let rule = Rule {
                 from: ends.0,
                 to: ends.1,
                 origins: NodeSet::One(ends.0),
                 destinations: NodeSet::One(ends.1),
-                parts: Axis::All,
+                segments: Axis::All,
                 strict: true,
                 copy: false,
                 local: ends.0 == ends.1,
             };
-            walk.send(&rule, None).unwrap();
+            simulation.send(&rule, None).unwrap();
         }
-        walk.finish().unwrap();
+        simulation.finish().unwrap();
         let text = String::from_utf8(tracer.out).unwrap();
         let headed: Vec<&str> = text.lines().filter(|line| !line.starts_with("    ")).collect();
         let step = |number| format!("  step {number}: 1 message, longest 1 block over 1 hop, busiest link 1 message");

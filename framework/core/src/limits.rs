@@ -31,15 +31,15 @@ limits! {
     /// Twice what the largest grid has.
     AXIS_WORDS = 1 << 17, "words of bits for an axis";
     /// Parts share a field of the sets with nothing else, but each is a bit of every set.
-    PARTS = 4096, "parts of a block";
+    SEGMENTS = 4096, "segments of a block";
     /// The longest path a message may name.
     PATH = 1 << 24, "nodes of a path";
     /// More than any case has nodes.
-    AMOUNTS = 1 << 27, "amounts of a send, destinations of a deal";
-    /// A deal of more hands is seldom meant, unless there are more nodes.
-    HANDS = 1 << 16, "hands of a deal, or as many as there are nodes";
+    BYTE_COUNTS = 1 << 27, "byte counts of a send, destinations of a redistribution";
+    /// A redistribution of more buckets is seldom meant, unless there are more nodes.
+    BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
     /// Cards are numbered with 32 bits.
-    CYCLE = 1 << 31, "cards in a cycle of a deal";
-    /// Sets of two boxes a node, which the least fragmented schedules need; amounts for every destination at every node; hands.
-    HELD_BYTES = 8 << 30, "bytes of sets, of amounts, or of hands, in a case";
+    CYCLE = 1 << 31, "cards in a cycle of a redistribution";
+    /// Sets of two boxes a node, which the least fragmented schedules need; byte counts for every destination at every node; buckets.
+    HELD_BYTES = 8 << 30, "bytes of sets, of byte counts, or of buckets, in a case";
 }

@@ -6,7 +6,7 @@ mod messages;
 pub mod step;
 pub mod step_statistics;
 
-use crate::delivery::byte_counts::{Deal, Portion, Units};
+use crate::delivery::byte_counts::{Redistribution, Share, Units};
 use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::Fault;
@@ -14,7 +14,7 @@ use crate::delivery::grid::Grid;
 use crate::delivery::payload::{Payload, Proof};
 use crate::delivery::placement::Placement;
 use crate::limits;
-use crate::network::topology::{Topology, Route};
+use crate::network::topology::{Route, Topology};
 use crate::simulation::messages::Messages;
 use crate::simulation::step::{Listener, Sent, Step, Totals};
 use crate::simulation::step_statistics::StepStatistics;
@@ -35,7 +35,7 @@ pub struct Task {
 #[derive(Debug)]
 enum State {
     /// Grid and placement may still be set.
-    Open { placement: Placement, parts: u32, amounts: Option<Units>, laid_out: bool },
+    Open { placement: Placement, segments: u32, byte_counts: Option<Units>, laid_out: bool },
     /// Steps stream.
     Running(Box<Payload>),
 }
@@ -63,7 +63,12 @@ impl<'a> Simulation<'a> {
         let watched = listeners.iter().any(|l| l.wants_sends());
         let multiplexing = listeners.iter().any(|l| l.wants_multiplexing());
         Ok(Self {
-            state: State::Open { placement: Placement::new(grid, nodes), parts: 1, amounts: None, laid_out: false },
+            state: State::Open {
+                placement: Placement::new(grid, nodes),
+                segments: 1,
+                byte_counts: None,
+                laid_out: false,
+            },
             statistics: StepStatistics::new(Arc::clone(&task.topology), multiplexing),
             task,
             listeners,
@@ -77,29 +82,29 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Sets the schedule's own grid (empty for the topology's), the parts blocks are split in, and the sizes that amounts depend on if
-    /// amounts are to be moved instead of blocks.
-    pub fn layout(&mut self, radices: &[u64], parts: u32, amounts: Option<Units>) -> Result<(), Fault> {
+    /// Sets the schedule's own grid (empty for the topology's), the segments blocks are split in, and the sizes that byte counts depend on if
+    /// byte counts are to be moved instead of blocks.
+    pub fn layout(&mut self, radices: &[u64], segments: u32, byte_counts: Option<Units>) -> Result<(), Fault> {
         let own = self.task.topology.radices();
         let grid = Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
-        if u64::from(parts) > limits::PARTS {
+        if u64::from(segments) > limits::SEGMENTS {
             return Err(Fault::BadGrid(format!(
-                "blocks are to be split in {parts} parts, expected at most {}",
-                limits::PARTS
+                "blocks are to be split in {segments} segments, expected at most {}",
+                limits::SEGMENTS
             )));
         }
-        if amounts.is_some() && parts > 1 {
-            return Err(Fault::BadGrid("amounts are not split in parts, they are dealt out".to_owned()));
+        if byte_counts.is_some() && segments > 1 {
+            return Err(Fault::BadGrid("byte counts are not split in segments, they are redistributed".to_owned()));
         }
-        if amounts.is_some() && !matches!(self.task.collective, Collective::AllToAll) {
+        if byte_counts.is_some() && !matches!(self.task.collective, Collective::AllToAll) {
             return Err(Fault::OutOfOrder(
-                "only an all-to-all can be done by amounts: elsewhere it matters where data comes from",
+                "only an all-to-all can be done by byte counts: elsewhere it matters where data comes from",
             ));
         }
         match &mut self.state {
             State::Open { laid_out: false, .. } => {
                 let placement = Placement::new(grid, self.task.topology.nodes());
-                self.state = State::Open { placement, parts: parts.max(1), amounts, laid_out: true };
+                self.state = State::Open { placement, segments: segments.max(1), byte_counts, laid_out: true };
                 Ok(())
             }
             State::Open { .. } => Err(Fault::OutOfOrder("the schedule sets its grid twice")),
@@ -108,9 +113,9 @@ impl<'a> Simulation<'a> {
     }
 
     /// Node `logical` of the grid runs on node `real` of the machine.
-    pub fn place(&mut self, logical: u64, real: u64, owner: bool) -> Result<(), Fault> {
+    pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
-            State::Open { placement, .. } => placement.place(logical, real, owner),
+            State::Open { placement, .. } => placement.place(virtual_node, physical, home),
             State::Running(_) => Err(Fault::OutOfOrder("the schedule places a node after its first step")),
         }
     }
@@ -135,11 +140,11 @@ impl<'a> Simulation<'a> {
     }
 
     fn running(&mut self) -> Result<&mut Payload, Fault> {
-        if let State::Open { placement, parts, amounts, .. } = &self.state {
+        if let State::Open { placement, segments, byte_counts, .. } = &self.state {
             let (placement, sizes) = (placement.clone(), self.task.sizes.clone());
-            let payload = match amounts {
-                Some(units) => Payload::amounts(placement, sizes, *units)?,
-                None => Payload::Blocks(Exchange::new(self.task.collective.clone(), placement, *parts, sizes)?),
+            let payload = match byte_counts {
+                Some(units) => Payload::byte_counts(placement, sizes, *units)?,
+                None => Payload::Blocks(Exchange::new(self.task.collective.clone(), placement, *segments, sizes)?),
             };
             self.state = State::Running(Box::new(payload));
         }
@@ -149,19 +154,19 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether the schedule moves amounts.
-    pub fn moves_amounts(&self) -> bool {
+    /// Whether the schedule moves byte counts.
+    pub fn moves_byte_counts(&self) -> bool {
         match &self.state {
-            State::Open { amounts, .. } => amounts.is_some(),
-            State::Running(payload) => payload.proof() == Proof::Amounts,
+            State::Open { byte_counts, .. } => byte_counts.is_some(),
+            State::Running(payload) => payload.proof() == Proof::ByteCounts,
         }
     }
 
-    /// In a schedule of amounts, a node deals out all it holds, what has just arrived included.
-    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Fault> {
+    /// In a schedule of byte counts, a node redistributes all it holds, what has just arrived included.
+    pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
-        self.running()?.deal(deal)?;
-        self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.dealt(deal));
+        self.running()?.redistribute(redistribution)?;
+        self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.redistributed(redistribution));
         Ok(())
     }
 
@@ -169,7 +174,7 @@ impl<'a> Simulation<'a> {
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         let watched = self.watched;
         let Payload::Blocks(exchange) = self.in_step()? else {
-            return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves amounts"));
+            return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"));
         };
         let before = if watched { exchange.on_their_way(0).count() } else { 0 };
         match exchange.send(rule)? {
@@ -178,12 +183,12 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Adds a send of amounts to the step.
-    pub fn send_amounts(&mut self, portion: &Portion<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        match self.in_step()?.send_amounts(portion)? {
+    /// Adds a send of byte counts to the step.
+    pub fn send_shares(&mut self, share: &Share<'_>, route: Option<&Route>) -> Result<(), Fault> {
+        match self.in_step()?.send_shares(share)? {
             Some(load) => {
-                self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.portion(portion));
-                self.sent(portion.from, portion.to, 0, load, route)
+                self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.share(share));
+                self.sent(share.from, share.to, 0, load, route)
             }
             None => Ok(()),
         }
@@ -193,7 +198,7 @@ impl<'a> Simulation<'a> {
         match &mut self.state {
             State::Running(payload) if self.in_step => Ok(payload),
             State::Running(_) => Err(Fault::OutOfOrder(
-                "the schedule sends between steps: a new one must begin after a phase's name, a deal or a rearrangement",
+                "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
             )),
             State::Open { .. } => Err(Fault::OutOfOrder("the schedule sends before its first step")),
         }
@@ -205,7 +210,7 @@ impl<'a> Simulation<'a> {
         if self.watched {
             let boxes = match &**payload {
                 Payload::Blocks(exchange) => exchange.on_their_way(before).map(|(_, b)| b).collect(),
-                Payload::Amounts(_) | Payload::LargeAmounts(_) => Vec::new(),
+                Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Vec::new(),
             };
             let sent = Sent {
                 step: payload.step(),
@@ -223,13 +228,13 @@ impl<'a> Simulation<'a> {
                 listener.sent(&sent);
             }
         }
-        let (from, to) = (payload.placement().real(from), payload.placement().real(to));
-        let (step, parts) = (payload.step(), payload.parts());
+        let (from, to) = (payload.placement().physical(from), payload.placement().physical(to));
+        let (step, segments) = (payload.step(), payload.segments());
         let (from, to) = (from as u32, to as u32);
         if from == to {
             self.statistics.local_copy(from, load);
             for listener in &mut self.listeners {
-                listener.local_copy(from, load, parts, self.phase_number);
+                listener.local_copy(from, load, segments, self.phase_number);
             }
             return Ok(());
         }
@@ -272,7 +277,7 @@ impl<'a> Simulation<'a> {
             phase_number: self.phase_number,
             transfers: self.messages.as_slice(),
             routes: &self.routes,
-            parts: payload.parts(),
+            segments: payload.segments(),
             facts,
             held: payload.held(),
         };
@@ -288,10 +293,10 @@ impl<'a> Simulation<'a> {
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         let payload = self.running()?;
-        let (most, parts) = (payload.held().iter().copied().max().unwrap_or(0), payload.parts());
+        let (most, segments) = (payload.held().iter().copied().max().unwrap_or(0), payload.segments());
         self.totals.rearrangements += 1;
         for listener in &mut self.listeners {
-            listener.rearranged(most, parts);
+            listener.rearranged(most, segments);
         }
         Ok(())
     }
@@ -310,8 +315,8 @@ impl<'a> Simulation<'a> {
         let payload = self.running()?;
         payload.verify()?;
         let proof = payload.proof();
-        let (peak_load, parts) = (payload.peak(), payload.parts());
+        let (peak_load, segments) = (payload.peak(), payload.segments());
         let (send_buffer, receive_buffer) = self.statistics.most_buffered();
-        Ok(Totals { proof, peak_load, send_buffer, receive_buffer, parts, ..self.totals })
+        Ok(Totals { proof, peak_load, send_buffer, receive_buffer, segments, ..self.totals })
     }
 }

@@ -4,22 +4,22 @@
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
 use crate::plugin::{Algorithm, Table};
-use read::{axis, node_set, read_amounts, read_route};
+use read::{axis, node_set, read_byte_counts, read_route};
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_HAND, SWM_LOCAL,
-    SWM_NAMED, SWM_OK, SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam,
+    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_BUCKET, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_LISTED,
+    SWM_LOCAL, SWM_OK, SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam,
     SwmProblem, SwmRun, SwmSend, SwmStr, SwmTopology,
 };
-use swapmeet_core::delivery::byte_counts::{Portion, What};
+use swapmeet_core::delivery::byte_counts::{Share, What};
 use swapmeet_core::delivery::collective::Collective;
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::step::{Listener, Totals};
-use swapmeet_core::simulation::{Task, Simulation};
+use swapmeet_core::simulation::{Simulation, Task};
 use table::TABLE;
 
 mod read;
@@ -34,7 +34,7 @@ pub struct Answers {
     pub ports: u64,
     /// Circuits a directed link carries at a time.
     pub virtual_channels: u64,
-    /// Bytes of the unit that is dealt out. Cases that share a plan have the same.
+    /// Bytes of the unit that is redistributed. Cases that share a plan have the same.
     pub element_bytes: u64,
 }
 
@@ -287,22 +287,22 @@ impl Host<'_> {
         let step = self.simulation.as_ref().map_or(0, Simulation::step_number);
         let bad =
             |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
-        if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_HAND | SWM_NAMED) != 0 {
+        if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_BUCKET | SWM_LISTED) != 0 {
             return Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"));
         }
         // What a flag gives a meaning to has none without it: it would be dropped in silence.
-        if send.flags & SWM_HAND == 0 && send.hand != 0 {
-            return Err(Fault::OutOfOrder("the plugin's send names a hand without SWM_HAND"));
+        if send.flags & SWM_BUCKET == 0 && send.bucket != 0 {
+            return Err(Fault::OutOfOrder("the plugin's send names a bucket without SWM_BUCKET"));
         }
-        if send.flags & SWM_NAMED == 0 && !(send.amounts.is_null() && send.amount_count == 0) {
-            return Err(Fault::OutOfOrder("the plugin's send names amounts without SWM_NAMED"));
+        if send.flags & SWM_LISTED == 0 && !(send.byte_counts.is_null() && send.byte_counts_len == 0) {
+            return Err(Fault::OutOfOrder("the plugin's send names byte counts without SWM_LISTED"));
         }
-        if self.simulation.as_ref().is_some_and(Simulation::moves_amounts) {
-            return self.send_amounts(send);
+        if self.simulation.as_ref().is_some_and(Simulation::moves_byte_counts) {
+            return self.send_shares(send);
         }
-        if send.flags & (SWM_HAND | SWM_NAMED) != 0 {
+        if send.flags & (SWM_BUCKET | SWM_LISTED) != 0 {
             return Err(Fault::OutOfOrder(
-                "the plugin's send is of amounts, but the schedule did not say that it moves them",
+                "the plugin's send is of byte counts, but the schedule did not say that it moves them",
             ));
         }
         let rule = Rule {
@@ -313,7 +313,7 @@ impl Host<'_> {
             // SAFETY: as above.
             destinations: unsafe { node_set(&send.destinations, &mut destinations) }.map_err(bad("destinations"))?,
             // SAFETY: as above.
-            parts: unsafe { axis(&send.parts) }.map_err(bad("parts"))?,
+            segments: unsafe { axis(&send.segments) }.map_err(bad("segments"))?,
             strict: send.flags & SWM_STRICT != 0,
             copy: send.flags & SWM_COPY != 0,
             local: send.flags & SWM_LOCAL != 0,
@@ -324,32 +324,32 @@ impl Host<'_> {
         simulation.send(&rule, route)
     }
 
-    fn send_amounts(&mut self, send: &SwmSend) -> Result<(), Fault> {
+    fn send_shares(&mut self, send: &SwmSend) -> Result<(), Fault> {
         let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
         if send.flags & (SWM_STRICT | SWM_COPY) != 0 {
-            return Err(Fault::OutOfOrder("the plugin's send is strict or a copy, which amounts can't be"));
+            return Err(Fault::OutOfOrder("the plugin's send is strict or a copy, which byte counts can't be"));
         }
         if send.origins.kind != SWM_ALL {
             return Err(Fault::OutOfOrder(
-                "the plugin's send of amounts names origins: a schedule of amounts forgets where data comes from",
+                "the plugin's send of byte counts names origins: a schedule of byte counts forgets where data comes from",
             ));
         }
-        if send.parts.kind != SWM_ALL {
-            return Err(Fault::OutOfOrder("the plugin's send of amounts names parts, which only blocks have"));
+        if send.segments.kind != SWM_ALL {
+            return Err(Fault::OutOfOrder("the plugin's send of byte counts names segments, which only blocks have"));
         }
         let (step, from, to) = (simulation.step_number(), send.from, send.to);
         let (mut axes, mut named) = (SmallVec::new(), Vec::new());
-        let what = match send.flags & (SWM_HAND | SWM_NAMED) {
-            SWM_HAND => What::Hand(send.hand),
-            SWM_NAMED => {
-                // SAFETY: the plugin promises that its amounts can be read during the call.
-                unsafe { read_amounts(send, &mut named) }.map_err(|what| Fault::BadPortion {
+        let what = match send.flags & (SWM_BUCKET | SWM_LISTED) {
+            SWM_BUCKET => What::Bucket(send.bucket),
+            SWM_LISTED => {
+                // SAFETY: the plugin promises that its byte counts can be read during the call.
+                unsafe { read_byte_counts(send, &mut named) }.map_err(|what| Fault::BadPortion {
                     step,
                     from,
                     to,
                     what: what.to_owned(),
                 })?;
-                What::Named(&named)
+                What::Listed(&named)
             }
             0 => {
                 // SAFETY: the plugin promises that its sets can be read during the call.
@@ -357,12 +357,12 @@ impl Host<'_> {
                 let bad = |what: &str| Fault::BadSet { step, from, to, side: "destinations", what: what.to_owned() };
                 What::For(set.map_err(bad)?)
             }
-            _ => return Err(Fault::OutOfOrder("the plugin's send is a hand and named amounts at once")),
+            _ => return Err(Fault::OutOfOrder("the plugin's send is a bucket and named byte counts at once")),
         };
-        let portion = Portion { from, to, local: send.flags & SWM_LOCAL != 0, what };
+        let share = Share { from, to, local: send.flags & SWM_LOCAL != 0, what };
         // SAFETY: the plugin promises that the route can be read during the call.
         let route = unsafe { self.route.read(send) }?;
-        simulation.send_amounts(&portion, route)
+        simulation.send_shares(&share, route)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::host::{Answers, Outcome, Planned, plan};
 use std::collections::BTreeSet;
 use std::time::Instant;
 use swapmeet_core::cost::bound::{Across, Traffic, lower_bound};
-use swapmeet_core::cost::model::{Price, Evaluator, Scale, evaluator};
+use swapmeet_core::cost::model::{Evaluator, Price, Scale, evaluator};
 use swapmeet_core::delivery::collective::{Busiest, Collective};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::limits;
@@ -167,7 +167,7 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evalua
     record.status = Status::Ok;
     record.verified = match totals.proof {
         Proof::Blocks => Verified::Blocks,
-        Proof::Amounts => Verified::Amounts,
+        Proof::ByteCounts => Verified::Amounts,
     };
     set_totals(record, totals, unit);
     let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
@@ -255,14 +255,14 @@ fn bounded(text: &str) -> String {
     const MARK: &str = " .. (cut off here)";
     let cut = |most: usize| text.char_indices().nth(most).map(|(at, _)| &text[..at]);
     match cut(MOST).and(cut(MOST - MARK.len())) {
-        Some(local_copy) => format!("{kept}{MARK}"),
+        Some(kept) => format!("{kept}{MARK}"),
         None => text.to_owned(),
     }
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     // Far from overflow: a load over 64 bits is one of bytes, of which a unit is one, or took more than 2^24 steps.
-    let bytes = |load: u128| load.checked_mul(u128::from(unit)).map(|all| all / u128::from(totals.parts.max(1)));
+    let bytes = |load: u128| load.checked_mul(u128::from(unit)).map(|all| all / u128::from(totals.segments.max(1)));
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);
     record.critical_bytes = bytes(totals.critical_load);

@@ -47,7 +47,7 @@ pub use collective::Collective;
 pub use export::{About, Algorithm, ParamInfo};
 pub use problem::{ParamValue, Problem, Topology};
 pub use rehearsal::{Rehearsal, Rehearsed, RehearsedRoute, RehearsedSend, RehearsedStep};
-pub use schedule::{Amount, Deal, Route, Schedule, Send, Stop};
+pub use schedule::{Amount, Redistribution, Route, Schedule, Send, Stop};
 pub use set::{Axis, Set};
 
 #[doc(hidden)]

@@ -147,7 +147,7 @@ impl<'a> Problem<'a> {
         self.host.virtual_channels.map_or(1, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// Bytes of the unit that is dealt out in a schedule of amounts; block sizes are multiples of it.
+    /// Bytes of the unit that is redistributed in a schedule of byte counts; block sizes are multiples of it.
     pub fn element_bytes(&self) -> u64 {
         // SAFETY: as above.
         self.host.element_bytes.map_or(1, |f| unsafe { f(self.host.ctx) })

@@ -4,12 +4,12 @@ use crate::set::{Axis, Set};
 use std::fmt;
 use std::marker::PhantomData;
 use swapmeet_abi::{
-    SWM_AMOUNTS, SWM_COPY, SWM_HAND, SWM_LOCAL, SWM_LOG_INFO, SWM_NAMED, SWM_OK, SWM_STRICT, SwmDeal, SwmHost,
-    SwmLayout, SwmRoute, SwmSend, SwmStr,
+    SWM_BUCKET, SWM_BYTE_COUNTS, SWM_COPY, SWM_LISTED, SWM_LOCAL, SWM_LOG_INFO, SWM_OK, SWM_STRICT, SwmHost, SwmLayout,
+    SwmRedistribution, SwmRoute, SwmSend, SwmStr,
 };
 
-/// So many bytes for one destination, as [`Send::amounts`] names them.
-pub use swapmeet_abi::SwmAmount as Amount;
+/// So many bytes for one destination, as [`Send::byte_counts`] names them.
+pub use swapmeet_abi::SwmByteCount as Amount;
 
 /// Why there is no schedule, or no more of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl std::error::Error for Stop {}
 #[derive(Clone, Copy)]
 pub struct Route<'a> {
     raw: SwmRoute,
-    parts: PhantomData<&'a ()>,
+    borrowed: PhantomData<&'a ()>,
 }
 
 impl<'a> Route<'a> {
@@ -78,7 +78,7 @@ impl<'a> Route<'a> {
     pub const fn signs(signs: &'a [i8]) -> Self {
         Self {
             raw: SwmRoute { signs: signs.as_ptr(), dim_count: signs.len() as u32, ..Self::EMPTY },
-            parts: PhantomData,
+            borrowed: PhantomData,
         }
     }
 
@@ -92,13 +92,16 @@ impl<'a> Route<'a> {
                 dim_count: signs.len() as u32,
                 ..Self::EMPTY
             },
-            parts: PhantomData,
+            borrowed: PhantomData,
         }
     }
 
     /// The nodes passed through, the receiver last, each a neighbour of the one before.
     pub const fn path(nodes: &'a [u64]) -> Self {
-        Self { raw: SwmRoute { path: nodes.as_ptr(), path_len: nodes.len() as u64, ..Self::EMPTY }, parts: PhantomData }
+        Self {
+            raw: SwmRoute { path: nodes.as_ptr(), path_len: nodes.len() as u64, ..Self::EMPTY },
+            borrowed: PhantomData,
+        }
     }
 }
 
@@ -118,7 +121,7 @@ impl<'a> Route<'a> {
 #[derive(Clone, Copy)]
 pub struct Send<'a> {
     raw: SwmSend,
-    parts: PhantomData<&'a ()>,
+    borrowed: PhantomData<&'a ()>,
 }
 
 impl<'a> Send<'a> {
@@ -132,13 +135,13 @@ impl<'a> Send<'a> {
                 to,
                 origins: Set::ALL.raw(),
                 destinations: Set::ALL.raw(),
-                parts: Axis::ALL.raw(),
+                segments: Axis::ALL.raw(),
                 route: std::ptr::null(),
-                hand: 0,
-                amounts: std::ptr::null(),
-                amount_count: 0,
+                bucket: 0,
+                byte_counts: std::ptr::null(),
+                byte_counts_len: 0,
             },
-            parts: PhantomData,
+            borrowed: PhantomData,
         }
     }
 
@@ -156,10 +159,10 @@ impl<'a> Send<'a> {
         self
     }
 
-    /// Only these parts of each block ([`Schedule::layout`]).
+    /// Only these segments of each block ([`Schedule::layout`]).
     #[must_use]
-    pub const fn parts(mut self, parts: Axis<'a>) -> Self {
-        self.raw.parts = parts.raw();
+    pub const fn segments(mut self, segments: Axis<'a>) -> Self {
+        self.raw.segments = segments.raw();
         self
     }
 
@@ -184,20 +187,20 @@ impl<'a> Send<'a> {
         self
     }
 
-    /// Only hand number `hand` of what the sender has dealt ([`Schedule::deal`]). In a schedule of amounts.
+    /// Only bucket number `bucket` of what the sender has redistributed ([`Schedule::redistribute`]). In a schedule of byte counts.
     #[must_use]
-    pub const fn hand(mut self, hand: u64) -> Self {
-        self.raw.flags |= SWM_HAND;
-        self.raw.hand = hand;
+    pub const fn bucket(mut self, bucket: u64) -> Self {
+        self.raw.flags |= SWM_BUCKET;
+        self.raw.bucket = bucket;
         self
     }
 
-    /// Only these bytes for these destinations. In a schedule of amounts.
+    /// Only these bytes for these destinations. In a schedule of byte counts.
     #[must_use]
-    pub const fn amounts(mut self, amounts: &'a [Amount]) -> Self {
-        self.raw.flags |= SWM_NAMED;
-        self.raw.amounts = amounts.as_ptr();
-        self.raw.amount_count = amounts.len() as u64;
+    pub const fn byte_counts(mut self, byte_counts: &'a [Amount]) -> Self {
+        self.raw.flags |= SWM_LISTED;
+        self.raw.byte_counts = byte_counts.as_ptr();
+        self.raw.byte_counts_len = byte_counts.len() as u64;
         self
     }
 
@@ -209,21 +212,21 @@ impl<'a> Send<'a> {
     }
 }
 
-/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`. What it holds for itself is dealt out with the rest.
+/// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`. What it holds for itself is redistributed with the rest.
 #[derive(Debug, Clone, Copy)]
-pub struct Deal<'a> {
-    /// Who deals.
+pub struct Redistribution<'a> {
+    /// Who redistributes.
     pub node: u64,
-    /// How many hands there are.
-    pub hands: u64,
-    /// After how many cards the deal begins again; as many as there are hands in the plain case.
+    /// How many buckets there are.
+    pub buckets: u64,
+    /// After how many cards the redistribution begins again; as many as there are buckets in the plain case.
     pub cycle: u64,
-    /// The hand that the first card goes to, below `hands`.
+    /// The bucket that the first card goes to, below `buckets`.
     pub first: u64,
     /// For each destination the card its elements begin with, below `cycle`; empty for 0 everywhere.
     pub starts: &'a [u32],
-    /// For each destination what is added to `first`, below `hands`; empty for 0 everywhere.
+    /// For each destination what is added to `first`, below `buckets`; empty for 0 everywhere.
     pub firsts: &'a [u32],
 }
 
@@ -270,39 +273,39 @@ impl<'a> Schedule<'a> {
         Self { host }
     }
 
-    /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in `parts` (1 for whole). Before the first
+    /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in `segments` (1 for whole). Before the first
     /// step. With as many nodes as the machine, node i of the grid runs on node i; otherwise [`Schedule::place`] each one.
-    pub fn layout(&mut self, radices: &[u64], parts: u32) -> Result<(), Stop> {
-        self.set_layout(radices, parts, 0)
+    pub fn layout(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
+        self.set_layout(radices, segments, 0)
     }
 
-    /// Moves amounts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send all it has
-    /// for some destinations ([`Send::destinations`]), amounts it names ([`Send::amounts`]), or deal out what it holds ([`Schedule::deal`]) and
-    /// send hand by hand ([`Send::hand`]). Speaks of nodes in a grid of the schedule's own with as many nodes as the machine, which run on
+    /// Moves byte counts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send all it has
+    /// for some destinations ([`Send::destinations`]), byte counts it names ([`Send::byte_counts`]), or redistribute what it holds ([`Schedule::redistribute`]) and
+    /// send bucket by bucket ([`Send::bucket`]). Speaks of nodes in a grid of the schedule's own with as many nodes as the machine, which run on
     /// the nodes of the same number; `&[]` is the topology's own. Before the first step, in an all-to-all.
     ///
     /// What is proved is that the bytes for each destination all end there: rows say `verified: amounts`.
-    pub fn move_amounts(&mut self, radices: &[u64]) -> Result<(), Stop> {
-        self.set_layout(radices, 1, SWM_AMOUNTS)
+    pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
+        self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
 
-    fn set_layout(&mut self, radices: &[u64], parts: u32, flags: u32) -> Result<(), Stop> {
+    fn set_layout(&mut self, radices: &[u64], segments: u32, flags: u32) -> Result<(), Stop> {
         let layout = SwmLayout {
             size: size_of::<SwmLayout>() as u32,
             axis_count: radices.len() as u32,
             radices: radices.as_ptr(),
-            parts,
+            segments,
             flags,
         };
         // SAFETY: the function and its context come from the host's table; `layout` outlives the call.
         answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
     }
 
-    /// Node `logical` of the grid runs on node `real` of the machine; it has blocks of its own if it is an `owner`, otherwise it
-    /// only passes on those of others. Every node of the machine has exactly one owner.
-    pub fn place(&mut self, logical: u64, real: u64, owner: bool) -> Result<(), Stop> {
+    /// Node `virtual_node` of the grid runs on node `physical` of the machine; it has blocks of its own if it is the `home` of that node, otherwise
+    /// it only passes on those of others. Every node of the machine has exactly one home.
+    pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
-        answer(self.host.place.map(|f| unsafe { f(self.host.ctx, logical, real, u32::from(owner)) }))
+        answer(self.host.place.map(|f| unsafe { f(self.host.ctx, virtual_node, physical, u32::from(home)) }))
     }
 
     /// Begins a phase, by the paper's name for it.
@@ -324,27 +327,27 @@ impl<'a> Schedule<'a> {
         answer(self.host.send.map(|f| unsafe { f(self.host.ctx, &raw const send.raw) }))
     }
 
-    /// In a schedule of amounts, between steps: a node deals out all it holds, what has just arrived included. Each of its hands is then to
+    /// In a schedule of byte counts, between steps: a node redistributes all it holds, what has just arrived included. Each of its buckets is then to
     /// be sent once, to itself too ([`Send::local`]).
-    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Stop> {
-        let tables = [deal.starts.len(), deal.firsts.len()];
+    pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Stop> {
+        let tables = [redistribution.starts.len(), redistribution.firsts.len()];
         if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {
-            return Err(Stop::failed("a deal has as many `starts` as `firsts`, one for each node, or none"));
+            return Err(Stop::failed("a redistribution has as many `starts` as `firsts`, one for each node, or none"));
         }
         let table = |values: &[u32]| if values.is_empty() { std::ptr::null() } else { values.as_ptr() };
-        let raw = SwmDeal {
-            size: size_of::<SwmDeal>() as u32,
+        let raw = SwmRedistribution {
+            size: size_of::<SwmRedistribution>() as u32,
             flags: 0,
-            node: deal.node,
-            hands: deal.hands,
-            cycle: deal.cycle,
-            first: deal.first,
-            starts: table(deal.starts),
-            firsts: table(deal.firsts),
+            node: redistribution.node,
+            buckets: redistribution.buckets,
+            cycle: redistribution.cycle,
+            first: redistribution.first,
+            starts: table(redistribution.starts),
+            firsts: table(redistribution.firsts),
             node_count: tables[0].max(tables[1]) as u64,
         };
-        // SAFETY: the function and its context come from the host's table; `deal` outlives the call.
-        answer(self.host.deal.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
+        // SAFETY: the function and its context come from the host's table; `redistribution` outlives the call.
+        answer(self.host.redistribute.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
     /// A line for the log, shown on standard error while cases run: for what a reader of the row should know. Standard output is the program's.

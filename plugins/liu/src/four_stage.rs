@@ -2,7 +2,7 @@
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect, line};
-use swapmeet_sdk::{About, Algorithm, Deal, ParamInfo, Problem, Schedule, Send, Stop};
+use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Redistribution, Schedule, Send, Stop};
 
 /// Which hand the first element for a destination goes to.
 #[derive(Clone, Copy, PartialEq)]
@@ -51,7 +51,7 @@ impl Algorithm for FourStage {
             Some(other) => return Err(Stop::failed(format!("`stall={other}`: expected corrected or printed"))),
         };
         let array = Array::new(line(problem)?);
-        schedule.move_amounts(&[array.p])?;
+        schedule.move_byte_counts(&[array.p])?;
         schedule.phase("stage I: deal out along rows")?;
         schedule.rearrange()?;
         r_distribute(&array, start, schedule)?;
@@ -81,7 +81,14 @@ fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         } as u32)
         .collect();
     for node in 0..array.p {
-        schedule.deal(&Deal { node, hands: array.columns, cycle: array.p, first: 0, starts: &starts, firsts: &[] })?;
+        schedule.redistribute(&Redistribution {
+            node,
+            buckets: array.columns,
+            cycle: array.p,
+            first: 0,
+            starts: &starts,
+            firsts: &[],
+        })?;
     }
     Ok(())
 }
@@ -100,9 +107,9 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         let height = array.height(column);
         let starts = starts(height);
         for row in 0..height {
-            schedule.deal(&Deal {
+            schedule.redistribute(&Redistribution {
                 node: row * array.columns + column,
-                hands: height,
+                buckets: height,
                 cycle: height,
                 first: 0,
                 starts: &starts,
@@ -116,7 +123,7 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
 /// C-Collect: the k-th hand is all that is for the k-th column.
 fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
-    (0..array.p).try_for_each(|node| schedule.deal(&collect(node, array.columns, &columns)))
+    (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
 /// R-Collect: the k-th hand is all that is for the k-th row. In an incomplete column nobody has anything for the incomplete row any more.
@@ -125,7 +132,7 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let height = array.height(column);
         let rows: Vec<u32> = (0..array.p).map(|j| (j / array.columns).min(height - 1) as u32).collect();
         for row in 0..height {
-            schedule.deal(&collect(row * array.columns + column, height, &rows))?;
+            schedule.redistribute(&collect(row * array.columns + column, height, &rows))?;
         }
     }
     Ok(())
@@ -139,7 +146,7 @@ fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<()
         schedule.step()?;
         for node in 0..array.p {
             if let Some((column, to)) = array.row_target(node, step, stall) {
-                schedule.send(&Send::new(node, to).hand(column).local())?;
+                schedule.send(&Send::new(node, to).bucket(column).local())?;
             }
         }
     }
@@ -152,7 +159,7 @@ fn c_comm(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         schedule.step()?;
         for node in 0..array.p {
             if let Some((row, to)) = array.column_target(node, step) {
-                schedule.send(&Send::new(node, to).hand(row).local())?;
+                schedule.send(&Send::new(node, to).bucket(row).local())?;
             }
         }
     }

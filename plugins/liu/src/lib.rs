@@ -15,7 +15,9 @@
 //! Every stage is a phase: it begins with a rearrangement (messages are composed in the send buffer) and, on a `flat` machine, with a barrier. The
 //! paper counts a node's message to itself; here it is a local copy, no message.
 
-use swapmeet_sdk::{About, Algorithm, Axis, Deal, ParamInfo, Problem, Schedule, Send, Set, Stop, export_plugin};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, ParamInfo, Problem, Redistribution, Schedule, Send, Set, Stop, export_plugin,
+};
 
 mod array;
 mod four_stage;
@@ -86,17 +88,24 @@ impl Algorithm for TwoStage {
         if !(1..=p).contains(&slices) {
             return Err(Stop::unsupported(format!("`slices={slices}`: expected 1 to {p}, the number of nodes")));
         }
-        schedule.move_amounts(&[p])?;
+        schedule.move_byte_counts(&[p])?;
         schedule.phase("stage 1: slices to nodes on the way")?;
         schedule.rearrange()?;
         let firsts: Vec<u32> = (0..p as u32).collect();
         for i in 0..p {
-            schedule.deal(&Deal { node: i, hands: p, cycle: slices, first: i, starts: &[], firsts: &firsts })?;
+            schedule.redistribute(&Redistribution {
+                node: i,
+                buckets: p,
+                cycle: slices,
+                first: i,
+                starts: &[],
+                firsts: &firsts,
+            })?;
         }
         all_to_all(p, schedule)?;
         schedule.phase("stage 2: to the destination")?;
         schedule.rearrange()?;
-        (0..p).try_for_each(|node| schedule.deal(&collect(node, p, &firsts)))?;
+        (0..p).try_for_each(|node| schedule.redistribute(&collect(node, p, &firsts)))?;
         all_to_all(p, schedule)
     }
 }
@@ -107,15 +116,15 @@ fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         schedule.step()?;
         for j in 0..p {
             let to = ring(j, s, p);
-            schedule.send(&Send::new(j, to).hand(to).local())?;
+            schedule.send(&Send::new(j, to).bucket(to).local())?;
         }
     }
     Ok(())
 }
 
 /// Sorts what a node holds: all that it has for destination d goes to hand `whose[d]`.
-fn collect(node: u64, hands: u64, whose: &[u32]) -> Deal<'_> {
-    Deal { node, hands, cycle: 1, first: 0, starts: &[], firsts: whose }
+fn collect(node: u64, buckets: u64, whose: &[u32]) -> Redistribution<'_> {
+    Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: whose }
 }
 
 /// A3, section 3.1.3: Hambrusch et al.; along the row to the destination's column, then along the column.

@@ -178,7 +178,7 @@ fn send_all(
         for hop in &hops[torus.coordinate(from, dim) as usize] {
             origins[dim] = Axis::bits(&hop.origins);
             destinations[dim] = Axis::bits(&hop.destinations);
-            let send = Send::new(from, torus.moved(from, dim, hop.to)).parts(Axis::one(lane));
+            let send = Send::new(from, torus.moved(from, dim, hop.to)).segments(Axis::one(lane));
             let send = send.origins(Set::product(&origins)).route(&routes[usize::from(hop.plus)]);
             schedule.send(&match collective {
                 Collective::AllGather => send.copy(),

@@ -94,7 +94,7 @@ fn inform(
     for line in lines {
         let (from, to) = (torus.moved(*line, dim, from), torus.moved(*line, dim, to));
         let send = if collective == Collective::Gather { Send::new(to, from) } else { Send::new(from, to) };
-        let send = send.parts(Axis::one(lane)).route(&route);
+        let send = send.segments(Axis::one(lane)).route(&route);
         schedule.send(&match collective {
             Collective::Broadcast => send.copy(),
             Collective::Scatter => send.destinations(Set::product(&section)),

@@ -9,8 +9,8 @@ use std::ptr::null;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
-    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAmount, SwmAxis, SwmDeal, SwmHead, SwmHost,
-    SwmLayout, SwmPlugin, SwmProblem, SwmRoute, SwmSend, SwmSet, SwmStr,
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmByteCount, SwmHead, SwmHost, SwmLayout,
+    SwmPlugin, SwmProblem, SwmRedistribution, SwmRoute, SwmSend, SwmSet, SwmStr,
 };
 use swapmeet_core::delivery::collective::Collective;
 use swapmeet_core::network::topology;
@@ -43,15 +43,15 @@ pub fn plan(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else { return };
     let (Ok(topology), Ok(workload)) = (topology::parse(topology), Workload::parse(workload)) else { return };
-    let Ok(demand) = workload.demand(&*topology, 1) else { return };
+    let Ok(traffic) = workload.traffic(&*topology, 1) else { return };
     let answers = Answers {
-        block_bytes: demand.block_bytes,
+        block_bytes: traffic.block_bytes,
         ports: 1,
         virtual_channels: 1,
         element_bytes: workload.element_bytes(),
     };
     let nodes = topology.nodes();
-    let task = Task { topology, collective: demand.collective, sizes: demand.sizes };
+    let task = Task { topology, collective: traffic.collective, sizes: traffic.sizes };
     SCRIPT.with_borrow_mut(|script| *script = bytes.take_rest().to_vec());
     let planned = host::plan(algorithm(), &[], &task, answers, None, Vec::new());
     if let Outcome::Verified(totals) = planned.outcome
@@ -128,7 +128,7 @@ struct Arrays {
     numbers: [u32; ROOM],
     nodes: [u64; ROOM],
     signs: [i8; ROOM],
-    amounts: [SwmAmount; ROOM],
+    byte_counts: [SwmByteCount; ROOM],
 }
 
 struct Calls<'a> {
@@ -151,7 +151,7 @@ impl Calls<'_> {
                         axis_count: self.count()? as u32,
                         radices,
                         // Up to 8 GiB of sets are a plugin's right (what is more is refused): too slow to look for faults with.
-                        parts: self.number()? as u32 & 0xffff,
+                        segments: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };
                     host.layout.map(|f| f(ctx, &raw const layout));
@@ -182,18 +182,18 @@ impl Calls<'_> {
                     host.element_bytes.map(|f| f(ctx));
                 }
                 6 => {
-                    let deal = SwmDeal {
-                        size: self.size::<SwmDeal>()?,
+                    let redistribution = SwmRedistribution {
+                        size: self.size::<SwmRedistribution>()?,
                         flags: 0,
                         node: self.number()?,
-                        hands: self.number()?,
+                        buckets: self.number()?,
                         cycle: self.number()?,
                         first: self.number()?,
                         starts: self.some(arrays.numbers.as_ptr())?,
                         firsts: self.some(arrays.numbers.as_ptr())?,
                         node_count: self.count()?,
                     };
-                    host.deal.map(|f| f(ctx, &raw const deal));
+                    host.redistribute.map(|f| f(ctx, &raw const redistribution));
                 }
                 7..=9 => {
                     host.step.map(|f| f(ctx));
@@ -226,11 +226,11 @@ impl Calls<'_> {
             to: self.number()?,
             origins: self.set(arrays)?,
             destinations: self.set(arrays)?,
-            parts: arrays.axes[0],
+            segments: arrays.axes[0],
             route: if self.bytes.ratio(1, 4)? { &raw const route } else { null() },
-            hand: self.number()?,
-            amounts: self.some(arrays.amounts.as_ptr())?,
-            amount_count: self.count()?,
+            bucket: self.number()?,
+            byte_counts: self.some(arrays.byte_counts.as_ptr())?,
+            byte_counts_len: self.count()?,
         };
         if let Some(f) = self.host.send {
             // SAFETY: as in `make_one`.
@@ -250,7 +250,7 @@ impl Calls<'_> {
             numbers: small.map(|n| n as u32),
             nodes: small,
             signs: small.map(|n| n as i8 - 2),
-            amounts: small.map(|n| SwmAmount { destination: n, bytes: 8 * (n + 1) }),
+            byte_counts: small.map(|n| SwmByteCount { destination: n, bytes: 8 * (n + 1) }),
         }
         .with_axes(&mut self.bytes)
     }

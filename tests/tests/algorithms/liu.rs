@@ -85,7 +85,7 @@ impl Listener for Watched {
         self.settle();
     }
 
-    fn kept(&mut self, node: u32, load: u64, _: u64, phase: u32) {
+    fn local_copy(&mut self, node: u32, load: u64, _: u64, phase: u32) {
         self.enter(phase);
         self.kept.push((node, load));
     }

@@ -1,4 +1,4 @@
-//! Schedules of amounts: one that is right, and those that break rules.
+//! Schedules of byte counts: one that is right, and those that break rules.
 
 use super::run_alone;
 use super::schedules::{Case, each_costs_its_own_row};
@@ -9,14 +9,14 @@ use tempfile::tempdir;
 /// Amounts instead of blocks; each node has 1,024 bytes for each of the four nodes.
 const AMOUNTS: [Case; 27] = [
     (
-        "deal_of_blocks",
-        "SwmDeal d = deal_of(0, 2); return host->deal(host->ctx, &d);",
-        "the schedule deals, but did not say that it moves amounts",
+        "redistribution_of_blocks",
+        "SwmRedistribution d = redistribution_of(0, 2); return host->redistribute(host->ctx, &d);",
+        "the schedule redistributes, but did not say that it moves byte counts",
     ),
     (
         "hand_of_blocks",
-        "SwmSend s = hand(0, 1, 0); return one_step(host, &s);",
-        "the plugin's send is of amounts, but the schedule did not say that it moves them",
+        "SwmSend s = bucket(0, 1, 0); return one_step(host, &s);",
+        "the plugin's send is of byte counts, but the schedule did not say that it moves them",
     ),
     (
         "unknown_layout_flag",
@@ -25,118 +25,118 @@ const AMOUNTS: [Case; 27] = [
     ),
     (
         "amounts_in_parts",
-        "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.flags = SWM_AMOUNTS; l.parts = 2; return host->layout(host->ctx, &l);",
-        "the schedule's grid: amounts are not split in parts, they are dealt out",
+        "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.flags = SWM_BYTE_COUNTS; l.segments = 2; return host->layout(host->ctx, &l);",
+        "the schedule's grid: byte counts are not split in segments, they are redistributed",
     ),
     (
         "amounts_placed",
-        "uint64_t v; move_amounts(host); for (v = 0; v < 4; v++) host->place(host->ctx, v, 3 - v, 1); return host->step(host->ctx);",
-        "the schedule's grid: a schedule of amounts runs each node on its own, expected a grid of as many nodes as the machine, none placed",
+        "uint64_t v; move_byte_counts(host); for (v = 0; v < 4; v++) host->place(host->ctx, v, 3 - v, 1); return host->step(host->ctx);",
+        "the schedule's grid: a schedule of byte counts runs each node on its own, expected a grid of as many nodes as the machine, none placed",
     ),
-    ("deal_null", "move_amounts(host); return host->deal(host->ctx, 0);", "the plugin deals null"),
+    ("deal_null", "move_byte_counts(host); return host->redistribute(host->ctx, 0);", "the plugin redistributes null"),
     (
         "deal_size_forgotten",
-        "SwmDeal d = deal_of(0, 2); move_amounts(host); d.size = 8; return host->deal(host->ctx, &d);",
-        "the plugin's deal has a `size` below 64: set it to sizeof(SwmDeal)",
+        "SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.size = 8; return host->redistribute(host->ctx, &d);",
+        "the plugin's redistribution has a `size` below 64: set it to sizeof(SwmRedistribution)",
     ),
     (
         "deal_for_the_world",
-        "const uint32_t t = 0; SwmDeal d = deal_of(0, 2); move_amounts(host); d.starts = &t; d.node_count = UINT64_MAX; return host->deal(host->ctx, &d);",
-        "the plugin's deal is for over 134217728 destinations",
+        "const uint32_t t = 0; SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.starts = &t; d.node_count = UINT64_MAX; return host->redistribute(host->ctx, &d);",
+        "the plugin's redistribution is for over 134217728 destinations",
     ),
     (
         "deal_askew",
-        "char t[32] = {0}; SwmDeal d = deal_of(0, 2); move_amounts(host); d.firsts = (const void *)(t + ((uintptr_t)t % 4 == 1 ? 2 : 1)); d.node_count = 4; return host->deal(host->ctx, &d);",
-        "the plugin's deal has a table at an address that is no multiple of 4",
+        "char t[32] = {0}; SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.firsts = (const void *)(t + ((uintptr_t)t % 4 == 1 ? 2 : 1)); d.node_count = 4; return host->redistribute(host->ctx, &d);",
+        "the plugin's redistribution has a table at an address that is no multiple of 4",
     ),
     (
         "deal_without_hands",
-        "SwmDeal d = deal_of(0, 0); move_amounts(host); return host->deal(host->ctx, &d);",
-        "after step 0: node 0 deals with 0 hands, expected 1 to 65536",
+        "SwmRedistribution d = redistribution_of(0, 0); move_byte_counts(host); return host->redistribute(host->ctx, &d);",
+        "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536",
     ),
     (
         "deal_short_table",
-        "const uint32_t t[3] = {0, 1, 0}; SwmDeal d = deal_of(0, 2); move_amounts(host); d.starts = t; d.node_count = 3; return host->deal(host->ctx, &d);",
+        "const uint32_t t[3] = {0, 1, 0}; SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.starts = t; d.node_count = 3; return host->redistribute(host->ctx, &d);",
         "after step 0: node 0 has 3 starts, expected one for each of 4 nodes",
     ),
     (
         "deal_twice",
-        "SwmDeal d = deal_of(1, 2); move_amounts(host); host->deal(host->ctx, &d); return host->deal(host->ctx, &d);",
-        "after step 0: node 1 deals again, but has not sent hand 0 of its last deal",
+        "SwmRedistribution d = redistribution_of(1, 2); move_byte_counts(host); host->redistribute(host->ctx, &d); return host->redistribute(host->ctx, &d);",
+        "after step 0: node 1 redistributes again, but has not sent bucket 0 of its last redistribution",
     ),
     (
         "hand_before_the_deal",
-        "SwmSend s = hand(0, 1, 0); move_amounts(host); return one_step(host, &s);",
-        "step 1: what node 0 sends node 1 is hand 0 of a deal, but node 0 has dealt nothing",
+        "SwmSend s = bucket(0, 1, 0); move_byte_counts(host); return one_step(host, &s);",
+        "step 1: what node 0 sends node 1 is bucket 0 of a redistribution, but node 0 has redistributed nothing",
     ),
     (
         "hand_unknown",
-        "SwmDeal d = deal_of(0, 2); SwmSend s = hand(0, 1, 2); move_amounts(host); host->deal(host->ctx, &d); return one_step(host, &s);",
-        "step 1: what node 0 sends node 1 is hand 2, but node 0 dealt hands 0 to 1",
+        "SwmRedistribution d = redistribution_of(0, 2); SwmSend s = bucket(0, 1, 2); move_byte_counts(host); host->redistribute(host->ctx, &d); return one_step(host, &s);",
+        "step 1: what node 0 sends node 1 is bucket 2, but node 0 redistributed buckets 0 to 1",
     ),
     (
         "hand_twice",
-        "SwmDeal d = deal_of(0, 2); SwmSend s = hand(0, 1, 0); move_amounts(host); host->deal(host->ctx, &d); one_step(host, &s); return one_step(host, &s);",
-        "step 3: what node 0 sends node 1 is hand 0, which node 0 has sent already",
+        "SwmRedistribution d = redistribution_of(0, 2); SwmSend s = bucket(0, 1, 0); move_byte_counts(host); host->redistribute(host->ctx, &d); one_step(host, &s); return one_step(host, &s);",
+        "step 3: what node 0 sends node 1 is bucket 0, which node 0 has sent already",
     ),
     (
         "hand_kept",
-        "SwmDeal d = deal_of(0, 2); SwmSend s = hand(0, 1, 1); move_amounts(host); host->deal(host->ctx, &d); one_step(host, &s); return SWM_OK;",
-        "after step 2: node 0 has not sent hand 0 of what it dealt",
+        "SwmRedistribution d = redistribution_of(0, 2); SwmSend s = bucket(0, 1, 1); move_byte_counts(host); host->redistribute(host->ctx, &d); one_step(host, &s); return SWM_OK;",
+        "after step 2: node 0 has not sent bucket 0 of what it redistributed",
     ),
     (
         "amounts_copied",
-        "SwmSend s = everything(0, 1); move_amounts(host); s.flags = SWM_COPY; return one_step(host, &s);",
-        "the plugin's send is strict or a copy, which amounts can't be",
+        "SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_COPY; return one_step(host, &s);",
+        "the plugin's send is strict or a copy, which byte counts can't be",
     ),
     (
         "amounts_of_an_origin",
-        "SwmSend s = block(7777, 1, 0, 1); move_amounts(host); s.flags = 0; return one_step(host, &s);",
-        "the plugin's send of amounts names origins: a schedule of amounts forgets where data comes from",
+        "SwmSend s = block(7777, 1, 0, 1); move_byte_counts(host); s.flags = 0; return one_step(host, &s);",
+        "the plugin's send of byte counts names origins: a schedule of byte counts forgets where data comes from",
     ),
     (
         "part_of_an_amount",
-        "SwmSend s = everything(0, 1); move_amounts(host); s.parts = range(0, 1, 0); return one_step(host, &s);",
-        "the plugin's send of amounts names parts, which only blocks have",
+        "SwmSend s = everything(0, 1); move_byte_counts(host); s.segments = range(0, 1, 0); return one_step(host, &s);",
+        "the plugin's send of byte counts names segments, which only blocks have",
     ),
     (
         "hand_without_its_flag",
-        "SwmSend s = hand(0, 1, 2); move_amounts(host); s.flags = 0; return one_step(host, &s);",
-        "the plugin's send names a hand without SWM_HAND",
+        "SwmSend s = bucket(0, 1, 2); move_byte_counts(host); s.flags = 0; return one_step(host, &s);",
+        "the plugin's send names a bucket without SWM_BUCKET",
     ),
     (
         "amounts_without_their_flag",
-        "const SwmAmount a = {1, 1}; SwmSend s = everything(0, 1); move_amounts(host); s.amounts = &a; s.amount_count = 1; return one_step(host, &s);",
-        "the plugin's send names amounts without SWM_NAMED",
+        "const SwmByteCount a = {1, 1}; SwmSend s = everything(0, 1); move_byte_counts(host); s.byte_counts = &a; s.byte_counts_len = 1; return one_step(host, &s);",
+        "the plugin's send names byte counts without SWM_LISTED",
     ),
     (
         "amounts_beside_blocks",
-        "SwmSend s = everything(0, 1); s.amount_count = 9; return one_step(host, &s);",
-        "the plugin's send names amounts without SWM_NAMED",
+        "SwmSend s = everything(0, 1); s.byte_counts_len = 9; return one_step(host, &s);",
+        "the plugin's send names byte counts without SWM_LISTED",
     ),
     (
         "hand_and_named",
-        "SwmSend s = hand(0, 1, 0); move_amounts(host); s.flags |= SWM_NAMED; return one_step(host, &s);",
-        "the plugin's send is a hand and named amounts at once",
+        "SwmSend s = bucket(0, 1, 0); move_byte_counts(host); s.flags |= SWM_LISTED; return one_step(host, &s);",
+        "the plugin's send is a bucket and named byte counts at once",
     ),
     (
         "named_null",
-        "SwmSend s = everything(0, 1); move_amounts(host); s.flags = SWM_NAMED; s.amount_count = 2; return one_step(host, &s);",
-        "step 1: what node 0 sends node 1 has null for its amounts",
+        "SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_LISTED; s.byte_counts_len = 2; return one_step(host, &s);",
+        "step 1: what node 0 sends node 1 has null for its byte counts",
     ),
     (
         "named_too_many",
-        "const SwmAmount a = {1, 1}; SwmSend s = everything(0, 1); move_amounts(host); s.flags = SWM_NAMED; s.amounts = &a; s.amount_count = UINT64_MAX; return one_step(host, &s);",
-        "step 1: what node 0 sends node 1 has over 134217728 amounts",
+        "const SwmByteCount a = {1, 1}; SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_LISTED; s.byte_counts = &a; s.byte_counts_len = UINT64_MAX; return one_step(host, &s);",
+        "step 1: what node 0 sends node 1 has over 134217728 byte counts",
     ),
     (
         "named_too_much",
-        "const SwmAmount a = {1, 1025}; SwmSend s = everything(0, 1); move_amounts(host); s.flags = SWM_NAMED; s.amounts = &a; s.amount_count = 1; return one_step(host, &s);",
+        "const SwmByteCount a = {1, 1025}; SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_LISTED; s.byte_counts = &a; s.byte_counts_len = 1; return one_step(host, &s);",
         "step 1: what node 0 sends node 1 names 1025 bytes for node 1, but node 0 holds only 1024",
     ),
     (
         "amounts_astray",
-        "SwmSend s = everything(0, 1); move_amounts(host); one_step(host, &s); return SWM_OK;",
+        "SwmSend s = everything(0, 1); move_byte_counts(host); one_step(host, &s); return SWM_OK;",
         "after step 2: node 1 still has 2048 bytes for node 0; 12288 bytes in all are not at their destination, at 3 nodes",
     ),
 ];

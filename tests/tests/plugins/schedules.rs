@@ -49,7 +49,7 @@ const SENDS: [Case; 12] = [
     (
         "after_a_rearrangement",
         "SwmSend s = everything(0, 1); host->step(host->ctx); host->rearrange(host->ctx); return host->send(host->ctx, &s);",
-        "the schedule sends between steps: a new one must begin after a phase's name, a deal or a rearrangement",
+        "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
     ),
     (
         "goes_on_after_a_fault",
@@ -115,8 +115,8 @@ const GRIDS: [Case; 19] = [
     ),
     (
         "many_parts",
-        "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.parts = 5000; return host->layout(host->ctx, &l);",
-        "the schedule's grid: blocks are to be split in 5000 parts, expected at most 4096",
+        "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.segments = 5000; return host->layout(host->ctx, &l);",
+        "the schedule's grid: blocks are to be split in 5000 segments, expected at most 4096",
     ),
     (
         "no_places",
@@ -137,12 +137,12 @@ const GRIDS: [Case; 19] = [
     (
         "two_owners",
         "host->place(host->ctx, 0, 0, 1); return host->place(host->ctx, 1, 0, 1);",
-        "the schedule's grid: node 0 of the machine has two owners, nodes 0 and 1",
+        "the schedule's grid: node 0 of the machine is home to two, nodes 0 and 1",
     ),
     (
         "no_owner",
         "uint64_t v; for (v = 0; v < 4; v++) host->place(host->ctx, v, v, v > 0); return shift(problem, host);",
-        "the schedule's grid: node 0 of the machine has no owner",
+        "the schedule's grid: node 0 of the machine is home to none",
     ),
     (
         "placed_outside",
@@ -240,8 +240,8 @@ const SETS: [Case; 16] = [
     ),
     (
         "parts_of_whole_blocks",
-        "SwmSend s = everything(0, 1); s.parts = range(3, 1, 1); return one_step(host, &s);",
-        "step 1: in the send from 0 to 1, the set of parts is wrong: it starts at 3, expected below 1",
+        "SwmSend s = everything(0, 1); s.segments = range(3, 1, 1); return one_step(host, &s);",
+        "step 1: in the send from 0 to 1, the set of segments is wrong: it starts at 3, expected below 1",
     ),
 ];
 
@@ -390,7 +390,7 @@ fn a_plugin_that_schedules_while_it_is_only_asked_is_told_so() {
         "host->phase(host->ctx, text(\"early\"));",
         "host->rearrange(host->ctx);",
         "SwmSend s = everything(0, 1); host->send(host->ctx, &s);",
-        "SwmDeal d = deal_of(0, 1); host->deal(host->ctx, &d);",
+        "SwmRedistribution d = deal_of(0, 1); host->redistribute(host->ctx, &d);",
     ];
     for (i, call) in calls.iter().enumerate() {
         let dir = tempdir().unwrap();

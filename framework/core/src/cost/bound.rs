@@ -134,7 +134,8 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, traffic: Traffic)
                 if machine.model == ModelKind::Wormhole { machine.unpaired_byte_us() } else { machine.byte_us };
             Bound {
                 startup_us: steps * machine.startup_us,
-                transmission_us: through_ports.max(through_cut).max(through_links) * machine.byte_us.min(one_directional)
+                transmission_us: through_ports.max(through_cut).max(through_links)
+                    * machine.byte_us.min(one_directional)
                     / fastest,
                 propagation_us: farthest * machine.hop_us,
                 rearrangement_us: 0.0,

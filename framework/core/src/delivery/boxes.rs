@@ -1,6 +1,6 @@
 //! Boxes of blocks: products of per-axis coordinate subsets, packed into words.
 //!
-//! A box is *origins x destinations x parts*, each of them a product over the axes of the schedule's grid. Every axis is a field of
+//! A box is *origins x destinations x segments*, each of them a product over the axes of the schedule's grid. Every axis is a field of
 //! bits, one bit a coordinate; small fields share a word (a 20-dimensional hypercube's node set is 40 bits), large ones get words of
 //! their own (a side of 128 takes two). One layout serves all boxes of an exchange, so that a box is just `layout.words()` words.
 //!
@@ -35,8 +35,8 @@ pub enum Side {
     Origins,
     /// Where blocks go.
     Destinations,
-    /// Which parts of the blocks.
-    Parts,
+    /// Which segments of the blocks.
+    Segments,
 }
 
 /// How boxes of an exchange are laid out in words.
@@ -46,7 +46,7 @@ pub struct Layout {
     fields: Vec<Field>,
     origins: std::ops::Range<usize>,
     destinations: std::ops::Range<usize>,
-    parts: std::ops::Range<usize>,
+    segments: std::ops::Range<usize>,
     /// Every bit of every field.
     full: Vec<u64>,
     full_count: u64,
@@ -56,7 +56,7 @@ pub struct Layout {
 
 impl Layout {
     /// A layout over `grid`; sides that a collective doesn't tell blocks apart by are left out.
-    pub fn new(grid: Grid, origins: bool, destinations: bool, parts: u32) -> Self {
+    pub fn new(grid: Grid, origins: bool, destinations: bool, segments: u32) -> Self {
         let mut fields = Vec::new();
         let mut next = (0_usize, 0_u32); // word, bit
         let mut side = |radices: &[u64], fields: &mut Vec<Field>| {
@@ -86,12 +86,12 @@ impl Layout {
         };
         let origins = if origins { side(grid.radices(), &mut fields) } else { 0..0 };
         let destinations = if destinations { side(grid.radices(), &mut fields) } else { 0..0 };
-        // A box always has a word, even where blocks differ in nothing: parts are always there.
-        let parts = side(&[u64::from(parts.max(1))], &mut fields);
+        // A box always has a word, even where blocks differ in nothing: segments are always there.
+        let segments = side(&[u64::from(segments.max(1))], &mut fields);
         let words = if next.1 > 0 { next.0 + 1 } else { next.0 };
         let simple = fields.iter().all(|f| f.words == 1);
         let mut layout =
-            Self { grid, fields, origins, destinations, parts, full: vec![0; words], full_count: 0, simple };
+            Self { grid, fields, origins, destinations, segments, full: vec![0; words], full_count: 0, simple };
         let mut full = std::mem::take(&mut layout.full);
         for index in 0..layout.fields.len() {
             layout.fill(index, &mut full);
@@ -112,8 +112,8 @@ impl Layout {
     }
 
     /// Parts that blocks are split in.
-    pub fn parts(&self) -> u64 {
-        u64::from(self.fields[self.parts.start].radix)
+    pub fn segments(&self) -> u64 {
+        u64::from(self.fields[self.segments.start].radix)
     }
 
     /// Whether blocks are told apart by `side`.
@@ -130,7 +130,7 @@ impl Layout {
         match side {
             Side::Origins => self.origins.clone(),
             Side::Destinations => self.destinations.clone(),
-            Side::Parts => self.parts.clone(),
+            Side::Segments => self.segments.clone(),
         }
     }
 
@@ -186,14 +186,14 @@ impl Layout {
         !self.fields.iter().any(|f| self.field_is_empty(f, out))
     }
 
-    /// Blocks (or parts of blocks) in a box.
+    /// Blocks (or segments of blocks) in a box.
     pub fn count(&self, a: &[u64]) -> u64 {
         self.fields.iter().fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
     }
 
     /// Parts of blocks in a box.
-    pub fn parts_of(&self, a: &[u64]) -> u64 {
-        self.members(&self.fields[self.parts.start], a)
+    pub fn segments_of(&self, a: &[u64]) -> u64 {
+        self.members(&self.fields[self.segments.start], a)
     }
 
     fn members(&self, f: &Field, a: &[u64]) -> u64 {

@@ -1,47 +1,47 @@
-//! The second kind of exchange: amounts instead of blocks.
+//! The second kind of exchange: byte counts instead of blocks.
 //!
-//! Some algorithms forget where data comes from: they deal out what they hold element by element, so that every message is about as long as
+//! Some algorithms forget where data comes from: they redistribute what they hold element by element, so that every message is about as long as
 //! every other (Liu, Wang & Prasanna, section 3; Bader et al.). There a node holds *so many bytes for each destination*, and what is proved is
 //! that none are lost or made on the way and that all end where they should: `verified` is then `amounts`.
 //!
-//! A node's holdings are one number a destination. What a node dealt stays with it as it was, with a note of who got which hand; only when a
+//! A node's holdings are one number a destination. What a node redistributed stays with it as it was, with a note of who got which bucket; only when a
 //! receiver needs to know what it holds are the notes settled, for all nodes that share their receivers together. That costs a few operations a
-//! node and destination, however many hands there are: an exchange of a full matrix takes time in proportion to its N x N entries.
+//! node and destination, however many buckets there are: an exchange of a full matrix takes time in proportion to its N x N entries.
 
 use crate::delivery::boxes::{Layout, NodeSet, Selection};
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::fault::{Count, Fault, Place};
 use crate::delivery::placement::Placement;
 use crate::limits;
-use dealing::Dealt;
 use pattern::Pattern;
+use redistributing::Redistributed;
 use std::fmt;
 use std::sync::Arc;
 
-mod dealing;
 mod pattern;
+mod redistributing;
 mod sending;
 
-/// How big things are, which a schedule of amounts depends on.
+/// How big things are, which a schedule of byte counts depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Units {
     /// Bytes of each block when sizes are uniform.
     pub block_bytes: u64,
-    /// Bytes of the unit that is dealt out.
+    /// Bytes of the unit that is redistributed.
     pub element_bytes: u64,
 }
 
-/// A node deals out all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-/// `c = (starts[d] + x) % cycle` and goes to hand `(first + firsts[d] + c) % hands`.
+/// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
-pub struct Deal<'a> {
-    /// Who deals.
+pub struct Redistribution<'a> {
+    /// Who redistributes.
     pub node: u64,
-    /// How many hands there are.
-    pub hands: u64,
-    /// Cards after which the deal begins again.
+    /// How many buckets there are.
+    pub buckets: u64,
+    /// Cards after which the redistribution begins again.
     pub cycle: u64,
-    /// The hand the first card goes to.
+    /// The bucket the first card goes to.
     pub first: u64,
     /// For each destination the card its elements begin with; empty for 0 everywhere.
     pub starts: &'a [u32],
@@ -49,9 +49,9 @@ pub struct Deal<'a> {
     pub firsts: &'a [u32],
 }
 
-/// One send of amounts.
+/// One send of byte counts.
 #[derive(Debug, Clone, Copy, Hash)]
-pub struct Portion<'a> {
+pub struct Share<'a> {
     /// Sender.
     pub from: u64,
     /// Receiver.
@@ -62,15 +62,15 @@ pub struct Portion<'a> {
     pub what: What<'a>,
 }
 
-/// What a send of amounts takes.
+/// What a send of byte counts takes.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum What<'a> {
-    /// A hand of what was dealt.
-    Hand(u64),
+    /// A bucket of what was redistributed.
+    Bucket(u64),
     /// All that the sender holds for these destinations.
     For(NodeSet<'a>),
     /// So many bytes for each of these destinations.
-    Named(&'a [(u64, u64)]),
+    Listed(&'a [(u64, u64)]),
 }
 
 /// A number of elements for one destination. Narrow where all that anybody can hold for one destination fits: the table of a large exchange is
@@ -94,7 +94,7 @@ impl Cell for u64 {
 
 /// Who holds how much for whom.
 #[derive(Debug)]
-pub struct Amounts<T> {
+pub struct ByteCounts<T> {
     nodes: usize,
     sizes: Option<Arc<dyn BlockSizes>>,
     units: Units,
@@ -107,14 +107,14 @@ pub struct Amounts<T> {
     spare: Vec<Vec<T>>,
     /// Whether a node's holdings still are what it started with, and not written down yet.
     untouched: Vec<bool>,
-    dealt: Vec<Option<Dealt<T>>>,
-    /// Nodes with something dealt.
-    dealers: Vec<u32>,
+    redistributed: Vec<Option<Redistributed<T>>>,
+    /// Nodes with something redistributed.
+    redistributors: Vec<u32>,
     /// Hands sent whose receivers don't know yet what is in them.
     unsettled: usize,
-    /// No such hand was sent before this step.
+    /// No such bucket was sent before this step.
     unsettled_since: u64,
-    /// The pattern last used: nodes of one phase deal alike.
+    /// The pattern last used: nodes of one phase redistribute alike.
     pattern: Option<Arc<Pattern>>,
     /// What arrives at the end of the step: receiver, destination, elements.
     arriving: Vec<(u32, u32, u64)>,
@@ -124,20 +124,20 @@ pub struct Amounts<T> {
     peak: u64,
     begun: bool,
     step: u64,
-    /// Words that hands take.
-    hands: u64,
+    /// Words that buckets take.
+    buckets: u64,
 }
 
-impl<T: Cell> Amounts<T> {
+impl<T: Cell> ByteCounts<T> {
     /// Everyone holds what the workload gives them. Block sizes must be multiples of the element.
     pub fn new(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
         let nodes = placement.grid().nodes();
         if nodes != placement.machine_nodes() || !placement.is_identity() {
-            return Err(Fault::BadGrid("a schedule of amounts runs each node on its own, expected a grid of as many nodes as the machine, none placed".to_owned()));
+            return Err(Fault::BadGrid("a schedule of byte counts runs each node on its own, expected a grid of as many nodes as the machine, none placed".to_owned()));
         }
         if nodes.saturating_mul(nodes) > limits::HELD_BYTES / size_of::<T>() as u64 {
             return Err(Fault::Refused(format!(
-                "amounts for each of {nodes} destinations at {nodes} nodes would take {} GiB, at most {} may",
+                "byte counts for each of {nodes} destinations at {nodes} nodes would take {} GiB, at most {} may",
                 nodes.saturating_mul(nodes).saturating_mul(size_of::<T>() as u64) >> 30,
                 limits::HELD_BYTES >> 30
             )));
@@ -166,8 +166,8 @@ impl<T: Cell> Amounts<T> {
             holdings: vec![Vec::new(); nodes],
             spare: Vec::new(),
             untouched: vec![true; nodes],
-            dealt: (0..nodes).map(|_| None).collect(),
-            dealers: Vec::new(),
+            redistributed: (0..nodes).map(|_| None).collect(),
+            redistributors: Vec::new(),
             unsettled: 0,
             unsettled_since: 0,
             pattern: None,
@@ -177,7 +177,7 @@ impl<T: Cell> Amounts<T> {
             peak: 0,
             begun: false,
             step: 0,
-            hands: 0,
+            buckets: 0,
         })
     }
 
@@ -222,7 +222,7 @@ impl<T: Cell> Amounts<T> {
             return Ok(bytes / element);
         }
         Err(Fault::Refused(format!(
-            "node {from} has {bytes} bytes for node {to}, which is no multiple of the element of {element} bytes that is dealt out"
+            "node {from} has {bytes} bytes for node {to}, which is no multiple of the element of {element} bytes that is redistributed"
         )))
     }
 
@@ -246,31 +246,34 @@ impl<T: Cell> Amounts<T> {
     /// Proves that all bytes are where they should be.
     pub fn verify(&mut self) -> Result<(), Fault> {
         self.settle(self.step + 1)?;
-        let unsent = self.dealers.iter().filter_map(|n| Some((*n, self.dealt[*n as usize].as_ref()?.first_unsent()?)));
-        if let Some((node, hand)) = unsent.min() {
-            return Err(Fault::HandUnsent { step: self.step, node: u64::from(node), hand });
+        let unsent = self
+            .redistributors
+            .iter()
+            .filter_map(|n| Some((*n, self.redistributed[*n as usize].as_ref()?.first_unsent()?)));
+        if let Some((node, bucket)) = unsent.min() {
+            return Err(Fault::BucketUnsent { step: self.step, node: u64::from(node), bucket });
         }
         let (mut astray, mut nodes, mut first) = (0_u64, 0_u64, None);
         for node in 0..self.nodes {
             self.write_down(node)?;
             let held = std::mem::take(&mut self.holdings[node]);
             let held = held.into_iter().map(Into::<u64>::into);
-            let others = held.enumerate().filter(|(d, amount)| *d != node && *amount > 0);
+            let others = held.enumerate().filter(|(d, byte_count)| *d != node && *byte_count > 0);
             let mut any = false;
-            for (destination, amount) in others {
+            for (destination, byte_count) in others {
                 any = true;
-                astray += amount;
-                first.get_or_insert((node as u64, destination as u64, amount));
+                astray += byte_count;
+                first.get_or_insert((node as u64, destination as u64, byte_count));
             }
             nodes += u64::from(any);
         }
-        let Some((node, destination, amount)) = first else { return Ok(()) };
+        let Some((node, destination, byte_count)) = first else { return Ok(()) };
         let element = self.units.element_bytes;
         Err(Fault::Astray {
             step: self.step,
             node: place(node),
             destination,
-            bytes: Count(amount * element, "byte"),
+            bytes: Count(byte_count * element, "byte"),
             all: Count(astray * element, "byte"),
             nodes: Count(nodes, "node"),
         })
@@ -292,7 +295,7 @@ impl<T: Cell> Amounts<T> {
     }
 
     /// What loads are to be divided by to be in blocks, where those are counted: loads are bytes.
-    pub fn parts(&self) -> u64 {
+    pub fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
 
@@ -311,9 +314,9 @@ fn add<T: Cell>(cell: &mut T, elements: u64) {
     *cell = T::of((*cell).into() + elements);
 }
 
-/// In a schedule of amounts every node runs on its own.
+/// In a schedule of byte counts every node runs on its own.
 fn place(node: u64) -> Place {
-    Place { logical: node, real: node }
+    Place { virtual_node: node, physical: node }
 }
 
 #[cfg(test)]

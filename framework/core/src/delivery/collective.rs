@@ -55,7 +55,7 @@ impl Collective {
                 matches!(self, Self::AllToAll | Self::Gather { .. } | Self::AllGather | Self::Permutation { .. })
             }
             Side::Destinations => matches!(self, Self::AllToAll | Self::Scatter { .. }),
-            Side::Parts => true,
+            Side::Segments => true,
         }
     }
 

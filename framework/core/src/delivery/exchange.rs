@@ -22,8 +22,8 @@ pub struct Rule<'a> {
     pub origins: NodeSet<'a>,
     /// Where they go.
     pub destinations: NodeSet<'a>,
-    /// Which parts of them.
-    pub parts: Axis<'a>,
+    /// Which segments of them.
+    pub segments: Axis<'a>,
     /// Every block selected must be held.
     pub strict: bool,
     /// The sender keeps what it sends.
@@ -38,14 +38,14 @@ pub struct Exchange {
     collective: Collective,
     placement: Placement,
     layout: Layout,
-    parts: u64,
+    segments: u64,
     sizes: Option<Arc<dyn BlockSizes>>,
     holdings: Holdings,
     /// What arrives at the end of the current step: receivers, and their records one after another.
     receivers: Vec<u64>,
     arriving: Vec<u64>,
-    /// Boxes of all owners on both sides: what exists at all.
-    owners: Vec<Vec<u64>>,
+    /// Boxes of all homes on both sides: what exists at all.
+    homes: Vec<Vec<u64>>,
     /// Load that each node of the machine holds.
     held: Vec<u64>,
     peak: u64,
@@ -62,14 +62,14 @@ impl Exchange {
     pub fn new(
         collective: Collective,
         placement: Placement,
-        parts: u32,
+        segments: u32,
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
         /// So that what a node holds, or a message carries, fits its number.
         const MOST_LOAD: u128 = 1 << 63;
         placement.check()?;
         let tells = |side| collective.tells_apart(side);
-        let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), tells(Side::Destinations), parts);
+        let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), tells(Side::Destinations), segments);
         let nodes = placement.grid().nodes();
         let least = nodes.saturating_mul(layout.words() as u64 * 16);
         if least > limits::HELD_BYTES {
@@ -84,11 +84,11 @@ impl Exchange {
         let held = vec![0; placement.machine_nodes() as usize];
         let selection = layout.select_all();
         let mut exchange = Self {
-            owners: owner_boxes(&layout, &placement),
+            homes: home_boxes(&layout, &placement),
             collective,
             placement,
             layout,
-            parts: u64::from(parts.max(1)),
+            segments: u64::from(segments.max(1)),
             sizes,
             holdings,
             receivers: Vec::new(),
@@ -101,40 +101,40 @@ impl Exchange {
             selection,
         };
         let mut exists = 0;
-        for real in 0..exchange.placement.machine_nodes() {
-            for bits in exchange.initial(real) {
+        for physical in 0..exchange.placement.machine_nodes() {
+            for bits in exchange.initial(physical) {
                 let load = exchange.load(&bits, exchange.layout.count(&bits));
                 exists += u128::from(load);
                 if exists > MOST_LOAD {
-                    return Err(Fault::Refused(format!("its blocks, in {parts} parts each, add up beyond 2^63")));
+                    return Err(Fault::Refused(format!("its blocks, in {segments} segments each, add up beyond 2^63")));
                 }
-                exchange.held[real as usize] += load;
-                exchange.holdings.insert_box(&exchange.layout, exchange.placement.owner(real), &bits);
+                exchange.held[physical as usize] += load;
+                exchange.holdings.insert_box(&exchange.layout, exchange.placement.home(physical), &bits);
             }
         }
         Ok(exchange)
     }
 
     /// What node `real` of the machine starts with.
-    fn initial(&self, real: u64) -> Vec<Vec<u64>> {
-        if self.collective.root().is_some_and(|root| root != real)
+    fn initial(&self, physical: u64) -> Vec<Vec<u64>> {
+        if self.collective.root().is_some_and(|root| root != physical)
             && !matches!(self.collective, Collective::Gather { .. })
         {
             return Vec::new();
         }
-        self.narrowed(Side::Origins, self.placement.owner(real))
+        self.narrowed(Side::Origins, self.placement.home(physical))
     }
 
     /// What node `real` of the machine should end with.
-    fn wanted(&self, real: u64, sender: &[u32]) -> Vec<Vec<u64>> {
+    fn wanted(&self, physical: u64, sender: &[u32]) -> Vec<Vec<u64>> {
         match &self.collective {
-            Collective::Gather { root } if *root != real => Vec::new(),
-            Collective::Gather { .. } | Collective::AllGather | Collective::Broadcast { .. } => self.owners.clone(),
+            Collective::Gather { root } if *root != physical => Vec::new(),
+            Collective::Gather { .. } | Collective::AllGather | Collective::Broadcast { .. } => self.homes.clone(),
             Collective::AllToAll | Collective::Scatter { .. } => {
-                self.narrowed(Side::Destinations, self.placement.owner(real))
+                self.narrowed(Side::Destinations, self.placement.home(physical))
             }
             Collective::Permutation { .. } => {
-                self.narrowed(Side::Origins, self.placement.owner(u64::from(sender[real as usize])))
+                self.narrowed(Side::Origins, self.placement.home(u64::from(sender[physical as usize])))
             }
         }
     }
@@ -147,22 +147,24 @@ impl Exchange {
         }
         let mut inner = vec![0; self.layout.words()];
         let within = |b: &Vec<u64>| self.layout.intersect(b, &one, &mut inner).then(|| inner.clone());
-        self.owners.iter().filter_map(within).collect()
+        self.homes.iter().filter_map(within).collect()
     }
 
-    /// The load of a box of `count` parts of blocks. Loads are in parts (of blocks, or of bytes), so that they stay whole numbers.
+    /// The load of a box of `count` segments of blocks. Loads are in segments (of blocks, or of bytes), so that they stay whole numbers.
     fn load(&self, bits: &[u64], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
-        let real = |side: Side| -> Vec<u64> {
+        let physical = |side: Side| -> Vec<u64> {
             if !self.layout.has(side) {
                 return self.collective.root().into_iter().collect();
             }
             let mut nodes: Vec<u64> =
-                self.layout.nodes_of(side, bits).into_iter().map(|n| self.placement.real(n)).collect();
+                self.layout.nodes_of(side, bits).into_iter().map(|n| self.placement.physical(n)).collect();
             nodes.sort_unstable();
             nodes
         };
-        sizes.total(&real(Side::Origins), &real(Side::Destinations)).saturating_mul(self.layout.parts_of(bits))
+        sizes
+            .total(&physical(Side::Origins), &physical(Side::Destinations))
+            .saturating_mul(self.layout.segments_of(bits))
     }
 
     /// Begins the next step.
@@ -199,7 +201,9 @@ impl Exchange {
                 let set = self.layout.narrow(Side::Destinations, rule.destinations, &mut self.selection);
                 set.map_err(|what| ("destinations", what))
             })
-            .and_then(|()| self.layout.narrow_parts(rule.parts, &mut self.selection).map_err(|what| ("parts", what)));
+            .and_then(|()| {
+                self.layout.narrow_segments(rule.segments, &mut self.selection).map_err(|what| ("segments", what))
+            });
         if let Err((side, what)) = narrowed {
             return Err(Fault::BadSet { step: self.step, from, to, side, what });
         }
@@ -223,7 +227,7 @@ impl Exchange {
         } else {
             count
         };
-        let (real_from, real_to) = (self.placement.real(from) as usize, self.placement.real(to) as usize);
+        let (real_from, real_to) = (self.placement.physical(from) as usize, self.placement.physical(to) as usize);
         if !rule.copy {
             self.held[real_from] -= load;
         }
@@ -245,7 +249,7 @@ impl Exchange {
         }
         // Only now is all waste off what a node holds.
         for &node in &receivers {
-            self.peak = self.peak.max(self.held[self.placement.real(node) as usize]);
+            self.peak = self.peak.max(self.held[self.placement.physical(node) as usize]);
         }
         if anything && !std::mem::replace(&mut self.begun, true) {
             // Later, only a node that receives can hold more than some node held before.
@@ -279,7 +283,7 @@ impl Exchange {
         let total = holdings::count(record);
         let load = self.load(arrived, total);
         let waste = (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
-        let held = &mut self.held[self.placement.real(node) as usize];
+        let held = &mut self.held[self.placement.physical(node) as usize];
         *held = held.wrapping_sub(waste);
         Ok(())
     }
@@ -290,9 +294,9 @@ impl Exchange {
         let (mut missing, mut nodes, mut example) = (0_u64, 0_u64, None);
         let mut last = None;
         let mut inner = vec![0; self.layout.words()];
-        for real in 0..self.placement.machine_nodes() {
-            let node = self.placement.owner(real);
-            for wanted in self.wanted(real, &sender) {
+        for physical in 0..self.placement.machine_nodes() {
+            let node = self.placement.home(physical);
+            for wanted in self.wanted(physical, &sender) {
                 let has: u64 =
                     self.holdings
                         .of(node)
@@ -303,7 +307,7 @@ impl Exchange {
                 let lacks = self.layout.count(&wanted) - has;
                 if lacks > 0 {
                     missing += lacks;
-                    nodes += u64::from(last.replace(real) != Some(real));
+                    nodes += u64::from(last.replace(physical) != Some(physical));
                     example.get_or_insert((node, wanted));
                 }
             }
@@ -346,18 +350,18 @@ impl Exchange {
 
     /// The first block of a box, by nodes of the machine.
     fn block(&self, bits: &[u64]) -> Block {
-        let side = |side| self.layout.has(side).then(|| self.placement.real(self.layout.first_of(side, bits)));
+        let side = |side| self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, bits)));
         Block {
             origin: side(Side::Origins),
             destination: side(Side::Destinations),
-            part: (self.parts > 1).then(|| self.layout.first_of(Side::Parts, bits)),
+            segment: (self.segments > 1).then(|| self.layout.first_of(Side::Segments, bits)),
         }
     }
 
     /// Who holds the first block of a box. A walk over everyone: only for messages.
     fn whereabouts(&self, bits: &[u64]) -> Whereabouts {
         let mut one = bits.to_vec();
-        for side in [Side::Origins, Side::Destinations, Side::Parts] {
+        for side in [Side::Origins, Side::Destinations, Side::Segments] {
             if self.layout.has(side) {
                 self.layout.narrow_to(side, self.layout.first_of(side, bits), &mut one);
             }
@@ -381,8 +385,8 @@ impl Exchange {
     }
 
     /// Parts that blocks are split in.
-    pub fn parts(&self) -> u64 {
-        self.parts
+    pub fn segments(&self) -> u64 {
+        self.segments
     }
 
     /// Who runs what.
@@ -412,22 +416,22 @@ impl Exchange {
     }
 }
 
-/// Everything that exists, as boxes: blocks between owners.
-fn owner_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
+/// Everything that exists, as boxes: blocks between homes.
+fn home_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
     if placement.is_identity() {
         return vec![layout.full().to_vec()];
     }
-    // Boxes of owners on one side, the other side full; then every pair of the two sides.
+    // Boxes of homes on one side, the other side full; then every pair of the two sides.
     let on = |side: Side| -> Vec<Vec<u64>> {
         if !layout.has(side) {
             return vec![layout.full().to_vec()];
         }
         let mut list = Holdings::new(layout, 1);
         let mut one = layout.full().to_vec();
-        let mut owners: Vec<u64> = (0..placement.machine_nodes()).map(|real| placement.owner(real)).collect();
-        owners.sort_unstable();
-        for owner in owners {
-            layout.narrow_to(side, owner, &mut one);
+        let mut homes: Vec<u64> = (0..placement.machine_nodes()).map(|physical| placement.home(physical)).collect();
+        homes.sort_unstable();
+        for home in homes {
+            layout.narrow_to(side, home, &mut one);
             list.insert_box(layout, 0, &one);
         }
         list.of(0).map(<[u64]>::to_vec).collect()

@@ -11,13 +11,13 @@ pub struct Block {
     /// Where it goes.
     pub destination: Option<u64>,
     /// Which part of it, where blocks are split.
-    pub part: Option<u64>,
+    pub segment: Option<u64>,
 }
 
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(part) = self.part {
-            write!(f, "part {part} of ")?;
+        if let Some(segment) = self.segment {
+            write!(f, "segment {segment} of ")?;
         }
         match (self.origin, self.destination) {
             (Some(o), Some(d)) => write!(f, "block {o} -> {d}"),
@@ -32,15 +32,19 @@ impl fmt::Display for Block {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// In the schedule's grid.
-    pub logical: u64,
+    pub virtual_node: u64,
     /// On the machine.
-    pub real: u64,
+    pub physical: u64,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "node {}", self.logical)?;
-        if self.logical == self.real { Ok(()) } else { write!(f, " (on node {} of the machine)", self.real) }
+        write!(f, "node {}", self.virtual_node)?;
+        if self.virtual_node == self.physical {
+            Ok(())
+        } else {
+            write!(f, " (on node {} of the machine)", self.physical)
+        }
     }
 }
 
@@ -138,12 +142,12 @@ pub enum Fault {
     /// A grid or a placement that doesn't fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
-    /// A deal that makes no sense.
+    /// A redistribution that makes no sense.
     #[error("after step {step}: node {node} {what}")]
-    BadDeal {
+    BadRedistribution {
         /// The last step.
         step: u64,
-        /// Who deals.
+        /// Who redistributes.
         node: u64,
         /// What is wrong.
         what: String,
@@ -160,17 +164,17 @@ pub enum Fault {
         /// What is wrong.
         what: String,
     },
-    /// The schedule ended with something dealt and not sent.
-    #[error("after step {step}: node {node} has not sent hand {hand} of what it dealt")]
-    HandUnsent {
+    /// The schedule ended with something redistributed and not sent.
+    #[error("after step {step}: node {node} has not sent bucket {bucket} of what it redistributed")]
+    BucketUnsent {
         /// The last step.
         step: u64,
-        /// Who dealt.
+        /// Who redistributed.
         node: u64,
-        /// The first such hand.
-        hand: u64,
+        /// The first such bucket.
+        bucket: u64,
     },
-    /// The schedule of amounts ended too early.
+    /// The schedule of byte counts ended too early.
     #[error(
         "after step {step}: {node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
     )]

@@ -75,9 +75,9 @@ impl Holdings {
                     wanted = wanted.saturating_sub(count(held));
                     found(held);
                 }
-                Cut::Part(part) => {
-                    wanted = wanted.saturating_sub(part);
-                    inner[0] = part;
+                Cut::Part(segment) => {
+                    wanted = wanted.saturating_sub(segment);
+                    inner[0] = segment;
                     found(inner);
                     if !keep {
                         let rest = &mut self.rest;

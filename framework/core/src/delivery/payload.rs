@@ -1,7 +1,7 @@
-//! What a schedule moves: blocks, followed one by one, or amounts.
+//! What a schedule moves: blocks, followed one by one, or byte counts.
 
 use crate::delivery::boxes::Layout;
-use crate::delivery::byte_counts::{Amounts, Deal, Portion, Units};
+use crate::delivery::byte_counts::{ByteCounts, Redistribution, Share, Units};
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::exchange::Exchange;
 use crate::delivery::fault::Fault;
@@ -15,7 +15,7 @@ pub enum Proof {
     #[default]
     Blocks,
     /// The bytes for each destination were followed to it.
-    Amounts,
+    ByteCounts,
 }
 
 /// The state of an exchange of either kind.
@@ -24,9 +24,9 @@ pub enum Payload {
     /// Blocks.
     Blocks(Exchange),
     /// Bytes for each destination, in narrow numbers.
-    Amounts(Amounts<u32>),
+    ByteCounts(ByteCounts<u32>),
     /// The same in wide ones, where narrow ones could overflow.
-    LargeAmounts(Amounts<u64>),
+    LargeByteCounts(ByteCounts<u64>),
 }
 
 /// Calls the same method of either kind.
@@ -34,39 +34,43 @@ macro_rules! either {
     ($payload:expr, $kind:ident => $call:expr) => {
         match $payload {
             Payload::Blocks($kind) => $call,
-            Payload::Amounts($kind) => $call,
-            Payload::LargeAmounts($kind) => $call,
+            Payload::ByteCounts($kind) => $call,
+            Payload::LargeByteCounts($kind) => $call,
         }
     };
 }
 
 impl Payload {
-    /// Amounts, as the workload gives them. Nobody can hold more for a node than all have for it together.
-    pub fn amounts(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
+    /// Byte counts, as the workload gives them. Nobody can hold more for a node than all have for it together.
+    pub fn byte_counts(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
         let largest = sizes.as_ref().map_or(units.block_bytes, |s| s.largest()) / units.element_bytes.max(1);
         let most = u128::from(largest) * u128::from(placement.machine_nodes());
         Ok(if most <= u128::from(u32::MAX) {
-            Self::Amounts(Amounts::new(placement, sizes, units)?)
+            Self::ByteCounts(ByteCounts::new(placement, sizes, units)?)
         } else {
-            Self::LargeAmounts(Amounts::new(placement, sizes, units)?)
+            Self::LargeByteCounts(ByteCounts::new(placement, sizes, units)?)
         })
     }
 
-    /// A node deals out all it holds.
-    pub fn deal(&mut self, deal: &Deal<'_>) -> Result<(), Fault> {
+    /// A node redistributes all it holds.
+    pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         match self {
-            Self::Blocks(_) => Err(Fault::OutOfOrder("the schedule deals, but did not say that it moves amounts")),
-            Self::Amounts(amounts) => amounts.deal(deal),
-            Self::LargeAmounts(amounts) => amounts.deal(deal),
+            Self::Blocks(_) => {
+                Err(Fault::OutOfOrder("the schedule redistributes, but did not say that it moves byte counts"))
+            }
+            Self::ByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
+            Self::LargeByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
         }
     }
 
-    /// Carries out one send of amounts; the load that went, if any did.
-    pub fn send_amounts(&mut self, portion: &Portion<'_>) -> Result<Option<u64>, Fault> {
+    /// Carries out one send of byte counts; the load that went, if any did.
+    pub fn send_shares(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
         match self {
-            Self::Blocks(_) => Err(Fault::OutOfOrder("the schedule sends amounts, but did not say that it moves them")),
-            Self::Amounts(amounts) => amounts.send(portion),
-            Self::LargeAmounts(amounts) => amounts.send(portion),
+            Self::Blocks(_) => {
+                Err(Fault::OutOfOrder("the schedule sends byte counts, but did not say that it moves them"))
+            }
+            Self::ByteCounts(byte_counts) => byte_counts.send(share),
+            Self::LargeByteCounts(byte_counts) => byte_counts.send(share),
         }
     }
 
@@ -74,7 +78,7 @@ impl Payload {
     pub fn proof(&self) -> Proof {
         match self {
             Self::Blocks(_) => Proof::Blocks,
-            Self::Amounts(_) | Self::LargeAmounts(_) => Proof::Amounts,
+            Self::ByteCounts(_) | Self::LargeByteCounts(_) => Proof::ByteCounts,
         }
     }
 
@@ -99,8 +103,8 @@ impl Payload {
     }
 
     /// Parts of the unit in which loads are counted.
-    pub fn parts(&self) -> u64 {
-        either!(self, payload => payload.parts())
+    pub fn segments(&self) -> u64 {
+        either!(self, payload => payload.segments())
     }
 
     /// Load that each node of the machine holds.

@@ -5,22 +5,22 @@ use crate::delivery::grid::Grid;
 
 const NOBODY: u32 = u32::MAX;
 
-/// A grid whose nodes run on the machine's. Each node of the machine has one *owner* in the grid, whose blocks are the node's own; the
-/// other nodes of the grid are guests that only pass on blocks of others.
+/// A grid of virtual nodes that run on the machine's physical ones. Each physical node has one *home* in the grid, the virtual node that has its
+/// blocks; the other virtual nodes only pass on blocks of others.
 #[derive(Debug, Clone)]
 pub struct Placement {
     grid: Grid,
     machine_nodes: u64,
-    /// `None` while node i runs on node i and owns its blocks.
+    /// `None` while node i runs on node i and is its home.
     table: Option<Table>,
 }
 
 #[derive(Debug, Clone)]
 struct Table {
-    /// Host of each node of the grid.
-    real: Vec<u32>,
-    /// Owner of each node of the machine.
-    owner: Vec<u32>,
+    /// The physical node of each virtual one.
+    physical: Vec<u32>,
+    /// The home of each physical node.
+    home: Vec<u32>,
 }
 
 impl Placement {
@@ -39,36 +39,38 @@ impl Placement {
         self.machine_nodes
     }
 
-    /// Node `logical` runs on node `real`.
-    pub fn place(&mut self, logical: u64, real: u64, owner: bool) -> Result<(), Fault> {
+    /// Virtual node `virtual_node` runs on physical node `physical`, as its home or not.
+    pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
-        if logical >= nodes || real >= machine_nodes {
+        if virtual_node >= nodes || physical >= machine_nodes {
             return Err(Fault::BadGrid(format!(
-                "node {logical} is placed on node {real}, but the grid has {nodes} nodes and the machine {machine_nodes}"
+                "node {virtual_node} is placed on node {physical}, but the grid has {nodes} nodes and the machine {machine_nodes}"
             )));
         }
         let table = self.table.get_or_insert_with(|| Table {
-            real: vec![NOBODY; nodes as usize],
-            owner: vec![NOBODY; machine_nodes as usize],
+            physical: vec![NOBODY; nodes as usize],
+            home: vec![NOBODY; machine_nodes as usize],
         });
-        let host = &mut table.real[logical as usize];
-        if *host != NOBODY {
-            return Err(Fault::BadGrid(format!("node {logical} is placed twice, on nodes {host} and {real}")));
+        let runs_on = &mut table.physical[virtual_node as usize];
+        if *runs_on != NOBODY {
+            return Err(Fault::BadGrid(format!(
+                "node {virtual_node} is placed twice, on nodes {runs_on} and {physical}"
+            )));
         }
-        *host = real as u32;
-        if owner {
-            let known = &mut table.owner[real as usize];
+        *runs_on = physical as u32;
+        if home {
+            let known = &mut table.home[physical as usize];
             if *known != NOBODY {
                 return Err(Fault::BadGrid(format!(
-                    "node {real} of the machine has two owners, nodes {known} and {logical}"
+                    "node {physical} of the machine is home to two, nodes {known} and {virtual_node}"
                 )));
             }
-            *known = logical as u32;
+            *known = virtual_node as u32;
         }
         Ok(())
     }
 
-    /// Checks that every node has its place and every node of the machine its owner.
+    /// Checks that every node has its place and every node of the machine its home.
     pub fn check(&self) -> Result<(), Fault> {
         let Some(table) = &self.table else {
             if self.grid.nodes() == self.machine_nodes {
@@ -80,11 +82,11 @@ impl Placement {
                 self.machine_nodes
             )));
         };
-        if let Some(logical) = table.real.iter().position(|r| *r == NOBODY) {
-            return Err(Fault::BadGrid(format!("node {logical} is placed nowhere")));
+        if let Some(virtual_node) = table.physical.iter().position(|r| *r == NOBODY) {
+            return Err(Fault::BadGrid(format!("node {virtual_node} is placed nowhere")));
         }
-        if let Some(real) = table.owner.iter().position(|o| *o == NOBODY) {
-            return Err(Fault::BadGrid(format!("node {real} of the machine has no owner")));
+        if let Some(physical) = table.home.iter().position(|o| *o == NOBODY) {
+            return Err(Fault::BadGrid(format!("node {physical} of the machine is home to none")));
         }
         Ok(())
     }
@@ -94,18 +96,18 @@ impl Placement {
         self.table.is_none()
     }
 
-    /// The host of a node of the grid.
-    pub fn real(&self, logical: u64) -> u64 {
-        self.table.as_ref().map_or(logical, |t| u64::from(t.real[logical as usize]))
+    /// The physical node that runs a node of the grid.
+    pub fn physical(&self, virtual_node: u64) -> u64 {
+        self.table.as_ref().map_or(virtual_node, |t| u64::from(t.physical[virtual_node as usize]))
     }
 
-    /// The owner of a node of the machine.
-    pub fn owner(&self, real: u64) -> u64 {
-        self.table.as_ref().map_or(real, |t| u64::from(t.owner[real as usize]))
+    /// The home in the grid of a node of the machine.
+    pub fn home(&self, physical: u64) -> u64 {
+        self.table.as_ref().map_or(physical, |t| u64::from(t.home[physical as usize]))
     }
 
     /// Both numbers of a node of the grid.
-    pub fn locate(&self, logical: u64) -> Place {
-        Place { logical, real: self.real(logical) }
+    pub fn locate(&self, virtual_node: u64) -> Place {
+        Place { virtual_node, physical: self.physical(virtual_node) }
     }
 }

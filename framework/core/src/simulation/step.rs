@@ -1,6 +1,6 @@
 //! One step after resolution: what really moved, and the facts about it that no machine changes.
 
-use crate::delivery::byte_counts::{Deal, Portion};
+use crate::delivery::byte_counts::{Redistribution, Share};
 use crate::delivery::payload::Proof;
 use crate::network::topology::Route;
 
@@ -15,11 +15,11 @@ pub struct Transfer {
     pub route: u32,
     /// Directed links crossed.
     pub hops: u32,
-    /// Blocks when sizes are uniform, bytes otherwise; times the number of parts where blocks are split.
+    /// Blocks when sizes are uniform, bytes otherwise; times the number of segments where blocks are split.
     pub load: u64,
 }
 
-/// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes otherwise; times the number of parts where
+/// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes otherwise; times the number of segments where
 /// blocks are split.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
@@ -85,7 +85,7 @@ impl StepFacts {
 /// A step in which something was sent.
 #[derive(Debug)]
 pub struct Step<'a> {
-    /// What moves: with [`Proof::Amounts`] loads are bytes.
+    /// What moves: with [`Proof::ByteCounts`] loads are bytes.
     pub proof: Proof,
     /// Its number among such steps, from 1.
     pub number: u64,
@@ -97,8 +97,8 @@ pub struct Step<'a> {
     pub transfers: &'a [Transfer],
     /// Ways that transfers refer to.
     pub routes: &'a [Route],
-    /// In how many parts blocks are split; loads are in such parts.
-    pub parts: u64,
+    /// In how many segments blocks are split; loads are in such segments.
+    pub segments: u64,
     /// For each transfer the sum over its links of one over their bandwidths; empty where all links have the machine's.
     pub inverse_bandwidth: &'a [f64],
     /// What no machine changes.
@@ -112,8 +112,8 @@ pub struct Step<'a> {
 pub struct Totals {
     /// How delivery was proved.
     pub proof: Proof,
-    /// In how many parts blocks are split; loads are in such parts.
-    pub parts: u64,
+    /// In how many segments blocks are split; loads are in such segments.
+    pub segments: u64,
     /// Steps in which anything was sent.
     pub steps: u64,
     /// Messages over all steps.
@@ -170,15 +170,15 @@ pub trait Listener {
         let _ = name;
     }
 
-    /// Every node rearranges all it holds; the fullest node holds `most`, in `parts` of blocks.
-    fn rearranged(&mut self, most: u64, parts: u64) {
-        let _ = (most, parts);
+    /// Every node rearranges all it holds; the fullest node holds `most`, in `segments` of blocks.
+    fn rearranged(&mut self, most: u64, segments: u64) {
+        let _ = (most, segments);
     }
 
-    /// A node sends itself a `load`, in `parts` of blocks, in phase number `phase`: no message, but it goes through its buffers. Called
+    /// A node sends itself a `load`, in `segments` of blocks, in phase number `phase`: no message, but it goes through its buffers. Called
     /// before the step that ends after it, if one does.
-    fn local_copy(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
-        let _ = (node, load, parts, phase);
+    fn local_copy(&mut self, node: u32, load: u64, segments: u64, phase: u32) {
+        let _ = (node, load, segments, phase);
     }
 
     /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says so.
@@ -186,14 +186,14 @@ pub trait Listener {
         let _ = sent;
     }
 
-    /// A node has dealt out all it holds. Called, as [`Listener::sent`], only where [`Listener::wants_sends`] says so.
-    fn dealt(&mut self, deal: &Deal<'_>) {
-        let _ = deal;
+    /// A node has redistributed all it holds. Called, as [`Listener::sent`], only where [`Listener::wants_sends`] says so.
+    fn redistributed(&mut self, redistribution: &Redistribution<'_>) {
+        let _ = redistribution;
     }
 
-    /// Amounts were put on their way, these; [`Listener::sent`] is called next. Only where [`Listener::wants_sends`] says so.
-    fn portion(&mut self, portion: &Portion<'_>) {
-        let _ = portion;
+    /// Byte counts were put on their way, these; [`Listener::sent`] is called next. Only where [`Listener::wants_sends`] says so.
+    fn share(&mut self, share: &Share<'_>) {
+        let _ = share;
     }
 
     /// Whether [`StepFacts::max_multiplexed_load`] should be measured.
@@ -216,7 +216,7 @@ pub struct Sent<'a> {
     pub from: crate::delivery::fault::Place,
     /// Receiver.
     pub to: crate::delivery::fault::Place,
-    /// What moves: with [`Proof::Amounts`] loads are bytes and there are no boxes.
+    /// What moves: with [`Proof::ByteCounts`] loads are bytes and there are no boxes.
     pub proof: Proof,
     /// What moved.
     pub boxes: Vec<&'a [u64]>,

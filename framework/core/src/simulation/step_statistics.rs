@@ -2,7 +2,7 @@
 
 use crate::delivery::fault::Fault;
 use crate::network::links::LinkLoad;
-use crate::network::topology::{Topology, Route};
+use crate::network::topology::{Route, Topology};
 use crate::simulation::step::{BandwidthTimes, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -214,7 +214,12 @@ impl StepStatistics {
     }
 
     /// What bandwidths make of the step: two more walks, needed only where they differ.
-    fn bandwidth_times(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<BandwidthTimes, Fault> {
+    fn bandwidth_times(
+        &mut self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+    ) -> Result<BandwidthTimes, Fault> {
         let topology = Arc::clone(&self.topology);
         let simulation = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
             let route = topology.route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| {
@@ -267,7 +272,9 @@ fn route_of<'a>(t: &Transfer, routes: &'a [Route]) -> Option<&'a Route> {
 
 /// Whatever is summed within a step, on a link or at a node, is a part of all its messages.
 fn too_much(step: u64) -> Fault {
-    Fault::Refused(format!("step {step}: its messages, copies among them, add up beyond 2^64 bytes or parts of blocks"))
+    Fault::Refused(format!(
+        "step {step}: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
+    ))
 }
 
 fn bad_route(step: u64, t: &Transfer, source: crate::network::topology::RouteError) -> Fault {

@@ -81,7 +81,7 @@ impl Listener for Watcher {
         self.end_step(longest);
     }
 
-    fn kept(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
+    fn local_copy(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
         self.enter(phase);
         // Whole blocks are in one part; amounts are bytes, in as many parts as a block has of them.
         let bytes = if parts == 1 { load * self.block_bytes } else { load };

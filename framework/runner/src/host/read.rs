@@ -45,9 +45,9 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
 
 /// # Safety
 /// `route` must point to a route whose pointers are null or readable for the counts beside them.
-pub(super) unsafe fn read_route(route: *const SwmRoute, route: &mut Route) -> Result<(), &'static str> {
+pub(super) unsafe fn read_route(raw: *const SwmRoute, route: &mut Route) -> Result<(), &'static str> {
     // SAFETY: the caller promises a route.
-    let Ok(raw) = (unsafe { read_sized(route) }) else {
+    let Ok(raw) = (unsafe { read_sized(raw) }) else {
         return Err("the plugin's route has a `size` below 40: set it to sizeof(SwmRoute)");
     };
     if u64::from(raw.dim_count) > limits::AXES {
@@ -68,19 +68,20 @@ pub(super) unsafe fn read_route(route: *const SwmRoute, route: &mut Route) -> Re
     Ok(())
 }
 
-/// The amounts that a send names: (destination, bytes).
+/// The byte counts that a send names: (destination, bytes).
 ///
 /// # Safety
-/// The send's `amounts` must be null or readable for the count beside it.
-pub(super) unsafe fn read_amounts(send: &SwmSend, amounts: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
-    if send.amount_count > limits::AMOUNTS {
-        return Err("has over 134217728 amounts");
+/// The send's `byte_counts` must be null or readable for the count beside it.
+pub(super) unsafe fn read_byte_counts(send: &SwmSend, byte_counts: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
+    if send.byte_counts_len > limits::BYTE_COUNTS {
+        return Err("has over 134217728 byte counts");
     }
-    if send.amounts.is_null() && send.amount_count > 0 {
-        return Err("has null for its amounts");
+    if send.byte_counts.is_null() && send.byte_counts_len > 0 {
+        return Err("has null for its byte counts");
     }
-    // SAFETY: the caller promises `amount_count` amounts.
-    amounts.extend(unsafe { values(send.amounts, send.amount_count as usize) }.map(|a| (a.destination, a.bytes)));
+    // SAFETY: the caller promises `byte_counts_len` byte counts.
+    byte_counts
+        .extend(unsafe { values(send.byte_counts, send.byte_counts_len as usize) }.map(|a| (a.destination, a.bytes)));
     Ok(())
 }
 

@@ -6,8 +6,8 @@ use crate::plugin::text;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use swapmeet_abi::{SWM_AMOUNTS, SWM_STOPPED, SwmDeal, SwmHost, SwmLayout, SwmSend, SwmStr, read_sized};
-use swapmeet_core::delivery::byte_counts::{Deal, Units};
+use swapmeet_abi::{SWM_BYTE_COUNTS, SWM_STOPPED, SwmHost, SwmLayout, SwmRedistribution, SwmSend, SwmStr, read_sized};
+use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
 use swapmeet_core::delivery::collective::Collective;
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
@@ -30,7 +30,7 @@ pub(super) const TABLE: SwmHost = SwmHost {
     send: Some(send),
     rearrange: Some(rearrange),
     element_bytes: Some(element_bytes),
-    deal: Some(deal),
+    redistribute: Some(redistribute),
     destination: Some(destination),
 };
 
@@ -146,26 +146,28 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     return Err(Fault::BadGrid(format!("it has null for the radices of {} axes", raw.axis_count)));
                 }
                 let radices: SmallVec<[u64; 8]> = values(raw.radices, raw.axis_count as usize).collect();
-                if raw.flags & !SWM_AMOUNTS != 0 {
+                if raw.flags & !SWM_BYTE_COUNTS != 0 {
                     return Err(Fault::BadGrid("it has flags that this swapmeet does not know".to_owned()));
                 }
-                let amounts = (raw.flags & SWM_AMOUNTS != 0).then(|| {
+                let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
                     // Elements are counted: a plan for one block size says nothing about another.
                     host.asked.bytes = true;
                     Units { block_bytes: host.answers.block_bytes, element_bytes: host.answers.element_bytes }
                 });
-                host.simulation.as_mut().map_or(Ok(()), |simulation| simulation.layout(&radices, raw.parts, amounts))
+                host.simulation
+                    .as_mut()
+                    .map_or(Ok(()), |simulation| simulation.layout(&radices, raw.segments, byte_counts))
             })
         })
     }
 }
 
-unsafe extern "C" fn place(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32 {
+unsafe extern "C" fn place(ctx: *mut c_void, virtual_node: u64, physical: u64, home: u32) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.placed = true;
-            host.simulation(|simulation| simulation.place(logical, real, owner != 0))
+            host.simulation(|simulation| simulation.place(virtual_node, physical, home != 0))
         })
     }
 }
@@ -220,25 +222,25 @@ unsafe extern "C" fn element_bytes(ctx: *mut c_void) -> u64 {
     unsafe { with(ctx, 1, |host| host.answers.element_bytes) }
 }
 
-unsafe extern "C" fn deal(ctx: *mut c_void, deal: *const SwmDeal) -> i32 {
+unsafe extern "C" fn redistribute(ctx: *mut c_void, redistribution: *const SwmRedistribution) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.simulation(|simulation| {
-                if deal.is_null() {
-                    return Err(Fault::OutOfOrder("the plugin deals null"));
+                if redistribution.is_null() {
+                    return Err(Fault::OutOfOrder("the plugin redistributes null"));
                 }
-                let Ok(raw) = read_sized(deal) else {
+                let Ok(raw) = read_sized(redistribution) else {
                     return Err(Fault::OutOfOrder(
-                        "the plugin's deal has a `size` below 64: set it to sizeof(SwmDeal)",
+                        "the plugin's redistribution has a `size` below 64: set it to sizeof(SwmRedistribution)",
                     ));
                 };
-                if raw.node_count > limits::AMOUNTS {
-                    return Err(Fault::OutOfOrder("the plugin's deal is for over 134217728 destinations"));
+                if raw.node_count > limits::BYTE_COUNTS {
+                    return Err(Fault::OutOfOrder("the plugin's redistribution is for over 134217728 destinations"));
                 }
                 if !raw.starts.is_aligned() || !raw.firsts.is_aligned() {
                     return Err(Fault::OutOfOrder(
-                        "the plugin's deal has a table at an address that is no multiple of 4",
+                        "the plugin's redistribution has a table at an address that is no multiple of 4",
                     ));
                 }
                 // The plugin promises `node_count` values, and the address suits them.
@@ -246,9 +248,9 @@ unsafe extern "C" fn deal(ctx: *mut c_void, deal: *const SwmDeal) -> i32 {
                     true => &[][..],
                     false => std::slice::from_raw_parts(ptr, raw.node_count as usize),
                 };
-                simulation.deal(&Deal {
+                simulation.redistribute(&Redistribution {
                     node: raw.node,
-                    hands: raw.hands,
+                    buckets: raw.buckets,
                     cycle: raw.cycle,
                     first: raw.first,
                     starts: table(raw.starts),

@@ -1,6 +1,6 @@
 //! What is written down of a rehearsal, and what was set for it.
 
-use swapmeet_abi::SwmAmount;
+use swapmeet_abi::SwmByteCount;
 
 /// What a plugin may ask for.
 #[derive(Debug, Clone, Copy)]
@@ -36,14 +36,14 @@ pub struct RehearsedSend {
     pub is_strict: bool,
     /// Whether sender and receiver may be the same.
     pub is_local: bool,
-    /// Which parts of each block, in order; 0 alone where blocks are whole.
-    pub parts: Vec<u64>,
+    /// Which segments of each block, in order; 0 alone where blocks are whole.
+    pub segments: Vec<u64>,
     /// The way it should go; empty for the topology's own.
     pub route: RehearsedRoute,
-    /// Which hand of what the sender has dealt, in a schedule of amounts.
-    pub hand: Option<u64>,
-    /// The bytes it names, in a schedule of amounts.
-    pub amounts: Vec<SwmAmount>,
+    /// Which bucket of what the sender has redistributed, in a schedule of byte counts.
+    pub bucket: Option<u64>,
+    /// The bytes it names, in a schedule of byte counts.
+    pub byte_counts: Vec<SwmByteCount>,
 }
 
 /// The way a message should go.

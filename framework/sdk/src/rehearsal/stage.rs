@@ -5,8 +5,8 @@ use crate::schedule::Stop;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use swapmeet_abi::{
-    SWM_AXES, SWM_BITS, SWM_COPY, SWM_ERROR, SWM_HAND, SWM_LOCAL, SWM_NAMED, SWM_NODE, SWM_OK, SWM_RANGE, SWM_STRICT,
-    SwmAxis, SwmDeal, SwmHost, SwmLayout, SwmSend, SwmSet, SwmStr,
+    SWM_AXES, SWM_BITS, SWM_BUCKET, SWM_COPY, SWM_ERROR, SWM_LISTED, SWM_LOCAL, SWM_NODE, SWM_OK, SWM_RANGE,
+    SWM_STRICT, SwmAxis, SwmHost, SwmLayout, SwmRedistribution, SwmSend, SwmSet, SwmStr,
 };
 
 /// Where a rehearsal is written down.
@@ -15,7 +15,7 @@ pub(super) struct Stage {
     to: Vec<u64>,
     machine: u64,
     radices: Vec<u64>,
-    parts: u64,
+    segments: u64,
     phase: String,
     all: Rehearsed,
     wrong: Option<String>,
@@ -29,7 +29,7 @@ impl Stage {
             to,
             machine: dims.iter().product(),
             radices: dims,
-            parts: 1,
+            segments: 1,
             phase: String::new(),
             all: Rehearsed::default(),
             wrong: None,
@@ -107,7 +107,7 @@ pub(super) fn host(stage: &RefCell<Stage>) -> SwmHost {
         send: Some(send),
         rearrange: Some(rearrange),
         element_bytes: Some(element_bytes),
-        deal: Some(deal),
+        redistribute: Some(redistribute),
         destination: Some(destination),
     }
 }
@@ -179,7 +179,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
             if layout.axis_count > 0 && !layout.radices.is_null() {
                 stage.radices = std::slice::from_raw_parts(layout.radices, layout.axis_count as usize).to_vec();
             }
-            stage.parts = u64::from(layout.parts).max(1);
+            stage.segments = u64::from(layout.segments).max(1);
             SWM_OK
         })
     }
@@ -189,22 +189,22 @@ unsafe extern "C" fn element_bytes(_: *mut c_void) -> u64 {
     1
 }
 
-/// What comes of a deal is for a host to find out.
-unsafe extern "C" fn deal(_: *mut c_void, _: *const SwmDeal) -> i32 {
+/// What comes of a redistribution is for a host to find out.
+unsafe extern "C" fn redistribute(_: *mut c_void, _: *const SwmRedistribution) -> i32 {
     SWM_OK
 }
 
-unsafe extern "C" fn place(ctx: *mut c_void, logical: u64, real: u64, owner: u32) -> i32 {
+unsafe extern "C" fn place(ctx: *mut c_void, virtual_node: u64, physical: u64, home: u32) -> i32 {
     // SAFETY: as above.
     unsafe {
         on_stage(ctx, |stage| {
             let (grid, machine) = (stage.grid(), stage.machine);
-            if logical >= grid || real >= machine {
+            if virtual_node >= grid || physical >= machine {
                 return stage.refuse(format!(
-                    "node {logical} of a grid of {grid} can't be placed on node {real} of a machine of {machine}"
+                    "node {virtual_node} of a grid of {grid} can't be placed on node {physical} of a machine of {machine}"
                 ));
             }
-            stage.all.placements.push((logical, real, owner != 0));
+            stage.all.placements.push((virtual_node, physical, home != 0));
             SWM_OK
         })
     }
@@ -255,9 +255,9 @@ unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
             }
             let (from, to) = (send.from, send.to);
             let sets = stage.nodes(&send.origins).and_then(|origins| {
-                Ok((origins, stage.nodes(&send.destinations)?, coordinates(&send.parts, stage.parts)?))
+                Ok((origins, stage.nodes(&send.destinations)?, coordinates(&send.segments, stage.segments)?))
             });
-            let (origins, destinations, parts) = match sets {
+            let (origins, destinations, segments) = match sets {
                 Ok(sets) => sets,
                 Err(why) => return stage.refuse(format!("the send from {from} to {to} has a set {why}")),
             };
@@ -270,10 +270,14 @@ unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
                 copies: has(SWM_COPY),
                 is_strict: has(SWM_STRICT),
                 is_local: has(SWM_LOCAL),
-                parts,
+                segments,
                 route: route(send),
-                hand: has(SWM_HAND).then_some(send.hand),
-                amounts: if has(SWM_NAMED) { list(send.amounts, send.amount_count as usize) } else { Vec::new() },
+                bucket: has(SWM_BUCKET).then_some(send.bucket),
+                byte_counts: if has(SWM_LISTED) {
+                    list(send.byte_counts, send.byte_counts_len as usize)
+                } else {
+                    Vec::new()
+                },
             };
             if let Some(step) = stage.all.steps.last_mut() {
                 step.sends.push(written);

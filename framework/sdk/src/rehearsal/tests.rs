@@ -28,7 +28,7 @@ fn products_ranges_and_bits_are_written_out_in_order() {
     let steps = Rehearsal::on("mesh", &[10]).plan(&plan).unwrap();
     let [first, second] = &steps[0].sends[..] else { panic!("{steps:?}") };
     assert_eq!((steps[0].phase.as_str(), &first.destinations[..], first.copies), ("only", &[0, 4, 5, 9][..], true));
-    assert_eq!((&first.parts[..], first.is_local, &second.parts[..]), (&[0, 1][..], false, &[0, 1][..]));
+    assert_eq!((&first.segments[..], first.is_local, &second.segments[..]), (&[0, 1][..], false, &[0, 1][..]));
     assert_eq!((&second.origins[..], second.destinations.len(), second.is_strict), (&[6, 9][..], 10, true));
 }
 
@@ -92,12 +92,12 @@ fn routes_amounts_placements_and_lines_for_the_log_are_written_down() {
         (0..4).try_for_each(|node| schedule.place(node, node / 2, node % 2 == 0))?;
         schedule.step()?;
         schedule.log("a step");
-        schedule.send(&Send::new(0, 2).route(&Route::path(&[1])).amounts(&[Amount { destination: 1, bytes: 8 }]))
+        schedule.send(&Send::new(0, 2).route(&Route::path(&[1])).byte_counts(&[Amount { destination: 1, bytes: 8 }]))
     });
     let all = Rehearsal::on("ring", &[2]).rehearse(&plan).unwrap();
     assert_eq!(all.placements, [(0, 0, true), (1, 0, false), (2, 1, true), (3, 1, false)]);
     assert_eq!(all.log, ["two nodes on each", "a step"]);
     let send = &all.steps[0].sends[0];
     assert_eq!((&send.route.path[..], send.route.signs.len()), (&[1][..], 0));
-    assert_eq!(send.amounts, [Amount { destination: 1, bytes: 8 }]);
+    assert_eq!(send.byte_counts, [Amount { destination: 1, bytes: 8 }]);
 }

@@ -250,10 +250,10 @@ impl<'a> Recorder<'a> {
         self.messages.begin();
         self.load.begin();
         for transfer in step.transfers {
-            let way = (transfer.way as usize).checked_sub(1).and_then(|i| step.ways.get(i));
+            let route = (transfer.route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
             let (messages, load) = (&mut self.messages, &mut self.load);
             // The walk has taken the same route already: it is one.
-            let taken = self.topology.route(u64::from(transfer.from), u64::from(transfer.to), way, &mut |run| {
+            let taken = self.topology.route(u64::from(transfer.from), u64::from(transfer.to), route, &mut |run| {
                 messages.add(run, 1);
                 load.add(run, transfer.load);
             });
@@ -282,7 +282,7 @@ impl Listener for Recorder<'_> {
         }
         if self.phase != Some(step.phase_number) {
             if self.phase.is_none() {
-                self.tell(Told::Parts(step.parts));
+                self.tell(Told::Parts(step.segments));
             }
             self.phase = Some(step.phase_number);
             self.phases += 1;

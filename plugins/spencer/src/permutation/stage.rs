@@ -281,7 +281,7 @@ impl Stage {
         for lane in 0..self.lanes {
             let signs = torus.along(self.axes[lane], by * self.signs[lane] > 0);
             let to = self.along(torus, node, lane, by);
-            schedule.send(&Send::new(node, to).parts(self.lane(parts, lane)).route(&Route::signs(&signs)))?;
+            schedule.send(&Send::new(node, to).segments(self.lane(parts, lane)).route(&Route::signs(&signs)))?;
         }
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Stage {
                 (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis) as u32)).collect();
             let own = self.axes[lane];
             origins[own] = Axis::range(torus.coordinate(lowest, own) as u32, circuit.count as u32);
-            let send = Send::new(from, self.map.image(torus, node)).parts(self.lane(parts, lane));
+            let send = Send::new(from, self.map.image(torus, node)).segments(self.lane(parts, lane));
             schedule.send(&send.origins(Set::product(&origins)).route(&Route::signs(&signs)))?;
         }
         Ok(())

@@ -92,7 +92,7 @@ pub fn run(kind: &str, dims: &[u64]) -> Result<Figures, String> {
         send: Some(send),
         rearrange: Some(rearrange),
         element_bytes: None,
-        deal: None,
+        redistribute: None,
         destination: None,
     };
     // SAFETY: the plugin's table is static, and the structs above outlive the call.

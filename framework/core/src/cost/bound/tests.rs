@@ -4,7 +4,7 @@ use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::Rule;
 use crate::network::topology::parse;
-use crate::simulation::{Task, Simulation};
+use crate::simulation::{Simulation, Task};
 use std::sync::Arc;
 
 fn bound(topology: &str, machine: &str) -> Bound {
@@ -55,7 +55,8 @@ fn odd_sides_are_cut_as_evenly_as_they_can_be() {
 fn a_permutation_is_a_step_at_least_and_fills_the_links() {
     // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
-    let traffic = Traffic { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Traffic::default() };
+    let traffic =
+        Traffic { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Traffic::default() };
     let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
     let bound = lower_bound(topology.as_ref(), &machine, traffic);
     assert_eq!((bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us), (1.0, 8.0, 2.0, 0.0));
@@ -66,8 +67,14 @@ fn a_permutation_is_a_step_at_least_and_fills_the_links() {
 #[test]
 fn a_block_that_may_be_copied_crosses_a_cut_once() {
     let topology = parse("ring:8").unwrap();
-    let traffic =
-        Traffic { sent: 7.0, received: 7.0, across: Across::EachNode(1.0), peers: 7, farthest: 4, ..Traffic::default() };
+    let traffic = Traffic {
+        sent: 7.0,
+        received: 7.0,
+        across: Across::EachNode(1.0),
+        peers: 7,
+        farthest: 4,
+        ..Traffic::default()
+    };
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
     assert_eq!(lower_bound(topology.as_ref(), &machine, traffic).transmission_us, 4.0 / 2.0);
 }
@@ -138,7 +145,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
                 to,
                 origins: NodeSet::All,
                 destinations: NodeSet::Axes(&destinations),
-                parts: Axis::All,
+                segments: Axis::All,
                 strict: true,
                 copy: false,
                 local: false,

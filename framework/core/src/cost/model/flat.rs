@@ -9,7 +9,7 @@
 //! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
 //! [`crate::simulation::Walk::rearrange`] announces is not charged again: it is composing under another name.
 
-use super::{Parts, Price, Evaluator, Scale};
+use super::{Evaluator, Parts, Price, Scale};
 use crate::cost::machine::{Machine, Mode};
 use crate::simulation::step::{Listener, Step};
 use stage::{Clock, Message, Stage};
@@ -83,7 +83,7 @@ impl Listener for Flat {
             return;
         }
         for t in step.transfers {
-            let bytes = self.bytes(t.load, step.parts);
+            let bytes = self.bytes(t.load, step.segments);
             self.stage.add(Message { from: t.from, to: t.to, step: step.number as u32, bytes });
         }
     }

@@ -2,7 +2,7 @@
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
 use super::turns::{Arranger, MOST_CROSSINGS, Room, Turns};
-use super::{Parts, Price, Evaluator, Scale};
+use super::{Evaluator, Parts, Price, Scale};
 use crate::cost::machine::{Machine, Ports};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Step};
@@ -90,7 +90,7 @@ impl Listener for Synchronous {
     fn step(&mut self, step: &Step<'_>) {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
-        let unit_bytes = self.unit_bytes / step.parts as f64;
+        let unit_bytes = self.unit_bytes / step.segments as f64;
         let mut turns = Turns { count: self.turns_at_ports(at_once), arranged: None };
         if self.model.circuits {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);

@@ -18,13 +18,13 @@ pub(super) fn price(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]])
             sends.iter().map(|&(from, to, load)| Transfer { from, to, route: 0, hops: 0, load }).collect();
         let facts = statistics.measure(number, &mut transfers, &[]).unwrap();
         evaluator.step(&Step {
-            proof: Proof::Amounts,
+            proof: Proof::ByteCounts,
             number,
             phase: "",
             phase_number: 1,
             transfers: &transfers,
             routes: &[],
-            parts: 1,
+            segments: 1,
             inverse_bandwidth: statistics.inverse_bandwidth(),
             facts,
             held: &held,

@@ -45,7 +45,7 @@ impl Selection {
         &self.bits
     }
 
-    /// Blocks (or parts of blocks) in it, held by anybody or not.
+    /// Blocks (or segments of blocks) in it, held by anybody or not.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -104,9 +104,9 @@ impl Layout {
         }
     }
 
-    /// Narrows the parts of a selection down to `axis`.
-    pub fn narrow_parts(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
-        self.narrow_field(self.parts.start, axis, out).map_err(|what| format!("is wrong: it {what}"))
+    /// Narrows the segments of a selection down to `axis`.
+    pub fn narrow_segments(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
+        self.narrow_field(self.segments.start, axis, out).map_err(|what| format!("is wrong: it {what}"))
     }
 
     fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
@@ -186,7 +186,7 @@ impl Layout {
             return Cut::Whole;
         }
         out.copy_from_slice(a);
-        let mut part = count;
+        let mut segment = count;
         for &index in &selection.narrowed {
             let f = &self.fields[index];
             let before = self.members(f, out);
@@ -194,9 +194,9 @@ impl Layout {
             for (word, chosen) in out[range.clone()].iter_mut().zip(&selection.bits[range]) {
                 *word &= chosen | !f.mask;
             }
-            part = part / before * self.members(f, out);
+            segment = segment / before * self.members(f, out);
         }
-        Cut::Part(part)
+        Cut::Part(segment)
     }
 }
 

@@ -10,7 +10,7 @@ fn blocks(layout: &Layout, a: &[u64]) -> Blocks {
     let mut all = Blocks::new();
     for o in layout.nodes_of(Side::Origins, a) {
         for d in layout.nodes_of(Side::Destinations, a) {
-            for p in layout.nodes_of(Side::Parts, a) {
+            for p in layout.nodes_of(Side::Segments, a) {
                 all.insert((o, d, p));
             }
         }
@@ -22,9 +22,9 @@ fn blocks(layout: &Layout, a: &[u64]) -> Blocks {
 fn layouts() -> impl Strategy<Value = (Layout, Vec<Vec<u64>>)> {
     let radices =
         prop_oneof![Just(vec![2, 2, 2]), Just(vec![3, 5]), Just(vec![70]), Just(vec![1, 6]), Just(vec![40, 2])];
-    (radices, 1_u32..3).prop_flat_map(|(radices, parts)| {
-        let layout = Layout::new(Grid::new(&radices).unwrap(), true, true, parts);
-        let sum: u64 = 2 * radices.iter().sum::<u64>() + u64::from(parts);
+    (radices, 1_u32..3).prop_flat_map(|(radices, segments)| {
+        let layout = Layout::new(Grid::new(&radices).unwrap(), true, true, segments);
+        let sum: u64 = 2 * radices.iter().sum::<u64>() + u64::from(segments);
         let made = layout.clone();
         let a_box = prop::collection::vec(prop::bool::weighted(0.4), sum as usize).prop_map(move |coins| {
             let mut bits = made.full().to_vec();

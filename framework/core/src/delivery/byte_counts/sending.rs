@@ -1,26 +1,26 @@
-//! Sends of amounts: a hand, all for some destinations, or so many bytes for each.
+//! Sends of byte counts: a bucket, all for some destinations, or so many bytes for each.
 
-use super::dealing::UNSENT;
-use super::{Amounts, Cell, Portion, What, place};
+use super::redistributing::UNSENT;
+use super::{ByteCounts, Cell, Share, What, place};
 use crate::delivery::boxes::{Axis, NodeSet, Side};
 use crate::delivery::fault::Fault;
 
-impl<T: Cell> Amounts<T> {
+impl<T: Cell> ByteCounts<T> {
     /// Carries out one send and returns the bytes that went, `None` if nothing did.
-    pub fn send(&mut self, portion: &Portion<'_>) -> Result<Option<u64>, Fault> {
-        let (from, to) = (portion.from, portion.to);
+    pub fn send(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
+        let (from, to) = (share.from, share.to);
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= self.nodes as u64 {
                 return Err(Fault::UnknownNode { step: self.step, role, node, last: self.nodes as u64 - 1 });
             }
         }
-        if from == to && !portion.local {
+        if from == to && !share.local {
             return Err(Fault::SentToItself { step: self.step, node: place(from) });
         }
-        let elements = match portion.what {
-            What::Hand(hand) => self.send_hand(from, to, hand)?,
+        let elements = match share.what {
+            What::Bucket(bucket) => self.send_hand(from, to, bucket)?,
             What::For(set) => self.send_all_for(from, to, set)?,
-            What::Named(amounts) => self.send_named(from, to, amounts)?,
+            What::Listed(byte_counts) => self.send_named(from, to, byte_counts)?,
         };
         let bytes = elements * self.units.element_bytes;
         self.held[from as usize] -= bytes;
@@ -29,26 +29,28 @@ impl<T: Cell> Amounts<T> {
         Ok((elements > 0).then_some(bytes))
     }
 
-    fn send_hand(&mut self, from: u64, to: u64, hand: u64) -> Result<u64, Fault> {
+    fn send_hand(&mut self, from: u64, to: u64, bucket: u64) -> Result<u64, Fault> {
         let step = self.step;
         let bad = |what: String| Fault::BadPortion { step, from, to, what };
-        let Some(dealt) = &mut self.dealt[from as usize] else {
-            return Err(bad(format!("is hand {hand} of a deal, but node {from} has dealt nothing")));
+        let Some(redistributed) = &mut self.redistributed[from as usize] else {
+            return Err(bad(format!(
+                "is bucket {bucket} of a redistribution, but node {from} has redistributed nothing"
+            )));
         };
-        let hands = dealt.sizes.len();
-        let Some(receiver) = usize::try_from(hand).ok().and_then(|h| dealt.receivers.get_mut(h)) else {
-            return Err(bad(format!("is hand {hand}, but node {from} dealt hands 0 to {}", hands - 1)));
+        let buckets = redistributed.sizes.len();
+        let Some(receiver) = usize::try_from(bucket).ok().and_then(|h| redistributed.receivers.get_mut(h)) else {
+            return Err(bad(format!("is bucket {bucket}, but node {from} redistributed buckets 0 to {}", buckets - 1)));
         };
         if *receiver != UNSENT {
-            return Err(bad(format!("is hand {hand}, which node {from} has sent already")));
+            return Err(bad(format!("is bucket {bucket}, which node {from} has sent already")));
         }
         *receiver = to as u32;
-        dealt.steps[hand as usize] = u32::try_from(step).unwrap_or(u32::MAX);
+        redistributed.steps[bucket as usize] = u32::try_from(step).unwrap_or(u32::MAX);
         if self.unsettled == 0 {
             self.unsettled_since = step;
         }
         self.unsettled += 1;
-        Ok(dealt.sizes[hand as usize])
+        Ok(redistributed.sizes[bucket as usize])
     }
 
     fn send_all_for(&mut self, from: u64, to: u64, set: NodeSet<'_>) -> Result<u64, Fault> {
@@ -60,10 +62,10 @@ impl<T: Cell> Amounts<T> {
         let held = &mut self.holdings[from as usize];
         let mut sum = 0;
         let mut take = |destination: usize| {
-            let amount: u64 = std::mem::take(&mut held[destination]).into();
-            if amount > 0 {
-                sum += amount;
-                self.arriving.push((to as u32, destination as u32, amount));
+            let byte_count: u64 = std::mem::take(&mut held[destination]).into();
+            if byte_count > 0 {
+                sum += byte_count;
+                self.arriving.push((to as u32, destination as u32, byte_count));
             }
         };
         match set {
@@ -80,13 +82,13 @@ impl<T: Cell> Amounts<T> {
         Ok(sum)
     }
 
-    fn send_named(&mut self, from: u64, to: u64, amounts: &[(u64, u64)]) -> Result<u64, Fault> {
+    fn send_named(&mut self, from: u64, to: u64, byte_counts: &[(u64, u64)]) -> Result<u64, Fault> {
         self.settle(self.step)?;
         self.write_down(from as usize)?;
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
         let bad = |what: String| Fault::BadPortion { step, from, to, what };
         let mut sum = 0;
-        for &(destination, bytes) in amounts {
+        for &(destination, bytes) in byte_counts {
             if destination >= nodes {
                 return Err(bad(format!("names bytes for node {destination}, the last node is {}", nodes - 1)));
             }

@@ -16,25 +16,25 @@ impl BlockSizes for Table {
     }
 }
 
-fn amounts(table: Vec<Vec<u64>>, element_bytes: u64) -> Result<Amounts<u32>, Fault> {
+fn byte_counts(table: Vec<Vec<u64>>, element_bytes: u64) -> Result<ByteCounts<u32>, Fault> {
     let nodes = table.len() as u64;
     let placement = Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
-    Amounts::new(placement, Some(Arc::new(Table(table))), Units { block_bytes: 0, element_bytes })
+    ByteCounts::new(placement, Some(Arc::new(Table(table))), Units { block_bytes: 0, element_bytes })
 }
 
-fn uniform(nodes: u64, bytes: u64) -> Amounts<u32> {
-    amounts(vec![vec![bytes; nodes as usize]; nodes as usize], 1).unwrap()
+fn uniform(nodes: u64, bytes: u64) -> ByteCounts<u32> {
+    byte_counts(vec![vec![bytes; nodes as usize]; nodes as usize], 1).unwrap()
 }
 
-fn deal(node: u64, hands: u64) -> Deal<'static> {
-    Deal { node, hands, cycle: hands, first: 0, starts: &[], firsts: &[] }
+fn redistribute(node: u64, buckets: u64) -> Redistribution<'static> {
+    Redistribution { node, buckets, cycle: buckets, first: 0, starts: &[], firsts: &[] }
 }
 
-fn portion(from: u64, to: u64, what: What<'_>) -> Portion<'_> {
-    Portion { from, to, local: true, what }
+fn share(from: u64, to: u64, what: What<'_>) -> Share<'_> {
+    Share { from, to, local: true, what }
 }
 
-fn step<T: Cell>(x: &mut Amounts<T>, sends: &[Portion<'_>]) -> Result<(), Fault> {
+fn step<T: Cell>(x: &mut ByteCounts<T>, sends: &[Share<'_>]) -> Result<(), Fault> {
     x.begin_step();
     for send in sends {
         x.send(send)?;
@@ -47,10 +47,10 @@ fn message<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
 }
 
 /// Everyone sends everyone its own.
-fn finish(x: &mut Amounts<u32>, nodes: u64) -> Result<(), Fault> {
+fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
     for distance in 1..nodes {
         let to = |from| (from + distance) % nodes;
-        let sends: Vec<_> = (0..nodes).map(|from| portion(from, to(from), What::For(NodeSet::One(to(from))))).collect();
+        let sends: Vec<_> = (0..nodes).map(|from| share(from, to(from), What::For(NodeSet::One(to(from))))).collect();
         step(x, &sends)?;
     }
     x.verify()
@@ -58,34 +58,34 @@ fn finish(x: &mut Amounts<u32>, nodes: u64) -> Result<(), Fault> {
 
 #[test]
 fn what_is_dealt_is_where_it_was_dealt_to() {
-    // node 0 has 5 elements for node 2 and deals them to three hands: 2, 2, 1
-    let mut x = amounts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
-    x.deal(&deal(0, 3)).unwrap();
+    // node 0 has 5 elements for node 2 and redistributes them to three buckets: 2, 2, 1
+    let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
+    x.redistribute(&redistribute(0, 3)).unwrap();
     x.begin_step();
-    let loads: Vec<_> = (0..3).map(|h| x.send(&portion(0, h, What::Hand(h))).unwrap()).collect();
+    let loads: Vec<_> = (0..3).map(|h| x.send(&share(0, h, What::Bucket(h))).unwrap()).collect();
     assert_eq!(loads, [Some(2), Some(2), Some(1)]);
     x.end_step(true).unwrap();
     assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 2));
-    step(&mut x, &[portion(0, 2, What::For(NodeSet::All)), portion(1, 2, What::Named(&[(2, 2)]))]).unwrap();
+    step(&mut x, &[share(0, 2, What::For(NodeSet::All)), share(1, 2, What::Listed(&[(2, 2)]))]).unwrap();
     x.verify().unwrap();
 }
 
 #[test]
 fn a_hand_without_elements_is_no_message() {
-    let mut x = amounts(vec![vec![0, 1], vec![0, 0]], 1).unwrap();
-    x.deal(&deal(0, 2)).unwrap();
+    let mut x = byte_counts(vec![vec![0, 1], vec![0, 0]], 1).unwrap();
+    x.redistribute(&redistribute(0, 2)).unwrap();
     x.begin_step();
-    assert_eq!(x.send(&portion(0, 1, What::Hand(0))).unwrap(), Some(1));
-    assert_eq!(x.send(&portion(0, 1, What::Hand(1))).unwrap(), None);
+    assert_eq!(x.send(&share(0, 1, What::Bucket(0))).unwrap(), Some(1));
+    assert_eq!(x.send(&share(0, 1, What::Bucket(1))).unwrap(), None);
     x.end_step(true).unwrap();
     x.verify().unwrap();
 }
 
 #[test]
 fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
-    let mut x = amounts(vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]], 1).unwrap();
-    x.deal(&deal(0, 1)).unwrap();
-    let too_early = step(&mut x, &[portion(0, 1, What::Hand(0)), portion(1, 2, What::Named(&[(2, 4)]))]);
+    let mut x = byte_counts(vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]], 1).unwrap();
+    x.redistribute(&redistribute(0, 1)).unwrap();
+    let too_early = step(&mut x, &[share(0, 1, What::Bucket(0)), share(1, 2, What::Listed(&[(2, 4)]))]);
     assert_eq!(
         message(too_early),
         "step 1: what node 1 sends node 2 names 4 bytes for node 2, but node 1 holds only 0"
@@ -95,12 +95,12 @@ fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
 #[test]
 fn hands_may_be_sent_in_different_steps_and_dealt_again_in_between() {
     let mut x = uniform(3, 6);
-    x.deal(&deal(0, 2)).unwrap();
-    step(&mut x, &[portion(0, 1, What::Hand(0))]).unwrap();
-    // half of what node 0 dealt is here, and is dealt on with node 1's own
-    x.deal(&deal(1, 3)).unwrap();
-    step(&mut x, &[portion(1, 0, What::Hand(0)), portion(1, 1, What::Hand(1)), portion(1, 2, What::Hand(2))]).unwrap();
-    step(&mut x, &[portion(0, 2, What::Hand(1))]).unwrap();
+    x.redistribute(&redistribute(0, 2)).unwrap();
+    step(&mut x, &[share(0, 1, What::Bucket(0))]).unwrap();
+    // half of what node 0 redistributed is here, and is redistributed on with node 1's own
+    x.redistribute(&redistribute(1, 3)).unwrap();
+    step(&mut x, &[share(1, 0, What::Bucket(0)), share(1, 1, What::Bucket(1)), share(1, 2, What::Bucket(2))]).unwrap();
+    step(&mut x, &[share(0, 2, What::Bucket(1))]).unwrap();
     assert_eq!(x.held(), [9, 9, 36]);
     finish(&mut x, 3).unwrap();
     assert_eq!(x.held(), [18, 18, 18]);
@@ -109,40 +109,43 @@ fn hands_may_be_sent_in_different_steps_and_dealt_again_in_between() {
 #[test]
 fn what_is_not_at_its_destination_is_named() {
     let mut x = uniform(3, 2);
-    step(&mut x, &[portion(0, 1, What::For(NodeSet::All))]).unwrap();
+    step(&mut x, &[share(0, 1, What::For(NodeSet::All))]).unwrap();
     assert_eq!(
         message(x.verify()),
         "after step 1: node 1 still has 4 bytes for node 0; 12 bytes in all are not at their destination, at 2 nodes"
     );
     let mut x = uniform(2, 1);
-    x.deal(&deal(1, 2)).unwrap();
-    step(&mut x, &[portion(1, 0, What::Hand(0))]).unwrap();
-    assert_eq!(message(x.verify()), "after step 1: node 1 has not sent hand 1 of what it dealt");
+    x.redistribute(&redistribute(1, 2)).unwrap();
+    step(&mut x, &[share(1, 0, What::Bucket(0))]).unwrap();
+    assert_eq!(message(x.verify()), "after step 1: node 1 has not sent bucket 1 of what it redistributed");
 }
 
 #[test]
 fn deals_that_make_no_sense_are_refused() {
-    let refused = |deal: &Deal<'_>| message(uniform(3, 2).deal(deal));
-    assert_eq!(refused(&deal(3, 2)), "after step 0: node 3 is unknown, the schedule's grid has nodes 0 to 2");
-    assert_eq!(refused(&deal(0, 0)), "after step 0: node 0 deals with 0 hands, expected 1 to 65536");
+    let refused = |redistribution: &Redistribution<'_>| message(uniform(3, 2).redistribute(redistribution));
+    assert_eq!(refused(&redistribute(3, 2)), "after step 0: node 3 is unknown, the schedule's grid has nodes 0 to 2");
+    assert_eq!(refused(&redistribute(0, 0)), "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536");
     assert_eq!(
-        refused(&Deal { cycle: 0, ..deal(0, 2) }),
-        "after step 0: node 0 deals with 0 cards a cycle, expected 1 to 2147483648"
+        refused(&Redistribution { cycle: 0, ..redistribute(0, 2) }),
+        "after step 0: node 0 redistributes with 0 cards a cycle, expected 1 to 2147483648"
     );
-    assert_eq!(refused(&Deal { first: 2, ..deal(0, 2) }), "after step 0: node 0 begins with hand 2 of 2");
     assert_eq!(
-        refused(&Deal { starts: &[0, 1], ..deal(0, 2) }),
+        refused(&Redistribution { first: 2, ..redistribute(0, 2) }),
+        "after step 0: node 0 begins with bucket 2 of 2"
+    );
+    assert_eq!(
+        refused(&Redistribution { starts: &[0, 1], ..redistribute(0, 2) }),
         "after step 0: node 0 has 2 starts, expected one for each of 3 nodes"
     );
     assert_eq!(
-        refused(&Deal { firsts: &[0, 1, 7], ..deal(0, 2) }),
+        refused(&Redistribution { firsts: &[0, 1, 7], ..redistribute(0, 2) }),
         "after step 0: node 0 has 7 in its firsts for destination 2, expected below 2"
     );
     let mut x = uniform(3, 2);
-    x.deal(&deal(0, 2)).unwrap();
+    x.redistribute(&redistribute(0, 2)).unwrap();
     assert_eq!(
-        message(x.deal(&deal(0, 2))),
-        "after step 0: node 0 deals again, but has not sent hand 0 of its last deal"
+        message(x.redistribute(&redistribute(0, 2))),
+        "after step 0: node 0 redistributes again, but has not sent bucket 0 of its last redistribution"
     );
 }
 
@@ -150,51 +153,51 @@ fn deals_that_make_no_sense_are_refused() {
 fn sends_that_make_no_sense_are_refused() {
     let refused = |what| {
         let mut x = uniform(3, 2);
-        x.deal(&deal(0, 2)).unwrap();
+        x.redistribute(&redistribute(0, 2)).unwrap();
         x.begin_step();
-        x.send(&portion(0, 1, What::Hand(0))).unwrap();
+        x.send(&share(0, 1, What::Bucket(0))).unwrap();
         message(x.send(&what))
     };
     assert_eq!(
-        refused(portion(0, 1, What::Hand(0))),
-        "step 1: what node 0 sends node 1 is hand 0, which node 0 has sent already"
+        refused(share(0, 1, What::Bucket(0))),
+        "step 1: what node 0 sends node 1 is bucket 0, which node 0 has sent already"
     );
     assert_eq!(
-        refused(portion(0, 1, What::Hand(2))),
-        "step 1: what node 0 sends node 1 is hand 2, but node 0 dealt hands 0 to 1"
+        refused(share(0, 1, What::Bucket(2))),
+        "step 1: what node 0 sends node 1 is bucket 2, but node 0 redistributed buckets 0 to 1"
     );
     assert_eq!(
-        refused(portion(1, 0, What::Hand(0))),
-        "step 1: what node 1 sends node 0 is hand 0 of a deal, but node 1 has dealt nothing"
+        refused(share(1, 0, What::Bucket(0))),
+        "step 1: what node 1 sends node 0 is bucket 0 of a redistribution, but node 1 has redistributed nothing"
     );
     assert_eq!(
-        refused(portion(1, 0, What::Named(&[(3, 1)]))),
+        refused(share(1, 0, What::Listed(&[(3, 1)]))),
         "step 1: what node 1 sends node 0 names bytes for node 3, the last node is 2"
     );
     assert_eq!(
-        refused(portion(1, 0, What::For(NodeSet::One(9)))),
+        refused(share(1, 0, What::For(NodeSet::One(9)))),
         "step 1: in the send from 1 to 0, the set of destinations names node 9 of a grid of 3 nodes"
     );
     assert_eq!(
-        refused(portion(1, 5, What::For(NodeSet::All))),
+        refused(share(1, 5, What::For(NodeSet::All))),
         "step 1: receiver 5 is unknown, the schedule's grid has nodes 0 to 2"
     );
     assert_eq!(
-        refused(Portion { local: false, ..portion(1, 1, What::For(NodeSet::All)) }),
+        refused(Share { local: false, ..share(1, 1, What::For(NodeSet::All)) }),
         "step 1: node 1 sends to itself, which is no message (mark a local copy as such)"
     );
 }
 
 #[test]
 fn only_whole_elements_are_dealt_and_named() {
-    let mut x = amounts(vec![vec![8, 12], vec![8, 8]], 8).unwrap();
+    let mut x = byte_counts(vec![vec![8, 12], vec![8, 8]], 8).unwrap();
     assert_eq!(
-        message(x.deal(&deal(0, 2))),
-        "node 0 has 12 bytes for node 1, which is no multiple of the element of 8 bytes that is dealt out"
+        message(x.redistribute(&redistribute(0, 2))),
+        "node 0 has 12 bytes for node 1, which is no multiple of the element of 8 bytes that is redistributed"
     );
     x.begin_step();
     assert_eq!(
-        message(x.send(&portion(1, 0, What::Named(&[(0, 7)])))),
+        message(x.send(&share(1, 0, What::Listed(&[(0, 7)])))),
         "step 1: what node 1 sends node 0 names 7 bytes for node 0, expected a multiple of 8"
     );
 }
@@ -203,11 +206,11 @@ fn only_whole_elements_are_dealt_and_named() {
 fn what_would_not_fit_is_refused() {
     let placement = |nodes| Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
     let new = |nodes, block_bytes| {
-        Amounts::<u64>::new(placement(nodes), None, Units { block_bytes, element_bytes: 1 }).map(|_| ())
+        ByteCounts::<u64>::new(placement(nodes), None, Units { block_bytes, element_bytes: 1 }).map(|_| ())
     };
     assert_eq!(
         message(new(40_000, 1)),
-        "amounts for each of 40000 destinations at 40000 nodes would take 11 GiB, at most 8 may"
+        "byte counts for each of 40000 destinations at 40000 nodes would take 11 GiB, at most 8 may"
     );
     assert_eq!(
         message(new(1 << 10, 1 << 43)),
@@ -216,20 +219,20 @@ fn what_would_not_fit_is_refused() {
 }
 
 proptest! {
-    /// Any deals, in any order, then a direct exchange: every byte arrives, and nobody's load is ever wrong.
+    /// Any redistributions, in any order, then a direct exchange: every byte arrives, and nobody's load is ever wrong.
     #[test]
     fn whatever_is_dealt_to_whom_arrives(
         sizes in prop::collection::vec(0_u64..30, 25),
-        deals in prop::collection::vec((0_u64..5, 1_u64..7, 1_u64..9, any::<u32>(), any::<[u64; 6]>()), 0..8),
+        redistributes in prop::collection::vec((0_u64..5, 1_u64..7, 1_u64..9, any::<u32>(), any::<[u64; 6]>()), 0..8),
     ) {
         let table: Vec<Vec<u64>> = sizes.chunks(5).map(<[u64]>::to_vec).collect();
         let columns: Vec<u64> = (0..5).map(|j| table.iter().map(|row| row[j]).sum()).collect();
-        let mut x = amounts(table, 1).unwrap();
-        for (node, hands, cycle, seed, to) in deals {
+        let mut x = byte_counts(table, 1).unwrap();
+        for (node, buckets, cycle, seed, to) in redistributes {
             let starts: Vec<u32> = (0..5).map(|d| seed.rotate_left(d) % cycle as u32).collect();
-            x.deal(&Deal { node, hands, cycle, first: u64::from(seed) % hands, starts: &starts, firsts: &[] }).unwrap();
-            // two steps, so that hands of one deal arrive at different times
-            let sends: Vec<_> = (0..hands).map(|h| portion(node, to[h as usize] % 5, What::Hand(h))).collect();
+            x.redistribute(&Redistribution { node, buckets, cycle, first: u64::from(seed) % buckets, starts: &starts, firsts: &[] }).unwrap();
+            // two steps, so that buckets of one redistribution arrive at different times
+            let sends: Vec<_> = (0..buckets).map(|h| share(node, to[h as usize] % 5, What::Bucket(h))).collect();
             let (now, later) = sends.split_at(sends.len() / 2);
             step(&mut x, now).unwrap();
             step(&mut x, later).unwrap();
@@ -239,7 +242,7 @@ proptest! {
         prop_assert_eq!(x.held(), &columns[..]);
     }
 
-    /// All deal at once; some send some hands late, or to others, with sends of plain bytes in between.
+    /// All redistribute at once; some send some buckets late, or to others, with sends of plain bytes in between.
     #[test]
     fn hands_held_back_arrive_when_they_are_sent(
         sizes in prop::collection::vec(0_u64..30, 25),
@@ -249,19 +252,19 @@ proptest! {
     ) {
         let table: Vec<Vec<u64>> = sizes.chunks(5).map(<[u64]>::to_vec).collect();
         let columns: Vec<u64> = (0..5).map(|j| table.iter().map(|row| row[j]).sum()).collect();
-        let mut x = amounts(table, 1).unwrap();
+        let mut x = byte_counts(table, 1).unwrap();
         for node in 0..5 {
-            x.deal(&Deal { cycle, first: node, ..deal(node, 5) }).unwrap();
+            x.redistribute(&Redistribution { cycle, first: node, ..redistribute(node, 5) }).unwrap();
         }
         for round in [0..4, 4..5, 5..6] {
             let mut sends = Vec::new();
             for (i, _) in late.iter().enumerate().filter(|(_, late)| round.contains(*late)) {
-                let (from, hand) = (i as u64 / 5, i as u64 % 5);
-                let to = astray.iter().find(|(at, _)| at == &i).map_or(hand, |(_, to)| *to);
-                sends.push(portion(from, to, What::Hand(hand)));
+                let (from, bucket) = (i as u64 / 5, i as u64 % 5);
+                let to = astray.iter().find(|(at, _)| at == &i).map_or(bucket, |(_, to)| *to);
+                sends.push(share(from, to, What::Bucket(bucket)));
             }
             step(&mut x, &sends).unwrap();
-            step(&mut x, &[portion(1, 2, What::For(NodeSet::One(2))), portion(2, 1, What::For(NodeSet::One(1)))]).unwrap();
+            step(&mut x, &[share(1, 2, What::For(NodeSet::One(2))), share(2, 1, What::For(NodeSet::One(1)))]).unwrap();
         }
         finish(&mut x, 5).unwrap();
         prop_assert_eq!(x.held(), &columns[..]);

@@ -4,10 +4,10 @@ use super::*;
 use crate::delivery::grid::Grid;
 use proptest::prelude::*;
 
-fn exchange(collective: Collective, radices: &[u64], parts: u32) -> Exchange {
+fn exchange(collective: Collective, radices: &[u64], segments: u32) -> Exchange {
     let grid = Grid::new(radices).unwrap();
     let nodes = grid.nodes();
-    Exchange::new(collective, Placement::new(grid, nodes), parts, None).unwrap()
+    Exchange::new(collective, Placement::new(grid, nodes), segments, None).unwrap()
 }
 
 fn rule<'a>(from: u64, to: u64) -> Rule<'a> {
@@ -16,7 +16,7 @@ fn rule<'a>(from: u64, to: u64) -> Rule<'a> {
         to,
         origins: NodeSet::All,
         destinations: NodeSet::All,
-        parts: Axis::All,
+        segments: Axis::All,
         strict: false,
         copy: false,
         local: false,
@@ -149,13 +149,13 @@ fn a_rule_that_selects_nothing_sends_nothing() {
 
 #[test]
 fn guests_pass_on_what_others_own() {
-    // Nodes 0 and 1 of the machine; node 2 of the grid is a guest on node 0.
+    // Nodes 0 and 1 of the machine; virtual node 2 runs on node 0, too.
     let mut placement = Placement::new(Grid::new(&[3]).unwrap(), 2);
-    for (logical, real, owner) in [(0, 0, true), (1, 1, true), (2, 0, false)] {
-        placement.place(logical, real, owner).unwrap();
+    for (virtual_node, physical, home) in [(0, 0, true), (1, 1, true), (2, 0, false)] {
+        placement.place(virtual_node, physical, home).unwrap();
     }
     let mut x = Exchange::new(Collective::AllToAll, placement, 1, None).unwrap();
-    step(&mut x, &[rule(0, 2)]).unwrap(); // all that node 0 has goes to the guest: a local copy
+    step(&mut x, &[rule(0, 2)]).unwrap(); // all that node 0 has goes to virtual node 2: a local copy
     assert_eq!(x.held(), [2, 2]);
     assert_eq!(
         message(x.verify()),
@@ -181,7 +181,7 @@ fn placements_that_leave_somebody_out_are_refused() {
     );
     assert_eq!(
         p.place(1, 0, true).unwrap_err().to_string(),
-        "the schedule's grid: node 0 of the machine has two owners, nodes 0 and 1"
+        "the schedule's grid: node 0 of the machine is home to two, nodes 0 and 1"
     );
     assert_eq!(
         p.place(3, 0, true).unwrap_err().to_string(),
@@ -189,7 +189,7 @@ fn placements_that_leave_somebody_out_are_refused() {
     );
     assert_eq!(text(p.clone()), "the schedule's grid: node 2 is placed nowhere");
     p.place(2, 0, false).unwrap();
-    assert_eq!(text(p), "the schedule's grid: node 1 of the machine has no owner");
+    assert_eq!(text(p), "the schedule's grid: node 1 of the machine is home to none");
 }
 
 #[test]
@@ -209,19 +209,19 @@ fn a_broadcast_may_waste_but_must_reach_everyone() {
 
 #[test]
 fn parts_of_blocks_travel_apart() {
-    let part = |k, from, to| Rule {
+    let segment = |k, from, to| Rule {
         copy: true,
-        parts: Axis::Range { first: k, stride: 1, count: 1 },
+        segments: Axis::Range { first: k, stride: 1, count: 1 },
         strict: true,
         ..rule(from, to)
     };
     let mut x = exchange(Collective::Broadcast { root: 0 }, &[2], 2);
-    step(&mut x, &[part(1, 0, 1)]).unwrap();
+    step(&mut x, &[segment(1, 0, 1)]).unwrap();
     assert_eq!(
         message(x.verify()),
-        "after step 1: part 0 of the root's block was never delivered to node 1 (it is at node 0); 1 block in all are missing, at 1 node"
+        "after step 1: segment 0 of the root's block was never delivered to node 1 (it is at node 0); 1 block in all are missing, at 1 node"
     );
-    step(&mut x, &[part(0, 0, 1)]).unwrap();
+    step(&mut x, &[segment(0, 0, 1)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
 }
 
@@ -293,15 +293,15 @@ impl BlockSizes for Huge {
 
 #[test]
 fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
-    let with = |parts| {
+    let with = |segments| {
         let grid = Grid::new(&[3]).unwrap();
-        Exchange::new(Collective::AllToAll, Placement::new(grid, 3), parts, Some(Arc::new(Huge)))
+        Exchange::new(Collective::AllToAll, Placement::new(grid, 3), segments, Some(Arc::new(Huge)))
     };
     assert!(with(1).is_ok(), "9 blocks of 2^59");
-    for parts in [2, 4096] {
+    for segments in [2, 4096] {
         assert_eq!(
-            with(parts).unwrap_err().to_string(),
-            format!("its blocks, in {parts} parts each, add up beyond 2^63")
+            with(segments).unwrap_err().to_string(),
+            format!("its blocks, in {segments} segments each, add up beyond 2^63")
         );
     }
 }
@@ -313,12 +313,12 @@ proptest! {
     #[test]
     fn nobody_holds_more_than_exists(
         broadcast in any::<bool>(),
-        parts in 1_u32..4,
+        segments in 1_u32..4,
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::Broadcast { root: 3 } } else { Collective::AllGather };
-        let exists = u64::from(parts) * if broadcast { 1 } else { 8 };
-        let mut x = exchange(collective, &[8], parts);
+        let exists = u64::from(segments) * if broadcast { 1 } else { 8 };
+        let mut x = exchange(collective, &[8], segments);
         let mut peak = x.held().iter().copied().max().unwrap_or(0);
         for sends in steps {
             x.begin_step();
@@ -326,9 +326,9 @@ proptest! {
             for (from, distance, first, count, all) in sends {
                 let axes = [Axis::Range { first: first as u32, stride: 1, count }];
                 let origins = if all || broadcast { NodeSet::All } else { NodeSet::Axes(&axes) };
-                let part = Axis::Range { first: first as u32 % parts, stride: 1, count: 1 };
-                let parts = if all { Axis::All } else { part };
-                let send = Rule { origins, parts, copy: true, ..rule(from, (from + distance) % 8) };
+                let segment = Axis::Range { first: first as u32 % segments, stride: 1, count: 1 };
+                let segments = if all { Axis::All } else { segment };
+                let send = Rule { origins, segments, copy: true, ..rule(from, (from + distance) % 8) };
                 anything |= x.send(&send).unwrap().is_some();
             }
             x.end_step(anything).unwrap();

@@ -8,7 +8,7 @@
 //! Links count as hops, those between a node and its switch too. Up-links are numbered before down-links, boundary by boundary from the nodes on: within a
 //! boundary by the switch (or node) below and the digit taken.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Route, asked_for};
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
 use crate::limits;
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;

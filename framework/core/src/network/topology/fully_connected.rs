@@ -1,6 +1,6 @@
 //! A link from every node to every other.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Route, asked_for};
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! link each way. Routes are shortest in hops; where several are, each node takes the neighbour of the lowest number. A table says which, so that a graph is small: two bytes a
 //! pair of nodes.
 
-use super::{Bisection, Plane, Read, RouteError, Run, Topology, Route, asked_for};
+use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::collections::VecDeque;
 use std::sync::Arc;

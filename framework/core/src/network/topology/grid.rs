@@ -4,7 +4,7 @@
 //! `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not all are there in a mesh. In a torus, a dimension of 2 has two links
 //! each way between its two nodes, and a dimension of 1 has none.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Route, walk_path};
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, walk_path};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -93,9 +93,8 @@ impl GridNet {
     fn check(&self, route: &Route) -> Result<(), RouteError> {
         let dims = self.dims.len();
         if !route.signs.is_empty() && (route.signs.len() != dims || route.signs.iter().any(|s| !(-1..=1).contains(s))) {
-            return Err(
-                self.malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", route.signs))
-            );
+            return Err(self
+                .malformed(&format!("a sign -1, 0 or 1 for each of {dims} dimensions"), format!("{:?}", route.signs)));
         }
         let order = &route.order;
         let twice = |i: usize| order[..i].contains(&order[i]);

@@ -1,6 +1,6 @@
 //! Hypercubes: nodes whose numbers differ in one bit are linked.
 
-use super::{Bisection, Plane, RouteError, Run, Topology, Route, asked_for};
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 

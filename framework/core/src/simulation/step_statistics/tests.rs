@@ -59,6 +59,6 @@ fn what_goes_through_a_buffer_in_a_phase_is_exact_beyond_64_bits() {
 fn a_step_of_more_than_a_number_holds_is_refused() {
     assert_eq!(
         measure([u64::MAX, 1]).unwrap_err().to_string(),
-        "step 7: its messages, copies among them, add up beyond 2^64 bytes or parts of blocks"
+        "step 7: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
     );
 }

@@ -4,7 +4,7 @@ use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::Collective;
 use crate::delivery::exchange::Rule;
 use crate::network::topology::parse;
-use crate::simulation::{Task, Simulation};
+use crate::simulation::{Simulation, Task};
 use proptest::prelude::*;
 
 fn machine(text: &str) -> Machine {
@@ -102,13 +102,13 @@ fn a_clock_is_the_sum_of_its_parts() {
 }
 
 /// A part of the block of one node for another, sent straight there.
-fn part_of(from: u64, to: u64, part: u32) -> Rule<'static> {
+fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     Rule {
         from,
         to,
         origins: NodeSet::One(from),
         destinations: NodeSet::One(to),
-        parts: Axis::Range { first: part, stride: 1, count: 1 },
+        segments: Axis::Range { first: part, stride: 1, count: 1 },
         strict: true,
         copy: false,
         local: from == to,
@@ -128,7 +128,7 @@ fn two_phases(machine: &str) -> Parts {
             simulation.step().unwrap();
             for from in 0..4 {
                 let to = (from + s) % 4;
-                simulation.send(&part_of(from, to, part), None).unwrap();
+                simulation.send(&segment_of(from, to, part), None).unwrap();
             }
         }
     }
@@ -154,7 +154,7 @@ fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     for step in steps {
         simulation.step().unwrap();
         for &(from, to, part) in step {
-            simulation.send(&part_of(from, to, part), None).unwrap();
+            simulation.send(&segment_of(from, to, part), None).unwrap();
         }
     }
     simulation.finish().unwrap();

@@ -1,0 +1,263 @@
+//! Redistributing, and finding out later what came to whom.
+
+use super::pattern::{Pattern, Tally};
+use super::{ByteCounts, Cell, Redistribution, add};
+use crate::delivery::fault::Fault;
+use crate::limits;
+use std::sync::Arc;
+
+/// In `Dealt::receivers`: nobody has it yet.
+pub(super) const UNSENT: u32 = u32::MAX;
+/// In `Dealt::receivers`: its receiver knows what is in it.
+const SETTLED: u32 = u32::MAX - 1;
+
+/// What a node has redistributed and not yet all been settled.
+#[derive(Debug)]
+pub(super) struct Redistributed<T> {
+    /// Elements for each destination, before the redistribution.
+    pub(super) byte_counts: Vec<T>,
+    pub(super) pattern: Arc<Pattern>,
+    pub(super) first: u32,
+    /// Elements of each bucket.
+    pub(super) sizes: Vec<u64>,
+    /// Who has each bucket, and since which step.
+    pub(super) receivers: Vec<u32>,
+    pub(super) steps: Vec<u32>,
+}
+
+impl<T> Redistributed<T> {
+    pub(super) fn first_unsent(&self) -> Option<u64> {
+        self.receivers.iter().position(|r| *r == UNSENT).map(|bucket| bucket as u64)
+    }
+
+    /// Whether a bucket was sent before step `before` and is not settled yet.
+    fn arrived(&self, bucket: usize, before: u64) -> bool {
+        self.receivers[bucket] < SETTLED && u64::from(self.steps[bucket]) < before
+    }
+}
+
+impl<T: Cell> ByteCounts<T> {
+    /// A node redistributes all it holds.
+    pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
+        let bad = |what: String| Fault::BadRedistribution { step: self.step, node: redistribution.node, what };
+        let nodes = self.nodes as u64;
+        if redistribution.node >= nodes {
+            return Err(bad(format!("is unknown, the schedule's grid has nodes 0 to {}", nodes - 1)));
+        }
+        for (name, value, most) in [
+            ("buckets", redistribution.buckets, nodes.max(limits::BUCKETS)),
+            ("cards a cycle", redistribution.cycle, limits::CYCLE),
+        ] {
+            if value == 0 || value > most {
+                return Err(bad(format!("redistributes with {value} {name}, expected 1 to {most}")));
+            }
+        }
+        if redistribution.first >= redistribution.buckets {
+            return Err(bad(format!("begins with bucket {} of {}", redistribution.first, redistribution.buckets)));
+        }
+        for (name, table, below) in [
+            ("starts", redistribution.starts, redistribution.cycle),
+            ("firsts", redistribution.firsts, redistribution.buckets),
+        ] {
+            if !table.is_empty() && table.len() != self.nodes {
+                return Err(bad(format!("has {} {name}, expected one for each of {nodes} nodes", table.len())));
+            }
+            if let Some(d) = table.iter().position(|v| u64::from(*v) >= below) {
+                return Err(bad(format!("has {} in its {name} for destination {d}, expected below {below}", table[d])));
+            }
+        }
+        let node = redistribution.node as usize;
+        if let Some(bucket) = self.redistributed[node].as_ref().and_then(Redistributed::first_unsent) {
+            return Err(bad(format!(
+                "redistributes again, but has not sent bucket {bucket} of its last redistribution"
+            )));
+        }
+        self.buckets += redistribution.buckets;
+        if self.buckets.saturating_mul(size_of::<[u64; 2]>() as u64) > limits::HELD_BYTES {
+            return Err(Fault::Refused(format!(
+                "{} buckets at once would take over {} GiB",
+                self.buckets,
+                limits::HELD_BYTES >> 30
+            )));
+        }
+        self.settle(self.step + 1)?;
+        let byte_counts = self.take_all(node)?;
+        let pattern = self.shared_pattern(redistribution);
+        let (first, mut tally) = (redistribution.first as u32, Tally::new(pattern.buckets));
+        for (destination, byte_count) in byte_counts.iter().enumerate() {
+            pattern.redistribute(first, destination, (*byte_count).into(), &mut tally);
+        }
+        let mut sizes = vec![0; pattern.buckets as usize];
+        tally.for_each(|bucket, elements| sizes[bucket] = elements);
+        let buckets = sizes.len();
+        self.redistributed[node] = Some(Redistributed {
+            byte_counts,
+            pattern,
+            first,
+            sizes,
+            receivers: vec![UNSENT; buckets],
+            steps: vec![0; buckets],
+        });
+        self.redistributors.push(node as u32);
+        Ok(())
+    }
+
+    fn shared_pattern(&mut self, redistribution: &Redistribution<'_>) -> Arc<Pattern> {
+        if let Some(last) = &self.pattern
+            && (u64::from(last.buckets), u64::from(last.cycle)) == (redistribution.buckets, redistribution.cycle)
+            && last.starts == redistribution.starts
+            && last.firsts == redistribution.firsts
+        {
+            return Arc::clone(last);
+        }
+        let pattern = Arc::new(Pattern {
+            buckets: redistribution.buckets as u32,
+            cycle: redistribution.cycle as u32,
+            starts: redistribution.starts.to_vec(),
+            firsts: redistribution.firsts.to_vec(),
+        });
+        self.pattern = Some(Arc::clone(&pattern));
+        pattern
+    }
+
+    /// Writes down what is in all buckets that were sent before step `before`.
+    pub(super) fn settle(&mut self, before: u64) -> Result<(), Fault> {
+        if self.unsettled == 0 || self.unsettled_since >= before {
+            return Ok(());
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        for node in std::mem::take(&mut self.redistributors) {
+            let Some(redistributed) = &self.redistributed[node as usize] else { continue };
+            let arrived =
+                (0..redistributed.receivers.len()).filter(|bucket| redistributed.arrived(*bucket, before)).count();
+            if arrived > 0 && arrived * 2 < redistributed.receivers.len() {
+                self.settle_one_by_one(node as usize, before)?;
+            } else if arrived > 0 {
+                match groups.iter_mut().find(|group| group.fits(redistributed, before)) {
+                    Some(group) => group.join(node, redistributed, before),
+                    None => groups.push(Group::new(node, redistributed, before)),
+                }
+                continue;
+            }
+            self.redistributors.push(node);
+        }
+        // Sums don't depend on the order of groups.
+        for group in groups {
+            self.settle_together(&group, before)?;
+        }
+        self.unsettled_since = before;
+        let (redistributed, buckets, spare) = (&mut self.redistributed, &mut self.buckets, &mut self.spare);
+        self.redistributors.retain(|node| {
+            let redistributed = &mut redistributed[*node as usize];
+            let done = redistributed.take_if(|redistributed| redistributed.receivers.iter().all(|r| *r == SETTLED));
+            if let Some(done) = done {
+                *buckets -= done.receivers.len() as u64;
+                spare.push(done.byte_counts);
+                return false;
+            }
+            true
+        });
+        Ok(())
+    }
+
+    /// Settles what the members of a group redistributed, destination by destination, all buckets at once.
+    fn settle_together(&mut self, group: &Group, before: u64) -> Result<(), Fault> {
+        let known = |receiver: &&u32| **receiver != UNSENT;
+        for receiver in group.receivers.iter().filter(known) {
+            self.write_down(*receiver as usize)?;
+        }
+        let members = || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
+        // Hands that others of the group have sent, but not this one.
+        let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
+            let sent = group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
+            sent.filter(|(bucket, _)| !redistributed.arrived(*bucket, before))
+                .map(|(bucket, _)| bucket as u32)
+                .collect()
+        };
+        let redistributed: Vec<(&Redistributed<T>, Vec<u32>)> =
+            members().map(|redistributed| (redistributed, missing(redistributed))).collect();
+        let mut tally = Tally::new(group.receivers.len() as u32);
+        for destination in 0..self.nodes {
+            tally.clear();
+            for (d, missing) in &redistributed {
+                let byte_count = d.byte_counts[destination].into();
+                d.pattern.redistribute(d.first, destination, byte_count, &mut tally);
+                for bucket in missing {
+                    tally.take(*bucket, d.pattern.share(d.first, destination, byte_count, *bucket));
+                }
+            }
+            tally.for_each(|bucket, elements| {
+                if let Some(holdings) = self.holdings.get_mut(group.receivers[bucket] as usize)
+                    && elements > 0
+                {
+                    add(&mut holdings[destination], elements);
+                }
+            });
+        }
+        for node in &group.members {
+            if let Some(redistributed) = &mut self.redistributed[*node as usize] {
+                for bucket in 0..redistributed.receivers.len() {
+                    if redistributed.arrived(bucket, before) {
+                        redistributed.receivers[bucket] = SETTLED;
+                        self.unsettled -= 1;
+                    }
+                }
+            }
+            self.redistributors.push(*node);
+        }
+        Ok(())
+    }
+
+    /// Settles the buckets of one node that have arrived, where they are few.
+    fn settle_one_by_one(&mut self, node: usize, before: u64) -> Result<(), Fault> {
+        let Some(mut redistributed) = self.redistributed[node].take() else { return Ok(()) };
+        for bucket in 0..redistributed.receivers.len() {
+            if !redistributed.arrived(bucket, before) {
+                continue;
+            }
+            let receiver = std::mem::replace(&mut redistributed.receivers[bucket], SETTLED) as usize;
+            self.write_down(receiver)?;
+            for (destination, byte_count) in redistributed.byte_counts.iter().enumerate() {
+                let share =
+                    redistributed.pattern.share(redistributed.first, destination, (*byte_count).into(), bucket as u32);
+                add(&mut self.holdings[receiver][destination], share);
+            }
+            self.unsettled -= 1;
+        }
+        self.redistributed[node] = Some(redistributed);
+        Ok(())
+    }
+}
+
+/// Nodes whose buckets go to the same receivers, as far as they have arrived: what they redistributed is added up before it is written down.
+struct Group {
+    /// Who has each bucket of every member that has sent it; [`UNSENT`] where none has.
+    receivers: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Group {
+    fn new<T>(node: u32, redistributed: &Redistributed<T>, before: u64) -> Self {
+        let mut group = Self { receivers: vec![UNSENT; redistributed.receivers.len()], members: Vec::new() };
+        group.join(node, redistributed, before);
+        group
+    }
+
+    fn fits<T>(&self, redistributed: &Redistributed<T>, before: u64) -> bool {
+        let agrees = |(bucket, receiver): (usize, &u32)| {
+            *receiver == UNSENT
+                || *receiver == redistributed.receivers[bucket]
+                || !redistributed.arrived(bucket, before)
+        };
+        self.receivers.len() == redistributed.receivers.len() && self.receivers.iter().enumerate().all(agrees)
+    }
+
+    fn join<T>(&mut self, node: u32, redistributed: &Redistributed<T>, before: u64) {
+        for (bucket, receiver) in self.receivers.iter_mut().enumerate() {
+            if redistributed.arrived(bucket, before) {
+                *receiver = redistributed.receivers[bucket];
+            }
+        }
+        self.members.push(node);
+    }
+}
