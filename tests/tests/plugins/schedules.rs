@@ -390,7 +390,7 @@ fn a_plugin_that_schedules_while_it_is_only_asked_is_told_so() {
         "host->phase(host->ctx, text(\"early\"));",
         "host->rearrange(host->ctx);",
         "SwmSend s = everything(0, 1); host->send(host->ctx, &s);",
-        "SwmRedistribution d = deal_of(0, 1); host->redistribute(host->ctx, &d);",
+        "SwmRedistribution d = redistribution_of(0, 1); host->redistribute(host->ctx, &d);",
     ];
     for (i, call) in calls.iter().enumerate() {
         let dir = tempdir().unwrap();
