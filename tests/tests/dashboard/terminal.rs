@@ -205,7 +205,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 #[test]
 fn a_panic_gives_the_terminal_back_and_is_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let command = "THIS-TEST --exact terminal::panics_on_the_screen --ignored --nocapture";
+    let command = "THIS-TEST --exact dashboard::terminal::panics_on_the_screen --ignored --nocapture";
     let shown = Terminal::start(folder.path(), command, 80, 24).end(101);
     assert!(shown.contains("as was asked for"), "the message is on the normal screen:\n{shown}");
 }
