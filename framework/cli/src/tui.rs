@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use swapmeet_results::CsvSink;
 use swapmeet_runner::case;
 use swapmeet_runner::input::Text;
-use swapmeet_tui::{Setup, Theme, is_ascii_terminal};
+use swapmeet_tui::{Looks, Setup, Theme, is_ascii_terminal};
 
 /// Left before all cases had run.
 const INTERRUPTED: u8 = 130;
@@ -53,7 +53,7 @@ pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.out {
         let (file, headed, earlier) = run::rows::take_up(path, run::before(args), &cases, &all)?;
         let csv = if headed { CsvSink::appending(file) } else { CsvSink::new(file) };
-        rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::engine::Rows);
+        rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::RowSink);
         found = earlier.rows;
     }
     let setup = Setup {
@@ -66,10 +66,8 @@ pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
         place: run::place(args, usize::MAX),
         rows,
         out: args.out.clone(),
-        theme,
-        ascii,
     };
-    let outcome = swapmeet_tui::run(setup).map_err(|e| Failure::writing("the terminal", &e))?;
+    let outcome = swapmeet_tui::run(setup, Looks { theme, ascii }).map_err(|e| Failure::writing("the terminal", &e))?;
     if outcome.leave_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;

@@ -14,13 +14,13 @@ use std::thread;
 use std::time::Duration;
 
 /// Keys, the mouse, new sizes, as they come.
-pub struct Input {
+pub(crate) struct Input {
     events: Receiver<io::Result<Event>>,
 }
 
 impl Input {
     /// Begins to listen. The thread ends with the program: nothing wakes one that waits for a key.
-    pub fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         let (sender, events) = channel();
         let listen = move || {
             loop {
@@ -36,7 +36,7 @@ impl Input {
     }
 
     /// What comes within so long, and all that came with it: holding a key down must not run behind.
-    pub fn within(&self, wait: Duration) -> impl Iterator<Item = io::Result<Event>> {
+    pub(crate) fn within(&self, wait: Duration) -> impl Iterator<Item = io::Result<Event>> {
         let first = match self.events.recv_timeout(wait) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
@@ -48,7 +48,7 @@ impl Input {
 
 /// Whether the terminal has hung up: its window was closed, the connection to it broke. (Systems that can't say so of a terminal call it
 /// invalid, which tells nothing; there the signal has to do.)
-pub fn has_hung_up() -> bool {
+pub(crate) fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -57,14 +57,14 @@ pub fn has_hung_up() -> bool {
 }
 
 /// Signals that end or wake a program.
-pub struct Signals {
+pub(crate) struct Signals {
     ended: Arc<AtomicBool>,
     resumed: Arc<AtomicBool>,
 }
 
 impl Signals {
     /// Takes note of signals from now on.
-    pub fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
         // Ctrl-C is a key while the terminal is ours: an interrupt comes from elsewhere.
         for signal in [SIGTERM, SIGHUP, SIGINT] {
@@ -75,12 +75,12 @@ impl Signals {
     }
 
     /// Whether the program is to end.
-    pub fn ended(&self) -> bool {
+    pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
     /// Whether the program was stopped and goes on; said once.
-    pub fn resumed(&self) -> bool {
+    pub(crate) fn resumed(&self) -> bool {
         self.resumed.swap(false, Ordering::Relaxed)
     }
 }

@@ -1,28 +1,26 @@
 //! The dashboard: watch an experiment run, and explore: pick, run, look, change one thing, run again.
 //!
-//! State ([`app`], [`model`]) is changed by events ([`engine`]) and actions ([`keys`]); the screen ([`view`]) is a pure function of it. Rows go two
-//! ways: to the file one by one from the thread that makes them, to the screen as many as came since the last picture.
+//! A [`session`] knows what is selected, what runs and what follows from the rows; [`panels`] show it, a file each behind the trait of [`panel`];
+//! [`app`] gives them keys. Rows go two ways: to the file one by one from the thread that makes them, to the screen as many as came since the
+//! last picture.
 
-mod actions;
-pub mod app;
-pub mod engine;
-mod facts;
+mod app;
+mod filter;
+mod hits;
 mod input;
-pub mod keys;
-pub mod model;
-mod mouse;
-mod moving;
+mod keys;
+mod paint;
 mod panel;
-mod playing;
-mod save;
-mod shown;
+mod panels;
+mod screen;
+mod session;
+mod short;
 pub mod terminal;
 mod theme;
-pub mod typed;
-mod typing;
-pub mod ui;
-pub mod view;
 
-pub use app::{App, Outcome, Setup};
+pub use app::{App, Leave, Looks, Outcome};
+pub use hits::Hits;
+pub use screen::draw;
+pub use session::{RowSink, Setup};
 pub use terminal::run;
 pub use theme::{Theme, is_ascii_terminal};

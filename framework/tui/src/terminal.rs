@@ -1,8 +1,10 @@
 //! The terminal: taken over, given back whatever happens, and the loop between.
 
-use crate::app::{App, Outcome, Setup, Wish};
+use crate::app::{App, Looks, Outcome, Wish};
+use crate::hits::Hits;
 use crate::input::{Input, Signals, has_hung_up};
-use crate::view::{Hits, draw};
+use crate::screen::draw;
+use crate::session::Setup;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event};
 use crossterm::execute;
@@ -22,9 +24,9 @@ const FRAME: Duration = Duration::from_millis(33);
 const IDLE: Duration = Duration::from_millis(250);
 
 /// Shows the dashboard until it is left, told to end, or its terminal is gone.
-pub fn run(setup: Setup) -> io::Result<Outcome> {
+pub fn run(setup: Setup, looks: Looks) -> io::Result<Outcome> {
     let signals = Signals::new()?;
-    let mut app = App::new(setup);
+    let mut app = App::new(setup, looks);
     let shown = on_screen(|screen| show(screen, &mut app, &signals));
     match shown.flatten() {
         // Nobody is left to be told that nothing more can be shown.
@@ -53,18 +55,12 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {
             screen.terminal.draw(|frame| hits = draw(frame, app))?;
-            app.ui.page = hits.page;
-            app.ui.across = app.ui.across.min(hits.across);
-            if let Some(farthest) = hits.farthest {
-                let scrolled = &mut app.ui.cursors[app.ui.panel as usize];
-                *scrolled = (*scrolled).min(farthest);
-            }
             (changed, drawn) = (false, Some(Instant::now()));
         }
         for event in input.within(if moving { FRAME } else { IDLE }) {
             handle(app, &event?, &hits);
             changed = true;
-            if app.leave.is_some() {
+            if app.left().is_some() {
                 break;
             }
         }
@@ -77,7 +73,7 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
             screen.redraw()?;
             changed = true;
         }
-        if app.leave.is_some() || signals.ended() || has_hung_up() {
+        if app.left().is_some() || signals.ended() || has_hung_up() {
             return Ok(());
         }
     }

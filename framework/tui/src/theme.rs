@@ -4,37 +4,32 @@ use ratatui::style::{Color, Modifier, Style};
 use std::env;
 
 /// Levels of a heat map, from nothing to the most.
-pub const LEVELS: usize = 6;
+pub(crate) const LEVELS: usize = 6;
 
 /// Colours by what they mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
     /// What users call it.
-    pub name: &'static str,
-    /// Plain text.
-    pub text: Style,
+    pub(crate) name: &'static str,
+    pub(crate) text: Style,
     /// What is less important.
-    pub dim: Style,
-    /// What stands out.
-    pub accent: Style,
-    /// Well done.
-    pub good: Style,
-    /// Take note.
-    pub warn: Style,
-    /// Failed.
-    pub bad: Style,
+    pub(crate) dim: Style,
+    pub(crate) accent: Style,
+    pub(crate) good: Style,
+    pub(crate) warn: Style,
+    pub(crate) bad: Style,
     /// The line under the cursor.
-    pub cursor: Style,
+    pub(crate) cursor: Style,
     /// The line under the cursor of a panel that hasn't the keys.
-    pub faint_cursor: Style,
+    pub(crate) faint_cursor: Style,
     /// A curve, a bar, an algorithm each.
-    pub series: [Color; 8],
+    pub(crate) series: [Color; 8],
     /// The six parts of time.
-    pub parts: [Color; 6],
+    pub(crate) parts: [Color; 6],
     /// A heat map's levels.
-    pub heat: [Color; LEVELS],
+    pub(crate) heat: [Color; LEVELS],
     /// Whether colours tell things apart; if not, shapes do.
-    pub coloured: bool,
+    pub(crate) coloured: bool,
 }
 
 const fn fg(color: Color) -> Style {
@@ -172,31 +167,30 @@ impl Theme {
 
     /// The next theme; where there are no colours, there is no other.
     #[must_use]
-    pub fn next(&self) -> Self {
+    pub(crate) fn next(&self) -> Self {
         let at = THEMES.iter().position(|theme| theme.name == self.name).unwrap_or(0);
         THEMES[(at + 1) % THEMES.len()]
     }
 
     /// The mark of a series, which colour and shape tell from others.
-    pub fn series(&self, index: usize) -> Style {
+    pub(crate) fn series(&self, index: usize) -> Style {
         fg(self.series[index % self.series.len()])
     }
 
     /// How a level of heat is drawn.
-    pub fn heat(&self, level: usize) -> Style {
+    pub(crate) fn heat(&self, level: usize) -> Style {
         fg(self.heat[level.min(LEVELS - 1)])
     }
 }
 
-/// Marks of series.
-pub const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
+pub(crate) const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
 /// Fillings of the six parts, where colours don't tell them apart.
-pub const FILLINGS: [char; 6] = ['█', '░', '=', '▓', '▒', 'x'];
+pub(crate) const FILLINGS: [char; 6] = ['█', '░', '=', '▓', '▒', 'x'];
 /// Shades of heat, where colours don't tell them.
-pub const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
+pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 
 /// The level of a value between 0 and the most; only nothing is level 0, only the most is the last.
-pub fn level(value: u64, most: u64) -> usize {
+pub(crate) fn level(value: u64, most: u64) -> usize {
     if value == 0 || most == 0 {
         return 0;
     }
@@ -213,7 +207,7 @@ pub fn is_ascii_terminal() -> bool {
 }
 
 /// What stands for a character where there is only ASCII.
-pub fn ascii(symbol: &str) -> Option<&'static str> {
+pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
     if symbol.is_ascii() {
         return None;
     }

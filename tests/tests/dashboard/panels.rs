@@ -2,6 +2,7 @@
 
 use super::sessions::{Session, experiment};
 use crossterm::event::KeyCode;
+use swapmeet_tui::Leave;
 
 /// A mid-sized comparison: two sizes of a torus, one that `pex` can't do, fixed sizes and random ones.
 fn compared() -> Session {
@@ -81,10 +82,10 @@ fn a_terminal_without_colours_or_unicode_shows_the_same() {
 /// What details are about, and what the line says that has the comparison's cursor.
 fn opened(session: &mut Session) -> (String, String) {
     session.settle();
-    let cursor = session.app.ui.cursors[2];
-    let line = session.app.lines()[cursor];
-    let group = &session.app.compared.groups[line.group];
-    let here = format!("Details: {} on {}, {}, {}", line.algorithm, group.topology, group.workload, group.machine);
+    let line = session.cursor_line(120, 24);
+    let mut words = line.split_whitespace();
+    let (workload, algorithm) = (words.next().unwrap(), words.next().unwrap());
+    let here = format!("Details: {algorithm} on torus:4x4, {workload}, paragon");
     session.key(KeyCode::Enter);
     session.settle();
     (session.screen(120, 24), here)
@@ -158,7 +159,7 @@ fn a_case_added_to_those_on_screen_leaves_the_others_alone() {
     session.key(KeyCode::Enter);
     session.keys("a");
     session.settle();
-    assert_eq!(session.app.queue.records().len(), 2);
+    assert_eq!(session.app.outcome().records.len(), 2);
     session.keys("a");
     session.settle();
     assert!(session.screen(80, 24).contains("nothing to add"), "{}", session.screen(80, 24));
@@ -208,7 +209,7 @@ fn figures_are_drawn_whole_or_not_at_all_and_time_and_ratio_have_room() {
     session.settle();
     let title = |session: &mut Session| session.screen(72, 24).lines().nth(1).unwrap().to_owned();
     assert!(title(&mut session).contains("Network: bruck on torus:4x4, uniform:1, paragon"), "{}", title(&mut session));
-    while !session.app.focused().unwrap().1.key.contains("mean=4") {
+    while !session.screen(250, 24).contains("mean=4KiB") {
         session.keys("j");
     }
     assert!(title(&mut session).contains("4KiB"), "{}", title(&mut session));
@@ -268,11 +269,11 @@ fn held_still_nothing_moves_and_nothing_is_lost() {
     let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
     session.keys("fR");
     session.settle();
-    let tally = session.app.queue.tally();
-    assert_eq!((tally.ok, tally.waiting), (0, 2));
+    session.keys("2");
+    assert!(session.screen(80, 24).contains("Cases: 2 waiting"), "{}", session.screen(80, 24));
     session.keys("f");
     session.settle();
-    assert_eq!(session.app.queue.tally().ok, 2);
+    assert!(session.screen(80, 24).contains("Cases: 2 ok"), "{}", session.screen(80, 24));
 }
 
 #[test]
@@ -284,14 +285,13 @@ fn quitting_asks_first_while_cases_run() {
     assert!(session.screen(80, 24).contains("1 case still to run. Leave them?"), "{}", session.screen(80, 24));
     for no in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x')] {
         session.key(no);
-        assert!(session.app.leave.is_none() && !session.screen(80, 24).contains("Leave them?"), "{no}");
+        assert!(session.app.left().is_none() && !session.screen(80, 24).contains("Leave them?"), "{no}");
         session.keys("q");
     }
     session.keys("q");
-    assert!(session.app.leave.is_some());
-    session.app.leave = None;
-    session.keys("qy");
-    assert!(session.app.leave.is_some());
+    assert_eq!(session.app.left(), Some(Leave::Plainly));
+    session.keys("Qy");
+    assert_eq!(session.app.left(), Some(Leave::WithRows));
 }
 
 #[test]
@@ -314,9 +314,7 @@ fn a_line_that_is_broken_has_no_marks_where_no_node_is() {
 fn settings_that_run_would_refuse_are_refused_in_the_form() {
     let mut session = Session::new("repetitions = 3\nseed = 18446744073709551613");
     session.keys("hhhhh");
-    while session.app.section() != swapmeet_tui::model::picks::Section::Settings {
-        session.keys("l");
-    }
+    session.keys("llll");
     session.keys("i");
     session.control('u');
     session.keys("4");
@@ -340,12 +338,9 @@ fn leaving_with_rows_asks_first_while_cases_run() {
     let screen = session.screen(80, 24);
     assert!(screen.contains("1 case still to run. Leave them, and show 0 rows?"), "{screen}");
     session.keys("n");
-    assert!(session.app.leave.is_none());
-    for keys in ["Qy", "QQ"] {
-        session.keys(keys);
-        let left = session.app.leave.take();
-        assert_eq!(left.map(|left| format!("{left:?}")).as_deref(), Some("WithRows"), "{keys}");
-    }
+    assert!(session.app.left().is_none());
+    session.keys("QQ");
+    assert_eq!(session.app.left(), Some(Leave::WithRows));
 }
 
 #[test]
@@ -358,13 +353,14 @@ fn rows_that_were_saved_may_go_until_there_are_new_ones() {
     session.control('u');
     session.keys(&folder.path().join("s.toml").display().to_string());
     session.key(KeyCode::Enter);
-    let said = session.app.ui.message.clone().unwrap().0;
-    assert!(said.contains("s.toml (1 case) and ") && said.ends_with("s.csv (1 row)"), "{said}");
+    let message = session.app.message().unwrap().to_owned();
+    assert!(message.contains("s.toml (1 case) and ") && message.ends_with("s.csv (1 row)"), "{message}");
+    let asks = "in no file. Run without them?";
     session.keys("R");
-    assert!(session.app.ui.asked.is_none());
+    assert!(!session.screen(80, 24).contains(asks));
     session.settle();
     session.keys("R");
-    assert!(session.app.ui.asked.is_some(), "these are new");
+    assert!(session.screen(80, 24).contains(asks), "these are new");
 }
 
 #[test]
@@ -376,10 +372,10 @@ fn rows_that_are_in_no_file_are_not_lost_unasked() {
     assert!(session.screen(80, 24).contains("1 row on screen, in no file. Run without them?"));
     session.keys("n");
     session.settle();
-    assert_eq!(session.app.queue.records().len(), 1);
+    assert_eq!(session.app.outcome().records.len(), 1);
     session.keys("fRy");
     session.settle();
-    assert!(session.app.queue.records().is_empty(), "held still, nothing has come yet");
+    assert!(session.app.outcome().records.is_empty(), "held still, nothing has come yet");
 }
 
 #[test]
@@ -404,10 +400,10 @@ fn the_mouse_selects_sorts_and_scrolls() {
     session.click_on(80, 24, "4 Curves");
     assert!(session.screen(80, 24).contains("Time against block size"));
     session.keys("2");
-    let focused = |session: &Session| session.app.focused().map(|(index, _)| index).unwrap();
-    let before = focused(&session);
-    session.wheel_on(80, 24, "suh-shin", 2);
-    assert_eq!(focused(&session), before + 6, "two notches of three lines");
+    // So high that nothing scrolls.
+    let before = session.cursor_row(80, 100);
+    session.wheel_on(80, 100, "suh-shin", 2);
+    assert_eq!(session.cursor_row(80, 100), before + 6, "two notches of three lines");
 }
 
 #[test]

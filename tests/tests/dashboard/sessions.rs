@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::Color;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::time::Duration;
@@ -11,8 +11,7 @@ use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
-use swapmeet_tui::view::{Hits, draw};
-use swapmeet_tui::{App, Setup, Theme};
+use swapmeet_tui::{App, Hits, Looks, Setup, Theme, draw};
 
 /// An experiment of a text.
 pub fn experiment(text: &str) -> Experiment {
@@ -45,16 +44,13 @@ impl Session {
             place: swapmeet_runner::batch::Place::Here,
             rows: None,
             out: None,
-            theme: Theme::named("default").unwrap(),
-            ascii: false,
         };
-        Self { app: App::new(setup) }
+        Self { app: App::new(setup, Looks { theme: Theme::named("default").unwrap(), ascii: false }) }
     }
 
     /// No colours, no Unicode.
     pub fn plain(&mut self) {
-        self.app.ui.theme = Theme::named("mono").unwrap();
-        self.app.ui.ascii = true;
+        self.app.look(Looks { theme: Theme::named("mono").unwrap(), ascii: true });
     }
 
     pub fn key(&mut self, code: KeyCode) {
@@ -84,7 +80,7 @@ impl Session {
     fn draw(&mut self, width: u16, height: u16) -> (Buffer, Hits) {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let mut hits = Hits::default();
-        terminal.draw(|frame| hits = draw(frame, &self.app)).unwrap();
+        terminal.draw(|frame| hits = draw(frame, &mut self.app)).unwrap();
         (terminal.backend().buffer().clone(), hits)
     }
 
@@ -98,6 +94,21 @@ impl Session {
     pub fn is_coloured(&mut self, width: u16, height: u16) -> bool {
         let (buffer, _) = self.draw(width, height);
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
+    }
+
+    /// Which line of the screen has the cursor of the panel with the keys.
+    pub fn cursor_row(&mut self, width: u16, height: u16) -> usize {
+        let (buffer, _) = self.draw(width, height);
+        let is_cursor = |row: &&[Cell]| row[1..].iter().any(|cell| cell.bg == Color::Cyan);
+        let rows: Vec<&[Cell]> = buffer.content.chunks(usize::from(width)).collect();
+        // The tabs have one, too.
+        rows.iter().skip(1).position(is_cursor).unwrap() + 1
+    }
+
+    /// What that line says, without the frame.
+    pub fn cursor_line(&mut self, width: u16, height: u16) -> String {
+        let row = self.cursor_row(width, height);
+        self.screen(width, height).lines().nth(row).unwrap().trim_matches(['│', ' ']).to_owned()
     }
 
     fn mouse_on(&mut self, width: u16, height: u16, text: &str, kind: MouseEventKind) {

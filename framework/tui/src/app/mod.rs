@@ -1,0 +1,306 @@
+//! The whole screen: panels that show a session, what lies over them, and how keys and the mouse change all that.
+
+mod actions;
+mod mouse;
+pub(crate) mod overlay;
+mod prompt;
+
+use crate::keys::{Key, Row, Table, ch};
+use crate::panel::AnyPanel;
+use crate::panels;
+use crate::session::{Request, Session, Setup};
+use crate::theme::Theme;
+use actions::{ANYWHERE, Action};
+use prompt::Prompt;
+use std::sync::Arc;
+use std::time::Duration;
+use swapmeet_results::Record;
+
+/// How the screen is to look.
+#[derive(Debug, Clone, Copy)]
+pub struct Looks {
+    /// Its colours.
+    pub theme: Theme,
+    /// Whether only ASCII is to be drawn.
+    pub ascii: bool,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// The rows on screen.
+    pub records: Vec<Record>,
+    /// Whether they are to be left on the normal screen.
+    pub leave_rows: bool,
+    /// Whether cases were still to run.
+    pub interrupted: bool,
+    /// Whether some case was invalid, crashed, timed out or failed.
+    pub some_failed: bool,
+    /// The first row that could not be written, and why.
+    pub unwritten: Option<String>,
+}
+
+/// How a session is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leave {
+    /// With nothing.
+    Plainly,
+    /// With the results on the normal screen.
+    WithRows,
+}
+
+/// What only the terminal can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Draw everything anew.
+    Redraw,
+    /// Back to the shell for a while.
+    Suspend,
+}
+
+/// What is asked before something is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Whether cases may be left unrun; and how it is left then.
+    Leave(Leave),
+    /// Whether rows that are in no file may go.
+    Run,
+}
+
+/// The keys, shown over everything.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Help {
+    /// How many lines it is scrolled by.
+    pub(crate) scrolled: usize,
+    /// Lines that have room, as last drawn.
+    pub(crate) page: usize,
+}
+
+/// The whole screen.
+pub struct App {
+    pub(crate) session: Session,
+    pub(crate) panels: Vec<Box<dyn AnyPanel>>,
+    /// The panel that has the keys.
+    pub(crate) active: usize,
+    /// The one that shares the screen with those that are always there.
+    pub(crate) companion: usize,
+    /// Whether the active one has the whole screen.
+    pub(crate) expanded: bool,
+    pub(crate) prompt: Option<Prompt>,
+    pub(crate) help: Option<Help>,
+    pub(crate) asked: Option<Question>,
+    pub(crate) looks: Looks,
+    pub(crate) wish: Option<Wish>,
+    leave: Option<Leave>,
+}
+
+impl App {
+    /// The screen as a session begins.
+    pub fn new(setup: Setup, looks: Looks) -> Self {
+        let runs = !setup.cases.is_empty();
+        Self {
+            session: Session::new(setup),
+            panels: panels::all(),
+            // What runs is in the queue; what is to run is selected first.
+            active: if runs { panels::CASES } else { panels::EXPLORE },
+            companion: panels::PARTS,
+            expanded: false,
+            prompt: None,
+            help: None,
+            asked: None,
+            looks,
+            wish: None,
+            leave: None,
+        }
+    }
+
+    /// Takes in what happened; true if there is something new to draw.
+    pub fn tick(&mut self, now: Duration) -> bool {
+        let cases = self.session.queue.rows().len();
+        let mut news = self.session.tick(now);
+        for panel in &mut self.panels {
+            news |= panel.tick(&mut self.session);
+        }
+        if news {
+            if self.session.queue.rows().len() < cases {
+                self.panels.iter_mut().for_each(|panel| panel.forget());
+            }
+            self.settle();
+        }
+        news
+    }
+
+    /// Looks otherwise from now on.
+    pub fn look(&mut self, looks: Looks) {
+        self.looks = looks;
+    }
+
+    /// Whether the picture moves by itself.
+    pub fn is_moving(&self) -> bool {
+        self.session.is_moving() || self.panels.iter().any(|panel| panel.moves())
+    }
+
+    /// How it is to be left, once it is.
+    pub fn left(&self) -> Option<Leave> {
+        self.leave
+    }
+
+    /// What was told last.
+    pub fn message(&self) -> Option<&str> {
+        self.session.message.as_ref().map(|message| message.text.as_str())
+    }
+
+    /// How it ended.
+    pub fn outcome(&self) -> Outcome {
+        let (session, runs) = (&self.session, &self.session.runs);
+        Outcome {
+            records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
+            leave_rows: self.leave == Some(Leave::WithRows),
+            interrupted: session.is_interrupted(),
+            some_failed: runs.some_failed(),
+            unwritten: runs.unwritten().map(str::to_owned),
+        }
+    }
+
+    /// All keys: those that hold anywhere, those of each panel, those while typing.
+    pub(crate) fn tables(&self) -> Vec<Table> {
+        let mut tables = vec![Table { title: "Anywhere".to_owned(), rows: self.anywhere() }];
+        let own = self.panels.iter().map(|panel| Table { title: panel.tab().to_owned(), rows: panel.table() });
+        tables.extend(own.filter(|table| !table.rows.is_empty()));
+        tables.push(Table { title: "While typing".to_owned(), rows: prompt::rows() });
+        tables
+    }
+
+    /// The keys that hold anywhere, those of the panels among them.
+    fn anywhere(&self) -> Vec<Row> {
+        let numbered = (0..).zip(&self.panels).map(|(number, panel)| {
+            let row = Row::new(panel_key(number), panel.title());
+            if number == 0 { row.hinted("1-8", "panels", 2) } else { row }
+        });
+        let after = ANYWHERE.iter().position(|binding| binding.action == Action::PreviousPanel).map_or(0, |i| i + 1);
+        let mut rows: Vec<Row> = ANYWHERE.iter().map(|binding| binding.row()).collect();
+        rows.splice(after..after, numbered);
+        rows
+    }
+
+    /// The keys for the line at the bottom: those of the place first, then those that one needs to find the rest.
+    pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
+        if self.prompt.is_some() {
+            return hints(&prompt::rows());
+        }
+        let panel = &self.panels[self.active];
+        let mut all = hints(&panel.useful(&self.session));
+        let mut anywhere = hints(&self.anywhere());
+        if panel.unfiltered().is_some() {
+            anywhere.retain(|(_, _, key)| *key != actions::FILTER[0]);
+        }
+        all.append(&mut anywhere);
+        all
+    }
+
+    /// Gives a panel the keys.
+    fn show(&mut self, panel: usize) {
+        self.active = panel.min(self.panels.len() - 1);
+        if self.active >= panels::FIXED {
+            self.companion = self.active;
+        }
+        self.panels[self.active].clamp(&self.session);
+        self.panels[self.active].enter(&mut self.session);
+    }
+
+    /// What a panel asked for is done, and panels go along with what has changed.
+    fn settle(&mut self) {
+        match self.session.request.take() {
+            None => {}
+            Some(Request::Text(title, text)) => self.prompt = Some(Prompt::for_panel(&title, &text)),
+            Some(Request::Details) => self.show(panels::DETAILS),
+            Some(Request::Comparison) => self.show(panels::COMPARISON),
+        }
+        if [self.active, self.companion].iter().any(|panel| self.panels[*panel].shows_schedule()) {
+            self.session.want_schedule();
+        }
+        for panel in &mut self.panels {
+            panel.follow(&self.session);
+        }
+        self.panels[self.active].clamp(&self.session);
+    }
+}
+
+/// The key of a panel, by its place among all.
+fn panel_key(number: u8) -> Key {
+    ch(char::from(b'1' + number))
+}
+
+/// What stands at the bottom of some rows, the lowest rank first.
+fn hints(rows: &[Row]) -> Vec<(String, &'static str, Key)> {
+    let hint = |row: &Row| row.hint().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
+    let mut found: Vec<_> = rows.iter().filter_map(hint).collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, hint)| hint).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_runner::experiment::Experiment;
+    use swapmeet_runner::registry::Registry;
+
+    fn app() -> App {
+        let setup = Setup {
+            registry: Registry::default(),
+            plugin_dirs: Vec::new(),
+            experiment: Experiment::parse("none", "").unwrap(),
+            cases: Vec::new(),
+            found: Vec::new(),
+            place: swapmeet_runner::batch::Place::Here,
+            rows: None,
+            out: None,
+        };
+        App::new(setup, Looks { theme: Theme::named("mono").unwrap(), ascii: false })
+    }
+
+    fn documentation() -> String {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dashboard.md");
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn no_key_means_two_things_in_one_place() {
+        for table in app().tables() {
+            let keys: Vec<&Key> = table.rows.iter().flat_map(|row| &row.keys).collect();
+            for (i, key) in keys.iter().enumerate() {
+                assert!(!keys[..i].contains(key), "{} twice in {}", key.name(), table.title);
+            }
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_every_key() {
+        let keys: Vec<String> = app().tables().iter().map(Table::markdown).collect();
+        let (text, keys) = (documentation(), keys.join("\n"));
+        assert!(text.contains(keys.trim_end()), "docs/dashboard.md should have:\n\n{keys}");
+    }
+
+    #[test]
+    fn the_documentation_has_every_panel() {
+        let text = documentation();
+        for (number, panel) in (1..).zip(app().panels) {
+            let begins = format!("\n**{number} {}.** ", panel.title());
+            assert!(text.contains(&begins), "docs/dashboard.md should have a paragraph that begins with {begins:?}");
+        }
+    }
+
+    #[test]
+    fn panels_stand_where_others_look_for_them() {
+        let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
+        let named = [panels::EXPLORE, panels::CASES, panels::COMPARISON, panels::PARTS, panels::DETAILS];
+        assert_eq!(named.map(|panel| tabs[panel]), ["Explore", "Cases", "Compare", "Parts", "Details"]);
+    }
+
+    #[test]
+    fn every_panel_has_a_number_and_a_name_of_its_own() {
+        let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
+        assert!(tabs.len() <= 9, "no digit is left for {tabs:?}");
+        assert_eq!(tabs.iter().collect::<std::collections::BTreeSet<_>>().len(), tabs.len(), "{tabs:?}");
+    }
+}

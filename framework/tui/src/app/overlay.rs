@@ -1,0 +1,182 @@
+//! What lies over the panels: the line being typed, the keys, a question; and what is left of a screen too small for all that.
+
+use super::prompt::{Prompt, Purpose};
+use super::{App, Help, Leave, Question};
+use crate::keys::{Row, Table};
+use crate::paint::{Painter, width, wrap};
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use std::path::Path;
+use swapmeet_results::units;
+
+/// The smallest screen that shows anything.
+pub(crate) const LEAST: (u16, u16) = (44, 12);
+
+/// A screen that shows nothing but why.
+pub(crate) fn too_small(painter: &mut Painter<'_, '_>, area: Rect) {
+    let (w, h) = LEAST;
+    let lines =
+        [format!("{}x{} is too small", area.width, area.height), format!("{w}x{h} is needed"), "q quits".to_owned()];
+    // On a single line there is room for one thing only: what is needed.
+    let lines = if area.height == 1 { vec![format!("{w}x{h} needed, q quits")] } else { lines.to_vec() };
+    let top = area.height.saturating_sub(lines.len() as u16) / 2;
+    for (y, line) in (top..).zip(&lines) {
+        painter.put(area, area.width.saturating_sub(width(line)) / 2, y, line, painter.theme.text);
+    }
+}
+
+pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
+    if let Some(prompt) = &app.prompt {
+        line(painter, app, prompt, area);
+    }
+    if app.help.is_some() {
+        let tables = app.tables();
+        if let Some(help) = &mut app.help {
+            draw_help(painter, help, &tables, area);
+        }
+    }
+    if let Some(question) = app.asked {
+        ask(painter, app, question, area);
+    }
+}
+
+fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect) {
+    let queue = &app.session.queue;
+    let tally = queue.tally();
+    let unrun = units::count(tally.waiting + tally.running, "case");
+    let rows = units::count(tally.ok + tally.unsupported + tally.failed, "row");
+    let (title, text, keys) = match question {
+        Question::Leave(Leave::Plainly) => {
+            ("Quit", format!("{unrun} still to run. Leave them?"), "y or q: leave   n or Esc: stay")
+        }
+        Question::Leave(Leave::WithRows) => {
+            ("Quit", format!("{unrun} still to run. Leave them, and show {rows}?"), "y or Q: leave   n or Esc: stay")
+        }
+        Question::Run if queue.is_busy() => {
+            ("Run", format!("{unrun} still to run. Give them up and begin anew?"), "y or R: anew   n or Esc: go on")
+        }
+        Question::Run => (
+            "Run",
+            format!("{rows} on screen, in no file. Run without them?"),
+            "y: run   n or Esc: keep them (a adds, S saves)",
+        ),
+    };
+    let wide = width(&text).max(width(keys)) + 6;
+    let within = boxed(painter, area, title, wide, 4);
+    painter.put(within, 2, 0, &text, painter.theme.warn);
+    painter.put(within, 2, 1, keys, painter.theme.dim);
+}
+
+/// A box in the middle; returns what is within.
+fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high: u16) -> Rect {
+    let (wide, high) = (wide.min(area.width), high.min(area.height));
+    let place =
+        Rect { x: area.x + (area.width - wide) / 2, y: area.y + (area.height - high) / 2, width: wide, height: high };
+    painter.clear(place);
+    painter.framed(place, title, painter.theme.accent)
+}
+
+/// The line being typed; under it what is wrong with it, at its place, and what would complete it.
+fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
+    let theme = painter.theme;
+    let wide = area.width.saturating_sub(4).min(76);
+    let filter = prompt.purpose == Purpose::Filter;
+    let high = match prompt.purpose {
+        Purpose::Filter => 3,
+        Purpose::Panel => 8,
+        Purpose::SaveAs(_) => 6,
+    };
+    // A filter shows what it leaves while it is typed.
+    let place = if filter {
+        Rect { y: area.bottom().saturating_sub(high + 1), height: high.min(area.height), ..area }
+    } else {
+        area
+    };
+    let within = boxed(painter, place, &prompt.title, wide, high);
+    let room = usize::from(within.width.saturating_sub(3));
+    let scrolled = prompt.input.visual_scroll(room);
+    let text = prompt.input.value();
+    // Scrolling is in columns, of which a wide letter has two.
+    let mut skipped = 0;
+    let shown: String = text
+        .chars()
+        .skip_while(|c| {
+            let skip = skipped < scrolled;
+            skipped += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(0);
+            skip
+        })
+        .collect();
+    painter.put(within, 1, 0, &shown, theme.text);
+    let at = 1 + prompt.input.visual_cursor().saturating_sub(scrolled) as u16;
+    painter.shade_cell(within, at, 0, Style::new().add_modifier(Modifier::REVERSED));
+    if filter {
+        return;
+    }
+    let mut y = 1;
+    let mut write = |painter: &mut Painter<'_, '_>, text: &str, style: Style| {
+        painter.put(within, 1, y, text, style);
+        y += 1;
+    };
+    let known = match prompt.purpose {
+        Purpose::Panel => app.panels[app.active].explain(text, &app.session),
+        Purpose::Filter | Purpose::SaveAs(_) => None,
+    };
+    let columns = within.width.saturating_sub(2);
+    if let Some(error) = &prompt.error {
+        let span = error.place.span.clone();
+        let before = text.get(..span.start.min(text.len())).map_or(0, width).saturating_sub(scrolled as u16);
+        let long = text.get(span).map_or(1, width).max(1);
+        let marks = " ".repeat(usize::from(before)) + &"^".repeat(usize::from(long));
+        write(painter, &marks, theme.bad);
+        for part in wrap(&error.message, columns).iter().take(2) {
+            write(painter, part, theme.bad);
+        }
+        match (&error.help, known) {
+            (Some(help), _) => write(painter, help, theme.warn),
+            (None, Some([short, _])) => write(painter, &short, theme.dim),
+            (None, None) => {}
+        }
+    } else if let Some([_, about]) = known {
+        for part in wrap(&about, columns).iter().take(3) {
+            write(painter, part, theme.dim);
+        }
+    } else if matches!(prompt.purpose, Purpose::SaveAs(_)) {
+        for saved in app.saves(Path::new(text)) {
+            write(painter, &saved.about, theme.dim);
+        }
+    }
+    let found = app.completions();
+    if !found.is_empty() {
+        let text = format!("Tab: {}", found.join("  "));
+        painter.put(within, 1, within.height.saturating_sub(1), &text, theme.dim);
+    }
+}
+
+/// The keys: a heading a place, then its keys.
+fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[Table], area: Rect) {
+    let theme = painter.theme;
+    let mut lines = Vec::new();
+    for table in tables {
+        if !lines.is_empty() {
+            lines.push(Default::default());
+        }
+        lines.push((String::new(), table.title.clone()));
+        let names = |row: &Row| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
+        lines.extend(table.rows.iter().map(|row| (names(row), row.help.clone())));
+    }
+    let keys = lines.iter().map(|(keys, _)| width(keys)).max().unwrap_or(0);
+    let texts = lines.iter().map(|(_, text)| width(text)).max().unwrap_or(0);
+    let high = (lines.len() as u16 + 2).min(area.height.saturating_sub(2));
+    let within = boxed(painter, area, "Keys: arrows scroll, any other key closes", keys + texts + 8, high);
+    help.page = usize::from(within.height);
+    help.scrolled = help.scrolled.min(lines.len().saturating_sub(help.page));
+    for (y, (keys_text, text)) in (0..within.height).zip(lines.iter().skip(help.scrolled)) {
+        if keys_text.is_empty() {
+            painter.put(within, 1, y, text, theme.accent);
+        } else {
+            painter.put_right(within, 1 + keys, y, keys_text, theme.warn);
+            painter.put(within, 3 + keys, y, text, theme.text);
+        }
+    }
+    painter.scrollbar(within, help.scrolled, lines.len());
+}

@@ -1,0 +1,208 @@
+//! A line being typed: what a panel asked for, a filter, a file's name. What is wrong with it is known while it is typed.
+
+use super::App;
+use crate::filter::Filter;
+use crate::keys::{Binding, ENTER, Row, bind, ctrl, find, key};
+use crate::session::files::{Saved, refusal, save};
+use crate::session::selection::{Selection, Setting};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::path::Path;
+use swapmeet_runner::input::{InputError, Text};
+use tui_input::{Input, InputRequest};
+
+/// What a line is typed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The panel with the keys asked for it.
+    Panel,
+    /// What it shows is narrowed down.
+    Filter,
+    /// The file to save to; whether one that is there may be written over.
+    SaveAs(bool),
+}
+
+/// A line being typed.
+#[derive(Debug, Clone)]
+pub(crate) struct Prompt {
+    pub(crate) purpose: Purpose,
+    pub(crate) title: String,
+    /// The text, and the cursor in it.
+    pub(crate) input: Input,
+    pub(crate) error: Option<InputError>,
+    /// As it was before.
+    before: String,
+}
+
+impl Prompt {
+    fn new(purpose: Purpose, title: &str, text: &str) -> Self {
+        Self { purpose, title: title.to_owned(), input: text.into(), error: None, before: text.to_owned() }
+    }
+
+    pub(super) fn for_panel(title: &str, text: &str) -> Self {
+        Self::new(Purpose::Panel, title, text)
+    }
+
+    pub(super) fn for_filter(text: &str) -> Self {
+        Self::new(Purpose::Filter, "filter", text)
+    }
+
+    /// Saving begins with the experiment's name.
+    pub(super) fn for_saving(selection: &Selection) -> Self {
+        let name = selection.setting(Setting::Name);
+        let name = name.replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
+        Self::new(Purpose::SaveAs(false), "save the experiment as", &format!("{name}.toml"))
+    }
+}
+
+/// What a key can ask for while typing; every other key is text.
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    Accept,
+    Cancel,
+    Complete,
+    QuitNow,
+}
+
+const KEYS: &[Binding<Action>] = &[
+    bind(Action::Accept, ENTER, "take what was typed").hint("take"),
+    bind(Action::Cancel, &[key(KeyCode::Esc)], "leave everything as it was").hint("cancel"),
+    bind(Action::Complete, &[key(KeyCode::Tab)], "complete the word").hint("complete"),
+    bind(Action::QuitNow, &[ctrl('c')], "leave at once"),
+];
+
+pub(super) fn rows() -> Vec<Row> {
+    KEYS.iter().map(Binding::row).collect()
+}
+
+impl App {
+    /// Takes a key while a line is typed.
+    pub(super) fn type_key(&mut self, event: &KeyEvent) {
+        match find(KEYS, event) {
+            Some(Action::Accept) => self.accept(),
+            Some(Action::Cancel) => self.cancel(),
+            Some(Action::Complete) => self.complete(),
+            Some(Action::QuitNow) => self.leave = Some(super::Leave::Plainly),
+            None => {
+                if let (Some(prompt), Some(request)) = (&mut self.prompt, request(event)) {
+                    prompt.input.handle(request);
+                    self.typed();
+                }
+            }
+        }
+    }
+
+    /// Takes text that came at once.
+    pub fn paste(&mut self, text: &str) {
+        let Some(prompt) = &mut self.prompt else { return };
+        // Lines were apart: in a line of text, a space keeps them so.
+        let text = text.split(|c: char| c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        for c in text.trim().chars() {
+            prompt.input.handle(InputRequest::InsertChar(c));
+        }
+        self.typed();
+    }
+
+    fn typed(&mut self) {
+        let Some(prompt) = &mut self.prompt else { return };
+        prompt.error = None;
+        match prompt.purpose {
+            Purpose::Filter => {
+                let filter = Filter::of(prompt.input.value());
+                self.filter(filter);
+            }
+            Purpose::SaveAs(_) => prompt.purpose = Purpose::SaveAs(false),
+            Purpose::Panel => prompt.error = self.panels[self.active].check(prompt.input.value().trim(), &self.session),
+        }
+    }
+
+    fn cancel(&mut self) {
+        // A filter is in force while it is typed.
+        if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
+            self.filter(Filter::of(&before));
+        }
+    }
+
+    fn accept(&mut self) {
+        let Some(mut prompt) = self.prompt.take() else { return };
+        let text = prompt.input.value().trim().to_owned();
+        prompt.error = match prompt.purpose {
+            Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
+            Purpose::Filter => None,
+            Purpose::SaveAs(over) => {
+                let files = self.saves(Path::new(&text));
+                let refusal = refusal(&files, over, self.session.runs.out.as_deref());
+                if refusal.is_none() {
+                    self.save(&files, &text);
+                }
+                prompt.purpose = Purpose::SaveAs(true);
+                refusal.map(|why| Text::flag("file", &text).error(why))
+            }
+        };
+        if prompt.error.is_some() {
+            self.prompt = Some(prompt);
+        }
+    }
+
+    /// The files of the session, saved under a name.
+    pub(crate) fn saves(&self, name: &Path) -> Vec<Saved> {
+        self.panels.iter().filter_map(|panel| panel.saves(&self.session, name)).collect()
+    }
+
+    fn save(&mut self, files: &[Saved], name: &str) {
+        match save(files) {
+            Ok(text) => {
+                self.session.runs.saved = true;
+                self.session.tell(&text, false);
+                self.session.note(&text, false);
+            }
+            Err(error) => self.session.tell(&format!("{name}: {error}"), true),
+        }
+    }
+
+    /// What the panel with the keys offers for the word typed so far.
+    pub(crate) fn completions(&self) -> Vec<String> {
+        match &self.prompt {
+            Some(Prompt { purpose: Purpose::Panel, input, .. }) => {
+                self.panels[self.active].completions(input.value(), &self.session)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn complete(&mut self) {
+        let found = self.completions();
+        let Some(first) = found.first() else { return };
+        // As far as all agree; if that is no news, the first.
+        let common = found.iter().fold(first.as_str(), |common, other| {
+            let same = common.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+            &common[..same]
+        });
+        let Some(prompt) = &mut self.prompt else { return };
+        let text = if common.len() > prompt.input.value().len() { common } else { first };
+        prompt.input = Input::new(text.to_owned());
+        self.typed();
+    }
+}
+
+/// What a key does to a line of text.
+fn request(event: &KeyEvent) -> Option<InputRequest> {
+    use InputRequest as R;
+    let control = event.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match event.code {
+        KeyCode::Char('w') if control => R::DeletePrevWord,
+        KeyCode::Char('u') if control => R::DeleteLine,
+        KeyCode::Char('k') if control => R::DeleteTillEnd,
+        KeyCode::Char('a') if control => R::GoToStart,
+        KeyCode::Char('e') if control => R::GoToEnd,
+        KeyCode::Char(c) if !control && !event.modifiers.contains(KeyModifiers::ALT) => R::InsertChar(c),
+        KeyCode::Backspace => R::DeletePrevChar,
+        KeyCode::Delete => R::DeleteNextChar,
+        KeyCode::Left if control => R::GoToPrevWord,
+        KeyCode::Right if control => R::GoToNextWord,
+        KeyCode::Left => R::GoToPrevChar,
+        KeyCode::Right => R::GoToNextChar,
+        KeyCode::Home => R::GoToStart,
+        KeyCode::End => R::GoToEnd,
+        _ => return None,
+    })
+}

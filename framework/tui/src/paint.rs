@@ -1,0 +1,292 @@
+//! A brush that never leaves its area, and the frames, tables and scrolling that panels share.
+
+use crate::hits::{Hits, Spot, Target};
+use crate::theme::Theme;
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::symbols::Marker;
+use ratatui::widgets::canvas::{Canvas, Line};
+use ratatui::widgets::{Block, Widget};
+use std::time::Duration;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Draws, and notes what can be clicked.
+pub(crate) struct Painter<'f, 'h> {
+    buffer: &'f mut Buffer,
+    /// What can be clicked.
+    pub(crate) hits: &'h mut Hits,
+    pub(crate) theme: Theme,
+    /// The panel that is drawn, by its place among all.
+    panel: usize,
+    has_keys: bool,
+}
+
+/// Columns that a text takes.
+pub(crate) fn width(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+/// A text of at most so many columns, with an ellipsis where something is missing.
+pub(crate) fn cut(text: &str, columns: u16) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut room = usize::from(columns.saturating_sub(1));
+    let mut short = String::new();
+    for c in text.chars() {
+        let wide = c.width().unwrap_or(0);
+        if wide > room {
+            break;
+        }
+        room -= wide;
+        short.push(c);
+    }
+    if columns > 0 {
+        short.push('…');
+    }
+    short
+}
+
+/// A text of at most so many columns, with an ellipsis in its middle: specs differ at their ends.
+pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
+    if width(text) <= columns || columns < 6 {
+        return cut(text, columns);
+    }
+    let tail = (columns - 1) / 2;
+    let mut at = text.len();
+    for (i, _) in text.char_indices().rev() {
+        if width(&text[i..]) > tail {
+            break;
+        }
+        at = i;
+    }
+    format!("{}{}", cut(text, columns - width(&text[at..])), &text[at..])
+}
+
+/// A text in lines of at most so many columns, broken at spaces where there are any.
+pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let mut word = word;
+        loop {
+            let room = columns.saturating_sub(lines.last().map_or(0, |l| width(l) + u16::from(!l.is_empty())));
+            let empty = lines.last().is_none_or(String::is_empty);
+            if width(word) <= room || (empty && columns == 0) {
+                if let Some(line) = lines.last_mut() {
+                    if !line.is_empty() {
+                        line.push(' ');
+                    }
+                    line.push_str(word);
+                }
+                break;
+            }
+            if !empty {
+                lines.push(String::new());
+                continue;
+            }
+            // A word wider than the line is broken anywhere.
+            let mut taken = 0;
+            let mut at = 0;
+            for c in word.chars() {
+                let wide = c.width().unwrap_or(0) as u16;
+                if taken + wide > columns && at > 0 {
+                    break;
+                }
+                taken += wide;
+                at += c.len_utf8();
+            }
+            lines.pop();
+            lines.extend([word[..at].to_owned(), String::new()]);
+            word = &word[at..];
+        }
+    }
+    if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// A duration as a clock has it.
+pub(crate) fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0 => format!("{:.1} s", time.as_secs_f64()),
+        1..60 => format!("{seconds} s"),
+        60..3600 => format!("{}:{:02} min", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02} h", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// The first of `count` lines to show in `height`, so that the one under the cursor is seen, in the middle where it can be.
+pub(crate) fn first_shown(cursor: usize, count: usize, height: usize) -> usize {
+    cursor.saturating_sub(height / 2).min(count.saturating_sub(height))
+}
+
+impl<'f, 'h> Painter<'f, 'h> {
+    pub(crate) fn new(frame: &'f mut Frame<'_>, hits: &'h mut Hits, theme: Theme) -> Self {
+        Self { buffer: frame.buffer_mut(), hits, theme, panel: 0, has_keys: false }
+    }
+
+    /// What comes next is of a panel, by its place among all.
+    pub(crate) fn begin(&mut self, panel: usize, has_keys: bool, area: Rect) {
+        (self.panel, self.has_keys) = (panel, has_keys);
+        self.hits.add(area, Target::Panel(panel, Spot::Anywhere));
+    }
+
+    /// Writes a text at a place within an area and returns where it ends; what has no room is cut off.
+    pub(crate) fn put(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
+        let area = area.intersection(self.buffer.area);
+        if y >= area.height || x >= area.width {
+            return x;
+        }
+        let shown = cut(text, area.width - x);
+        self.buffer.set_stringn(area.x + x, area.y + y, &shown, usize::from(area.width - x), style);
+        x + width(&shown)
+    }
+
+    /// Writes a text that ends before column `end`.
+    pub(crate) fn put_right(&mut self, area: Rect, end: u16, y: u16, text: &str, style: Style) {
+        let end = end.min(area.width);
+        self.put(Rect { width: end, ..area }, end.saturating_sub(width(text)), y, text, style);
+    }
+
+    /// Draws one character, if it lies within the area.
+    pub(crate) fn dot(&mut self, area: Rect, x: u16, y: u16, c: char, style: Style) {
+        let area = area.intersection(self.buffer.area);
+        if x < area.width && y < area.height {
+            self.buffer[(area.x + x, area.y + y)].set_char(c).set_style(style);
+        }
+    }
+
+    /// Gives a line a style over what is written on it.
+    pub(crate) fn shade(&mut self, area: Rect, y: u16, style: Style) {
+        if y < area.height {
+            self.buffer.set_style(Rect { y: area.y + y, height: 1, ..area }, style);
+        }
+    }
+
+    /// Gives one place a style over what is written there.
+    pub(crate) fn shade_cell(&mut self, area: Rect, x: u16, y: u16, style: Style) {
+        let area = area.intersection(self.buffer.area);
+        if x < area.width && y < area.height {
+            self.buffer[(area.x + x, area.y + y)].set_style(style);
+        }
+    }
+
+    pub(crate) fn clear(&mut self, area: Rect) {
+        ratatui::widgets::Clear.render(area.intersection(self.buffer.area), self.buffer);
+    }
+
+    /// Notes what of the panel is at a place.
+    pub(crate) fn hit(&mut self, area: Rect, x: u16, y: u16, width: u16, spot: Spot) {
+        self.target(area, x, y, width, Target::Panel(self.panel, spot));
+    }
+
+    /// Notes what is at a place.
+    pub(crate) fn target(&mut self, area: Rect, x: u16, y: u16, width: u16, target: Target) {
+        if x < area.width && y < area.height {
+            let spot = Rect { x: area.x + x, y: area.y + y, width: width.min(area.width - x), height: 1 };
+            self.hits.add(spot, target);
+        }
+    }
+
+    /// A frame with a title; returns what is within.
+    pub(crate) fn framed(&mut self, area: Rect, title: &str, style: Style) -> Rect {
+        let area = area.intersection(self.buffer.area);
+        let block = Block::bordered().border_style(style);
+        let inner = block.inner(area);
+        block.render(area, self.buffer);
+        let title = cut(title, area.width.saturating_sub(4));
+        if !title.is_empty() {
+            self.put(area, 1, 0, &format!(" {title} "), style);
+        }
+        inner
+    }
+
+    /// The frame of a panel; the one that has the keys stands out.
+    pub(crate) fn panel(&mut self, area: Rect, title: &str) -> Rect {
+        let style = if self.has_keys { self.theme.accent } else { self.theme.dim };
+        self.framed(area, &format!("{} {title}", self.panel + 1), style)
+    }
+
+    /// Whether the panel has the keys.
+    pub(crate) fn has_keys(&self) -> bool {
+        self.has_keys
+    }
+
+    /// The style of the line under the cursor.
+    pub(crate) fn cursor(&self) -> Style {
+        if self.has_keys { self.theme.cursor } else { self.theme.faint_cursor }
+    }
+
+    /// Draws lines in eighths of characters. `bounds` are those of x and y; each line is its points and its style.
+    pub(crate) fn lines(&mut self, area: Rect, bounds: ([f64; 2], [f64; 2]), lines: &[(Vec<(f64, f64)>, Style)]) {
+        let area = area.intersection(self.buffer.area);
+        let canvas = Canvas::default().marker(Marker::Braille).x_bounds(bounds.0).y_bounds(bounds.1).paint(|context| {
+            for (points, style) in lines {
+                for (from, to) in points.iter().zip(points.iter().skip(1)) {
+                    context.draw(&Line::new(from.0, from.1, to.0, to.1, style.fg.unwrap_or_default()));
+                }
+            }
+        });
+        canvas.render(area, self.buffer);
+    }
+
+    /// Says why there is nothing here, in the middle of it.
+    pub(crate) fn nothing(&mut self, area: Rect, text: &str) {
+        let style = self.theme.dim;
+        let columns = area.width.saturating_sub(2);
+        let lines = wrap(text, columns);
+        let top = area.height.saturating_sub(lines.len() as u16) / 2;
+        for (y, line) in (top..).zip(&lines) {
+            self.put(area, (area.width.saturating_sub(width(line))) / 2, y, line, style);
+        }
+    }
+
+    /// A mark at the right edge that says how far a list is scrolled.
+    pub(crate) fn scrollbar(&mut self, area: Rect, first: usize, count: usize) {
+        let height = usize::from(area.height);
+        if count <= height || height < 2 || area.width == 0 {
+            return;
+        }
+        let long = (height * height / count).max(1);
+        let at = first * (height - long) / (count - height).max(1);
+        for y in 0..height {
+            let within = (at..at + long).contains(&y);
+            self.dot(area, area.width - 1, y as u16, if within { '█' } else { '│' }, self.theme.dim);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_by_columns_not_by_letters() {
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("環環環", 4), "環…");
+        assert_eq!(cut("ab", 0), "");
+        assert_eq!(cut_middle("irregular:mean=512,cv=2", 12), "irregu…,cv=2");
+        assert_eq!(cut_middle("環環環環環", 7), "環環…環");
+    }
+
+    #[test]
+    fn texts_are_wrapped_at_spaces_and_long_words_anywhere() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
+        assert_eq!(wrap("", 3), [""]);
+        assert_eq!(wrap("環環", 1), ["環", "環"], "what fits nowhere is not lost");
+    }
+
+    #[test]
+    fn the_cursor_is_always_seen() {
+        for (cursor, count, height) in [(0, 5, 10), (4, 5, 3), (50, 100, 7), (99, 100, 1), (0, 0, 4)] {
+            let first = first_shown(cursor, count, height);
+            assert!(first <= cursor && (count == 0 || cursor < first + height), "{cursor} {count} {height}");
+        }
+    }
+}

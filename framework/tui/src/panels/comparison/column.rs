@@ -1,0 +1,228 @@
+//! A column of the comparison: what it is called, what a line has in it, and how lines sort by it.
+
+use crate::filter::Filter;
+use crate::paint::Painter;
+use crate::session::comparison::{Compared, Line};
+use ratatui::style::Style;
+use std::cmp::Ordering;
+use swapmeet_results::{Group, Status, duration};
+
+/// A column of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    Topology,
+    Workload,
+    Machine,
+    Algorithm,
+    /// What was proved, or how it failed.
+    Verified,
+    Time,
+    Ratio,
+    Interval,
+    /// Over the lower bound.
+    OverBound,
+    Steps,
+    Messages,
+    WorstLink,
+}
+
+enum Value<'a> {
+    Text(&'a str),
+    Figure(f64),
+    Nothing,
+}
+
+impl Value<'_> {
+    fn rank(&self) -> u8 {
+        u8::from(matches!(self, Self::Nothing))
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Figure(a), Self::Figure(b)) => a.total_cmp(b),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+impl Column {
+    /// All, in the order in which they stand.
+    pub(super) const ALL: [Self; 12] = [
+        Self::Topology,
+        Self::Workload,
+        Self::Machine,
+        Self::Algorithm,
+        Self::Verified,
+        Self::Time,
+        Self::Ratio,
+        Self::Interval,
+        Self::OverBound,
+        Self::Steps,
+        Self::Messages,
+        Self::WorstLink,
+    ];
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Topology => "topology",
+            Self::Workload => "workload",
+            Self::Machine => "machine",
+            Self::Algorithm => "algorithm",
+            Self::Time => "time",
+            Self::Ratio => "ratio",
+            Self::Interval => "95 %",
+            Self::OverBound => "x bound",
+            Self::Steps => "steps",
+            Self::Messages => "messages",
+            Self::WorstLink => "worst link",
+            Self::Verified => "verified",
+        }
+    }
+
+    fn value<'c>(self, all: &'c Compared, line: &'c Line) -> Value<'c> {
+        let rank = |at: usize| Value::Figure(all.ranks.get(line.group).map_or(0.0, |ranks| ranks[at] as f64));
+        let figure = |value: Option<f64>| value.map_or(Value::Nothing, Value::Figure);
+        let count = |value: Option<u64>| figure(value.map(|v| v as f64));
+        match self {
+            // In the order in which they were picked, 8x8 before 16x16, which their names would not stand in.
+            Self::Topology => rank(0),
+            Self::Workload => rank(1),
+            Self::Machine => rank(2),
+            Self::Algorithm => Value::Text(&line.stats.algorithm),
+            Self::Verified if line.stats.time.is_none() => Value::Text(line.stats.status.word()),
+            Self::Verified => Value::Text(line.stats.verified.word()),
+            Self::Time => figure(line.stats.time.as_ref().map(|t| t.mean)),
+            Self::Ratio => figure(line.ratio()),
+            Self::Interval => figure(line.interval().map(|i| i.high - i.low)),
+            Self::OverBound => figure(line.over_bound),
+            Self::Steps => count(line.sample.steps),
+            Self::Messages => count(line.sample.messages),
+            Self::WorstLink => count(line.sample.max_link_messages),
+        }
+    }
+
+    /// Whether it is a figure, of which no part may be cut.
+    pub(super) fn is_figure(self) -> bool {
+        !matches!(self, Self::Topology | Self::Workload | Self::Machine | Self::Algorithm | Self::Verified)
+    }
+
+    /// Whether groups differ in it.
+    pub(super) fn varies(self, compared: &Compared) -> bool {
+        let mut groups = compared.groups.iter().map(|group| self.of(group));
+        groups.next().is_some_and(|first| groups.any(|other| other != first))
+    }
+
+    /// The text of a group in this column; empty for columns that tell lines, not groups, apart.
+    pub(super) fn of(self, group: &Group) -> &str {
+        match self {
+            Self::Topology => &group.topology,
+            Self::Workload => &group.workload,
+            Self::Machine => &group.machine,
+            _ => "",
+        }
+    }
+
+    /// What a line has in it.
+    pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
+        let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+        match self {
+            Self::Topology | Self::Workload | Self::Machine => {
+                compared.groups.get(line.group).map(|group| self.of(group).to_owned()).unwrap_or_default()
+            }
+            Self::Algorithm => line.stats.algorithm.clone(),
+            Self::Verified if line.stats.time.is_none() && !line.stats.reason.is_empty() => {
+                format!("{}: {}", line.stats.status, line.stats.reason)
+            }
+            Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
+            Self::Verified => format!("✓ {}", line.stats.verified),
+            Self::Time => line.stats.time.as_ref().map(|t| duration(t.mean)).unwrap_or_default(),
+            Self::Ratio if line.is_baseline => "base".to_owned(),
+            Self::Ratio => line.ratio().map(|r| format!("{r:.3}")).unwrap_or_default(),
+            Self::Interval => match line.interval() {
+                Some(i) if i.is_point() => "no spread".to_owned(),
+                Some(i) => format!("{:.3}..{:.3}", i.low, i.high),
+                None => String::new(),
+            },
+            Self::OverBound => line.over_bound.map(|x| format!("{x:.2}")).unwrap_or_default(),
+            Self::Steps => count(line.sample.steps),
+            Self::Messages => count(line.sample.messages),
+            Self::WorstLink => count(line.sample.max_link_messages),
+        }
+    }
+
+    /// How that is drawn; a group's name is bright only where the group begins.
+    pub(super) fn style(self, painter: &Painter<'_, '_>, line: &Line, begins: bool) -> Style {
+        let theme = painter.theme;
+        match self {
+            Self::Topology | Self::Workload | Self::Machine if !begins => theme.dim,
+            Self::Verified if line.stats.time.is_some() => theme.good,
+            Self::Verified if line.stats.status == Status::Unsupported => theme.dim,
+            Self::Verified => theme.bad,
+            Self::Ratio if line.is_baseline => theme.accent,
+            Self::Ratio if line.ratio().is_some_and(|r| r < 1.0) => theme.good,
+            Self::Algorithm if line.is_baseline => theme.accent,
+            _ => theme.text,
+        }
+    }
+}
+
+/// The lines that pass a filter, in the order asked for; without a column as groups came, fastest first.
+pub(super) fn sorted<'c>(
+    compared: &'c Compared,
+    column: Option<Column>,
+    reverse: bool,
+    filter: &Filter,
+) -> Vec<&'c Line> {
+    let has = |line: &&Line| {
+        if filter.text().is_empty() {
+            return true;
+        }
+        let group = &compared.groups[line.group];
+        let text =
+            [&group.topology, &group.workload, &group.machine, &line.stats.algorithm].map(String::as_str).join(" ");
+        filter.passes(&format!("{text} {} {}", line.stats.status, line.stats.verified))
+    };
+    let mut lines: Vec<&Line> = compared.lines.iter().filter(has).collect();
+    let Some(column) = column else { return lines };
+    lines.sort_by(|a, b| {
+        let (a, b) = (column.value(compared, a), column.value(compared, b));
+        // What has no figure stands last, whichever way the figures stand.
+        match (&a, &b) {
+            (Value::Nothing, _) | (_, Value::Nothing) => a.rank().cmp(&b.rank()),
+            _ if reverse => b.compare(&a),
+            _ => a.compare(&b),
+        }
+    });
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::comparison::tests::row;
+    use swapmeet_results::Record;
+
+    fn names(lines: &[&Line]) -> String {
+        lines.iter().map(|l| l.stats.algorithm.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn lines_sort_by_any_column_and_what_has_no_figure_stands_last() {
+        let failed = Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
+        let all = Compared::of(vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)], None);
+        assert_eq!(names(&sorted(&all, Some(Column::Time), false, &Filter::of(""))), "a b c");
+        assert_eq!(names(&sorted(&all, Some(Column::Time), true, &Filter::of(""))), "b a c");
+        assert_eq!(names(&sorted(&all, Some(Column::Algorithm), true, &Filter::of(""))), "c b a");
+        assert_eq!(names(&sorted(&all, Some(Column::Time), false, &Filter::of("RING timeout"))), "c");
+    }
+
+    #[test]
+    fn topologies_sort_as_they_were_picked() {
+        let rows = vec![row("a", "torus:8x8", 0, 3.0), row("a", "torus:16x16", 0, 1.0), row("b", "torus:8x8", 0, 4.0)];
+        let all = Compared::of(rows, None);
+        let sorted = sorted(&all, Some(Column::Topology), false, &Filter::of(""));
+        let topologies: Vec<&str> = sorted.iter().map(|l| all.groups[l.group].topology.as_str()).collect();
+        assert_eq!(topologies, ["torus:8x8", "torus:8x8", "torus:16x16"]);
+    }
+}

@@ -1,0 +1,112 @@
+//! From sizes and times to places on the screen.
+
+use ratatui::layout::Rect;
+use swapmeet_results::analysis::{Family, Point};
+
+/// How curves are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// Both axes logarithmic.
+    #[default]
+    LogLog,
+    /// Only x.
+    LogX,
+    Linear,
+}
+
+impl Scale {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::LogLog => Self::LogX,
+            Self::LogX => Self::Linear,
+            Self::Linear => Self::LogLog,
+        }
+    }
+}
+
+/// From figures to places.
+pub(super) struct Axes {
+    log_x: bool,
+    log_y: bool,
+    pub(super) x: (f64, f64),
+    pub(super) y: (f64, f64),
+    pub(super) origin: f64,
+    pub(super) floor: f64,
+}
+
+impl Axes {
+    pub(super) fn new(family: &Family, scale: Scale) -> Self {
+        let points = || family.curves.iter().flat_map(|c| &c.points);
+        let all = |of: fn(&Point) -> f64| {
+            points().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), v| (least.min(v), most.max(v)))
+        };
+        let (x, y) = (all(|p| p.x), all(|p| p.time));
+        // Nothing has no logarithm: a size of 0 bytes, a time of 0 us make an axis linear.
+        let log_x = scale != Scale::Linear && x.0 > 0.0;
+        let log_y = scale == Scale::LogLog && y.0 > 0.0;
+        let floor = if log_y { y.0 } else { 0.0 };
+        let axes = Self { log_x, log_y, x, y, origin: x.0, floor };
+        let wide = |(least, most): (f64, f64)| if most > least { (least, most) } else { (least - 0.5, most + 0.5) };
+        let x = wide((axes.along(x.0), axes.along(x.1)));
+        let y = wide((axes.up(floor), axes.up(y.1)));
+        Self { x, y, ..axes }
+    }
+
+    fn along(&self, x: f64) -> f64 {
+        if self.log_x { x.ln() } else { x }
+    }
+
+    fn up(&self, y: f64) -> f64 {
+        if self.log_y { y.ln() } else { y }
+    }
+
+    /// The cell of a point.
+    pub(super) fn cell(&self, (x, y): (f64, f64), plot: Rect) -> (u16, u16) {
+        let share = |value: f64, (least, most): (f64, f64)| ((value - least) / (most - least)).clamp(0.0, 1.0);
+        let across = share(self.along(x), self.x) * f64::from(plot.width.saturating_sub(1));
+        let down = (1.0 - share(self.up(y), self.y)) * f64::from(plot.height.saturating_sub(1));
+        (across.round() as u16, down.round() as u16)
+    }
+
+    /// A curve in places. Time grows linearly between sizes, which is no straight line on logarithmic axes.
+    pub(super) fn line(&self, points: &[Point], columns: u16) -> Vec<(f64, f64)> {
+        let place = |x: f64, y: f64| (self.along(x), self.up(y));
+        let mut line: Vec<(f64, f64)> = points.first().map(|p| place(p.x, p.time)).into_iter().collect();
+        for (from, to) in points.iter().zip(points.iter().skip(1)) {
+            for i in 1..=columns {
+                let share = f64::from(i) / f64::from(columns);
+                let x =
+                    if self.log_x { from.x * (to.x / from.x).powf(share) } else { from.x + (to.x - from.x) * share };
+                let y = from.time + (to.time - from.time) * (x - from.x) / (to.x - from.x).max(f64::MIN_POSITIVE);
+                line.push(place(x, y));
+            }
+        }
+        line
+    }
+
+    /// Round times along the axis, the roundest first.
+    pub(super) fn y_ticks(&self) -> Vec<f64> {
+        if !self.log_y {
+            let step = round_below(self.y.1 / 4.0);
+            return (0..=20)
+                .map(|i| f64::from(i) * step)
+                .take_while(|v| *v <= self.y.1 * 1.001 && step > 0.0)
+                .collect();
+        }
+        let (least, most) = (self.y.0.exp(), self.y.1.exp());
+        let factors: &[f64] = if most / least > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let decades = || least.log10().floor() as i32..=most.log10().ceil() as i32;
+        let ticks = factors.iter().flat_map(|f| decades().map(move |decade| f * 10f64.powi(decade)));
+        let ticks: Vec<f64> = ticks.filter(|t| (least..=most).contains(t)).collect();
+        if ticks.len() > 1 { ticks } else { vec![least, most] }
+    }
+}
+
+/// The largest of 1, 2, 5, 10, .. that is not above a value.
+fn round_below(value: f64) -> f64 {
+    if value.is_nan() || value <= 0.0 || value.is_infinite() {
+        return 0.0;
+    }
+    let decade = 10f64.powf(value.log10().floor());
+    [5.0, 2.0, 1.0].iter().map(|f| f * decade).find(|step| *step <= value).unwrap_or(decade)
+}

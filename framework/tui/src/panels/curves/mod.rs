@@ -1,0 +1,223 @@
+//! Completion time against block size or nodes: a curve an algorithm, crossovers marked.
+
+mod axes;
+
+use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
+use crate::paint::{Painter, width};
+use crate::panel::{Keyed, List, Panel, around};
+use crate::session::Session;
+
+use crate::theme::MARKS;
+use axes::{Axes, Scale};
+use ratatui::layout::Rect;
+use swapmeet_results::analysis::{Axis, Curve, Family};
+use swapmeet_results::duration;
+
+/// Columns for the figures at the left.
+const LEFT: u16 = 9;
+
+/// A family of curves on screen.
+#[derive(Debug, Default)]
+pub(crate) struct Curves {
+    /// The crossovers in words, scrolled by its cursor.
+    list: List,
+    family: usize,
+    scale: Scale,
+    /// How far they can be scrolled, so that the last page is full.
+    farthest: usize,
+    /// The group that was looked at last.
+    seen: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Action {
+    Scale,
+    Previous,
+    Next,
+    Up,
+    Down,
+}
+
+impl Keyed for Curves {
+    const TAB: &'static str = "Curves";
+    const TITLE: &'static str = "Time against block size or nodes";
+    type Action = Action;
+    const KEYS: &'static [Binding<Action>] = &[
+        bind(Action::Scale, &[ch('v')], "both axes logarithmic, only that of sizes or nodes, or neither").hint("scale"),
+        bind(Action::Previous, PREVIOUS, "the curves before"),
+        bind(Action::Next, NEXT, "the next curves").pair("[ ]", "curves"),
+        bind(Action::Up, UP, "crossovers that had no room, upwards"),
+        bind(Action::Down, DOWN, "crossovers that had no room").pair("↑↓", "crossovers"),
+    ];
+
+    fn act(&mut self, action: Action, session: &mut Session) {
+        match action {
+            Action::Scale => self.scale = self.scale.next(),
+            Action::Previous => self.sideways(-1, session),
+            Action::Next => self.sideways(1, session),
+            Action::Up => self.step(-1, session),
+            Action::Down => self.step(1, session),
+        }
+    }
+
+    fn is_idle(&self, action: Action, session: &Session) -> bool {
+        match action {
+            Action::Scale => false,
+            Action::Previous | Action::Next => session.compared.families.len() < 2,
+            Action::Up | Action::Down => self.farthest == 0,
+        }
+    }
+}
+
+impl Panel for Curves {
+    fn list(&self) -> &List {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut List {
+        &mut self.list
+    }
+
+    fn lines(&self, session: &Session) -> usize {
+        let family = session.compared.families.get(self.family);
+        let shown = family.map(|family| family.only(|algorithm| self.list.filter.passes(algorithm)));
+        shown.map_or(0, |family| family.envelope().crossovers.len())
+    }
+
+    /// The next family of curves, or the one before; round and round.
+    fn sideways(&mut self, by: isize, session: &mut Session) {
+        self.family = around(self.family, by, session.compared.families.len());
+        self.list.cursor = 0;
+    }
+
+    /// The curves are those of the group that was looked at.
+    fn follow(&mut self, session: &Session) {
+        if self.seen != session.group {
+            self.seen = session.group;
+            let family = session.compared.families.iter().position(|family| family.groups.contains(&session.group));
+            self.family = family.unwrap_or(self.family);
+        }
+        self.family = self.family.min(session.compared.families.len().saturating_sub(1));
+    }
+
+    fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        let Some(family) = session.compared.families.get(self.family) else {
+            let area = painter.panel(area, Self::TITLE);
+            let text = "Curves need rows of two block sizes, or of two sizes of a topology. Pick more in Explore (1), then a adds them.";
+            return painter.nothing(area, text);
+        };
+        let count = session.compared.families.len();
+        let which = if count > 1 { format!(" ({} of {count})", self.family.min(count - 1) + 1) } else { String::new() };
+        let filter = &self.list.filter;
+        let title = format!("Time against {}{which}: {}{}", family.axis.label(), family.title(), filter.suffix());
+        let area = painter.panel(area, &title);
+        let family = &family.only(|algorithm| filter.passes(algorithm));
+        let crossovers = family.envelope().crossovers;
+        if family.curves.is_empty() {
+            return painter.nothing(area, "No algorithm has these words. Esc shows all.");
+        }
+        // Crossovers in words: curves are worth more.
+        let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
+        let said = crossovers.len().min(words);
+        let farthest = crossovers.len() - said;
+        (self.farthest, self.list.cursor) = (farthest, self.list.cursor.min(farthest));
+        let first = self.list.cursor;
+        let said = said as u16;
+        let mut legend = legend(painter, family, area);
+        if !family.crowded.is_empty() && area.height > 10 {
+            let values = family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
+            let text = match family.axis {
+                Axis::Nodes => format!("several topologies have {values} nodes: no line goes there"),
+                Axis::Block | Axis::Variation => {
+                    format!("several workloads have blocks of {values}: no line goes there")
+                }
+            };
+            painter.put(area, 1, legend, &text, painter.theme.dim);
+            legend += 1;
+        }
+        let plot = Rect {
+            x: area.x + LEFT + 1,
+            y: area.y + legend,
+            width: area.width.saturating_sub(LEFT + 3),
+            height: area.height.saturating_sub(legend + 2 + said),
+        };
+        if plot.width < 10 || plot.height < 3 {
+            return painter.nothing(area, "No room for curves here: e gives this panel the whole screen.");
+        }
+        let axes = Axes::new(family, self.scale);
+        frame(painter, family, &axes, area, plot);
+        let pieces = |(i, curve): (usize, &Curve)| {
+            let style = painter.theme.series(i);
+            curve.pieces(&family.crowded).map(|points| (axes.line(points, plot.width), style)).collect::<Vec<_>>()
+        };
+        let lines: Vec<_> = family.curves.iter().enumerate().flat_map(pieces).collect();
+        painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
+        for (i, curve) in family.curves.iter().enumerate() {
+            for point in &curve.points {
+                let (x, y) = axes.cell((point.x, point.time), plot);
+                painter.dot(plot, x, y, MARKS[i % MARKS.len()], painter.theme.series(i));
+            }
+        }
+        for crossover in &crossovers {
+            let (x, y) = axes.cell((crossover.x, crossover.time), plot);
+            painter.dot(plot, x, y, '✕', painter.theme.accent);
+        }
+        for (y, crossover) in (area.height - said..area.height).zip(crossovers.iter().skip(first)) {
+            painter.put(area, 1, y, &format!("✕ {}", crossover.in_words(family.axis)), painter.theme.text);
+        }
+        if farthest > 0 && said > 0 {
+            let last = first + usize::from(said);
+            let text = format!(" {}..{last} of {} (↑ ↓)", first + 1, crossovers.len());
+            painter.put_right(area, area.width - 1, area.height - 1, &text, painter.theme.dim);
+        }
+    }
+}
+
+/// Which mark is whose; returns the lines it took.
+fn legend(painter: &mut Painter<'_, '_>, family: &Family, area: Rect) -> u16 {
+    let (mut x, mut y) = (1, 0);
+    for (i, curve) in family.curves.iter().enumerate() {
+        let text = format!("{} {}", MARKS[i % MARKS.len()], curve.algorithm);
+        if x > 1 && x + width(&text) > area.width {
+            (x, y) = (1, y + 1);
+        }
+        x = painter.put(area, x, y, &text, painter.theme.series(i)) + 3;
+    }
+    y + 1
+}
+
+/// Lines at the left and below, with their figures.
+fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect, plot: Rect) {
+    let theme = painter.theme;
+    let (left, top) = (plot.x - area.x, plot.y - area.y);
+    for y in 0..plot.height {
+        painter.dot(area, left - 1, top + y, '│', theme.dim);
+    }
+    for x in 0..plot.width {
+        painter.dot(area, left + x, top + plot.height, '─', theme.dim);
+    }
+    painter.dot(area, left - 1, top + plot.height, '└', theme.dim);
+    // Figures at the left, no two on neighbouring lines.
+    let mut taken: Vec<u16> = Vec::new();
+    for tick in axes.y_ticks() {
+        let y = axes.cell((axes.origin, tick), plot).1;
+        if taken.iter().any(|other| other.abs_diff(y) < 2) {
+            continue;
+        }
+        taken.push(y);
+        let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
+        painter.put_right(area, left - 1, top + y, &text, theme.dim);
+        painter.dot(area, left - 1, top + y, '┤', theme.dim);
+    }
+    // Below, the sizes themselves, as many as there is room for.
+    let mut free = 0;
+    for value in family.xs() {
+        let x = left + axes.cell((value, axes.floor), plot).0;
+        let text = family.axis.text(value);
+        let from = x.saturating_sub(width(&text) / 2).min(area.width.saturating_sub(width(&text)));
+        painter.dot(area, x, top + plot.height, '┴', theme.dim);
+        if from >= free {
+            free = painter.put(area, from, top + plot.height + 1, &text, theme.dim) + 1;
+        }
+    }
+}

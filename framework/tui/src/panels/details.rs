@@ -1,0 +1,189 @@
+//! All about one case: how to repeat it, its schedule's phases, every column of its row.
+
+use crate::keys::Binding;
+use crate::paint::{Painter, width, wrap};
+use crate::panel::{Keyed, List, Panel};
+use crate::session::comparison::Line;
+use crate::session::files::command;
+
+use crate::session::queue::{Row, State, specs};
+use crate::session::{Request, Session};
+use ratatui::layout::Rect;
+use std::convert::Infallible;
+use swapmeet_results::{columns, units};
+
+/// The case in focus, scrolled by the cursor.
+#[derive(Debug, Default)]
+pub(crate) struct Details {
+    list: List,
+}
+
+impl Keyed for Details {
+    const TAB: &'static str = "Details";
+    const TITLE: &'static str = "Details of a case";
+    type Action = Infallible;
+    const KEYS: &'static [Binding<Infallible>] = &[];
+
+    fn act(&mut self, action: Infallible, _: &mut Session) {
+        match action {}
+    }
+}
+
+impl Panel for Details {
+    fn list(&self) -> &List {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut List {
+        &mut self.list
+    }
+
+    fn lines(&self, session: &Session) -> usize {
+        self.entries(session).len()
+    }
+
+    /// To other cases.
+    fn sideways(&mut self, by: isize, session: &mut Session) {
+        session.focus_by(by);
+        self.list.cursor = 0;
+    }
+
+    fn back(&mut self, session: &mut Session) -> bool {
+        session.request = Some(Request::Comparison);
+        true
+    }
+
+    fn shows_schedule(&self) -> bool {
+        true
+    }
+
+    fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        let Some((_, row)) = session.focused() else {
+            let area = painter.panel(area, "Details");
+            let text = "No case yet. Enter on a line of Cases (2) or Comparison (3) shows it here.";
+            return painter.nothing(area, text);
+        };
+        let [algorithm, topology, workload, machine] = specs(&row.case);
+        let title = format!(
+            "Details{}: {algorithm} on {topology}, {workload}, {machine}{}",
+            of_repetitions(session, row),
+            self.list.filter.suffix()
+        );
+        let area = painter.panel(area, &title);
+        let theme = painter.theme;
+        let all = self.entries(session);
+        if all.is_empty() {
+            return painter.nothing(area, "Nothing here has these words. Esc shows all.");
+        }
+        let names =
+            all.iter().filter(|e| !e.value.is_empty()).map(|e| width(&e.name)).max().unwrap_or(0).min(area.width / 3);
+        let room = area.width.saturating_sub(names + 4);
+        let texts: Vec<Vec<String>> = all.iter().map(|entry| wrap(&entry.value, room)).collect();
+        let mut left = usize::from(area.height);
+        let last_page = texts.iter().rev().take_while(|lines| {
+            let fits = lines.len() <= left;
+            left = left.saturating_sub(lines.len());
+            fits
+        });
+        let farthest = all.len() - last_page.count().clamp(1, all.len());
+        // The last page is full.
+        self.list.cursor = self.list.cursor.min(farthest);
+        let first = self.list.cursor;
+        let mut y = 0;
+        for (entry, lines) in all.iter().zip(&texts).skip(first) {
+            if y >= area.height {
+                break;
+            }
+            let heading = entry.value.is_empty() && entry.name.chars().all(|c| c.is_uppercase() || c == ' ');
+            let style = if heading { theme.accent } else { theme.dim };
+            let cell = if heading { area } else { Rect { width: (1 + names).min(area.width), ..area } };
+            painter.put(cell, 1, y, &entry.name, style);
+            for line in lines {
+                painter.put(area, names + 3, y, line, theme.text);
+                y += 1;
+            }
+        }
+        painter.scrollbar(area, first, all.len());
+    }
+}
+
+impl Details {
+    /// All there is to say.
+    fn entries(&self, session: &Session) -> Vec<Entry> {
+        let Some((_, row)) = session.focused() else { return Vec::new() };
+        let algorithm = &row.case.algorithm.algorithm;
+        let mut all = vec![entry("to repeat it", command(&row.case, &session.plugin_dirs)), entry("state", state(row))];
+        all.push(entry("algorithm", algorithm.title.clone()));
+        if !algorithm.paper.is_empty() {
+            all.push(entry("paper", algorithm.paper.clone()));
+        }
+        all.push(entry("plugin", format!("{} {}", algorithm.plugin.0, algorithm.plugin.1)));
+        if let Some(spec) = row.case.machine.stands_for() {
+            all.push(entry("machine", format!("{} is {spec}", row.case.machine.name())));
+        }
+        all.extend(schedule(session));
+        if let Some(record) = row.record() {
+            all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
+            all.extend(columns().zip(record.fields()).map(|(name, value)| entry(name, value)));
+        }
+        all.retain(|entry| {
+            self.list.filter.text().is_empty() || self.list.filter.passes(&format!("{} {}", entry.name, entry.value))
+        });
+        all
+    }
+}
+
+/// A name and what it is; a heading has nothing after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    /// The name.
+    name: String,
+    /// What it is.
+    value: String,
+}
+
+fn entry(name: &str, value: impl Into<String>) -> Entry {
+    Entry { name: name.to_owned(), value: value.into() }
+}
+
+/// Which repetition it is, where there are several: a line of the comparison is the mean of all.
+fn of_repetitions(session: &Session, row: &Row) -> String {
+    let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
+    match session.compared.lines.iter().find(is).and_then(|line| line.stats.time.as_ref()).map(|time| time.n) {
+        Some(count) if count > 1 => format!(" of repetition {} of {count}", row.case.repetition + 1),
+        _ => String::new(),
+    }
+}
+
+fn state(row: &Row) -> String {
+    match &row.state {
+        State::Done(record) if !record.reason.is_empty() => format!("{}: {}", record.status, record.reason),
+        _ => row.word().to_owned(),
+    }
+}
+
+/// The schedule's phases, once it has been simulated.
+fn schedule(session: &Session) -> Vec<Entry> {
+    let Some(recording) = session.schedule() else { return Vec::new() };
+    if recording.phases().is_empty() && !recording.is_growing() {
+        return Vec::new();
+    }
+    let mut all = vec![entry("", ""), entry("SCHEDULE", "")];
+    for (number, phase) in (1..).zip(recording.phases()) {
+        let name = if phase.name.is_empty() { String::new() } else { format!("{}: ", phase.name) };
+        all.push(entry(
+            &format!("{number}."),
+            format!(
+                "{name}{}, {}, longest {}, busiest link {}",
+                units::count(phase.steps as usize, "step"),
+                units::count(phase.messages as usize, "message"),
+                units::size(phase.longest as f64),
+                phase.worst_link
+            ),
+        ));
+    }
+    if recording.is_growing() {
+        all.push(entry("", "being simulated .."));
+    }
+    all
+}

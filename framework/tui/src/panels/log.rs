@@ -1,0 +1,132 @@
+//! What plugins and the program had to say.
+
+use crate::hits::Spot;
+use crate::keys::Binding;
+use crate::paint::{Painter, wrap};
+use crate::panel::{Keyed, List, Panel};
+use crate::session::{LogLine, Session};
+use ratatui::layout::Rect;
+use std::convert::Infallible;
+
+/// The log on screen.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    list: List,
+    /// How many lines there were when this was last looked at, and how many of them were still there.
+    seen: (usize, usize),
+}
+
+impl Keyed for Log {
+    const TAB: &'static str = "Log";
+    const TITLE: &'static str = "Log";
+    type Action = Infallible;
+    const KEYS: &'static [Binding<Infallible>] = &[];
+
+    fn act(&mut self, action: Infallible, _: &mut Session) {
+        match action {}
+    }
+}
+
+impl Panel for Log {
+    fn list(&self) -> &List {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut List {
+        &mut self.list
+    }
+
+    fn lines(&self, session: &Session) -> usize {
+        self.shown(session).len()
+    }
+
+    fn forget(&mut self) {}
+
+    /// One who looks at the last line wants the next one; others stay at theirs while old ones are dropped.
+    fn follow(&mut self, session: &Session) {
+        let (written, there) = (session.log.written(), session.log.lines().len());
+        let before = std::mem::replace(&mut self.seen, (written, there));
+        let cursor = &mut self.list.cursor;
+        if self.list.filter.text().is_empty() && *cursor + 1 == before.1 {
+            *cursor = there.saturating_sub(1);
+        } else {
+            let dropped = (written - there).saturating_sub(before.0 - before.1);
+            *cursor = cursor.saturating_sub(dropped);
+        }
+    }
+
+    fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        let area = painter.panel(area, &format!("Log{}", self.list.filter.suffix()));
+        let lines = self.shown(session);
+        if lines.is_empty() {
+            let none = session.log.lines().is_empty();
+            return painter
+                .nothing(area, if none { "Nothing to tell." } else { "No line has these words. Esc shows all." });
+        }
+        let theme = painter.theme;
+        let cursor = self.list.cursor.min(lines.len() - 1);
+        let height = usize::from(area.height);
+        let room = area.width.saturating_sub(10);
+        // Lines are shown in full, but none takes more than half of the panel.
+        let most = (height / 2).max(1);
+        let whole = |index: usize| {
+            let mut texts = wrap(&lines[index].text, room);
+            texts.truncate(most);
+            texts
+        };
+        let mut after = 0;
+        let mut below = cursor + 1;
+        while below < lines.len() && after < height / 2 {
+            after += whole(below).len();
+            below += 1;
+        }
+        // The one under the cursor in the middle, where it can be.
+        let mut left = height.saturating_sub(whole(cursor).len() + after.min(height / 2));
+        let mut first = cursor;
+        while first > 0 {
+            let above = whole(first - 1).len();
+            if above > left {
+                break;
+            }
+            left -= above;
+            first -= 1;
+        }
+        let mut y = 0;
+        for (index, line) in lines.iter().enumerate().skip(first) {
+            if y >= area.height {
+                break;
+            }
+            let here = index == cursor;
+            let style = match (here, line.is_warning) {
+                (true, _) => painter.cursor(),
+                (false, true) => theme.warn,
+                (false, false) => theme.text,
+            };
+            let seconds = line.at.as_secs();
+            let from = y;
+            for text in &whole(index) {
+                if here {
+                    painter.shade(area, y, style);
+                }
+                painter.put(area, 9, y, text, style);
+                painter.hit(area, 0, y, area.width, Spot::Line(index));
+                y += 1;
+            }
+            painter.put(
+                area,
+                1,
+                from,
+                &format!("{:>3}:{:02}", seconds / 60, seconds % 60),
+                if here { style } else { theme.dim },
+            );
+        }
+        painter.scrollbar(area, first, lines.len());
+    }
+}
+
+impl Log {
+    /// The lines that the filter shows.
+    fn shown<'s>(&self, session: &'s Session) -> Vec<&'s LogLine> {
+        session.log.lines().iter().filter(|line| self.list.filter.passes(&line.text)).collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! A schedule that plays: which of its steps is shown.
+
+use crate::session::Session;
+use crate::session::recording::Recording;
+use std::time::Duration;
+
+/// Playing a schedule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Playback {
+    /// The step shown, from 0.
+    pub(super) step: usize,
+    pub(super) plays: bool,
+    /// Steps a second.
+    pub(super) speed: f64,
+    /// When the step was shown first.
+    since: Duration,
+}
+
+impl Default for Playback {
+    fn default() -> Self {
+        Self { step: 0, plays: false, speed: 2.0, since: Duration::ZERO }
+    }
+}
+
+impl Playback {
+    /// Plays the schedule, or pauses it.
+    pub(super) fn toggle(&mut self, session: &mut Session) {
+        let Some(recording) = session.schedule() else { return session.want_schedule() };
+        let at_end = self.step + 1 >= recording.steps();
+        if at_end && !self.plays && !recording.is_growing() {
+            self.go_to(0, session);
+        }
+        self.plays = !self.plays;
+        self.since = session.now;
+    }
+
+    /// Moves the schedule on when it is time; true if it moved.
+    pub(super) fn tick(&mut self, session: &mut Session) -> bool {
+        let Some(recording) = session.schedule() else { return false };
+        if !self.plays || recording.frame(self.step).is_none() {
+            return false;
+        }
+        let due = (session.now.saturating_sub(self.since).as_secs_f64() * self.speed) as usize;
+        let last = recording.steps().saturating_sub(1);
+        if due == 0 {
+            return false;
+        }
+        if self.step >= last {
+            if !recording.is_growing() {
+                self.plays = false;
+            }
+            return !self.plays;
+        }
+        self.go_to((self.step + due).min(last), session);
+        true
+    }
+
+    /// Shows a step; one outside the window is simulated again.
+    pub(super) fn go_to(&mut self, step: usize, session: &mut Session) {
+        let Some(recording) = session.schedule() else { return };
+        let step = step.min(recording.steps().saturating_sub(1));
+        self.step = step;
+        self.since = session.now;
+        let to_come = recording.is_growing() && step >= recording.from;
+        if recording.frame(step).is_none() && !to_come {
+            session.record_from(step.saturating_sub(1));
+        }
+    }
+
+    /// To the first step, or the last.
+    pub(super) fn go_to_end(&mut self, last: bool, session: &mut Session) {
+        let steps = session.schedule().map_or(0, Recording::steps);
+        self.go_to(if last { steps.saturating_sub(1) } else { 0 }, session);
+    }
+}

@@ -1,0 +1,188 @@
+//! Where time goes: the six parts of each algorithm's time, end to end.
+
+use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
+use crate::paint::{Painter, width};
+use crate::panel::{Keyed, List, Panel, around};
+use crate::session::Session;
+use crate::session::comparison::{Line, PARTS, told_apart};
+use crate::theme::FILLINGS;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use swapmeet_results::duration;
+
+/// The bars of a group of the comparison, by its cursor.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    list: List,
+    /// Whether bars are shares of each algorithm's time.
+    shares: bool,
+    /// The group that was looked at last.
+    seen: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Action {
+    Shares,
+    Previous,
+    Next,
+}
+
+impl Keyed for Parts {
+    const TAB: &'static str = "Parts";
+    const TITLE: &'static str = "Where time goes";
+    type Action = Action;
+    const KEYS: &'static [Binding<Action>] = &[
+        bind(Action::Shares, &[ch('v')], "times, or shares of each algorithm's time").hint("times/shares"),
+        bind(Action::Previous, PREVIOUS, "the cases of the group before"),
+        bind(Action::Next, NEXT, "the cases of the next group").pair("[ ]", "group"),
+    ];
+
+    fn act(&mut self, action: Action, session: &mut Session) {
+        match action {
+            Action::Shares => self.shares = !self.shares,
+            Action::Previous => self.sideways(-1, session),
+            Action::Next => self.sideways(1, session),
+        }
+    }
+
+    fn is_idle(&self, action: Action, session: &Session) -> bool {
+        !matches!(action, Action::Shares) && session.compared.groups.len() < 2
+    }
+}
+
+impl Panel for Parts {
+    fn list(&self) -> &List {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut List {
+        &mut self.list
+    }
+
+    fn lines(&self, session: &Session) -> usize {
+        session.compared.groups.len()
+    }
+
+    fn sideways(&mut self, by: isize, session: &mut Session) {
+        self.list.cursor = around(self.list.cursor, by, session.compared.groups.len());
+    }
+
+    /// The bars are those of the group that was looked at.
+    fn follow(&mut self, session: &Session) {
+        if self.seen != session.group {
+            (self.seen, self.list.cursor) = (session.group, session.group);
+        }
+    }
+
+    fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        let groups = &session.compared.groups;
+        let number = self.list.cursor.min(groups.len().saturating_sub(1));
+        let Some(group) = groups.get(number) else {
+            let area = painter.panel(area, Self::TITLE);
+            return painter.nothing(area, "No rows yet: they come as cases end.");
+        };
+        let which = if groups.len() > 1 { format!(" ({} of {})", number + 1, groups.len()) } else { String::new() };
+        let (filter, filtered) = (&self.list.filter, self.list.filter.suffix());
+        let head = format!("Where time goes{which}: ");
+        let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
+        let title = format!("{head}{}{filtered}", told_apart(groups, group, room));
+        let area = painter.panel(area, &title);
+        let timed = session.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty());
+        let mut lines: Vec<&Line> = timed.filter(|l| filter.passes(&l.stats.algorithm)).collect();
+        if lines.is_empty() {
+            let text = if filtered.is_empty() {
+                "No algorithm has a time here."
+            } else {
+                "No algorithm with a time here has these words. Esc shows all."
+            };
+            return painter.nothing(area, text);
+        }
+        let top = legend(painter, &lines, area) + 1;
+        let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
+        let names = lines.iter().map(|l| width(&l.stats.algorithm)).max().unwrap_or(0).min(area.width / 3);
+        let room = area.width.saturating_sub(names + 14);
+        // A bar of its own line, its figures below it, a line between: as much of that as there is room for.
+        let high = area.height.saturating_sub(top);
+        let each = (high / lines.len() as u16).clamp(1, 3);
+        let fit = usize::from(high / each);
+        let left_out = if lines.len() > fit { lines.len() - (fit.max(1) - 1) } else { 0 };
+        if left_out > 0 {
+            lines.truncate(fit.max(1) - 1);
+            let text =
+                format!("and {left_out} slower ones: / shows only those with some words, e takes the whole screen");
+            painter.put(area, 1, area.height - 1, &text, painter.theme.dim);
+        }
+        for (i, line) in (0..).zip(&lines) {
+            let y = top + i * each;
+            painter.put(
+                Rect { width: (1 + names).min(area.width), ..area },
+                1,
+                y,
+                &line.stats.algorithm,
+                painter.theme.text,
+            );
+            let whole = if self.shares { total(line) } else { most };
+            let end = bar(painter, line, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
+            painter.put(area, names + 3 + end, y, &duration(total(line)), painter.theme.text);
+            if each > 1 {
+                painter.put(area, names + 2, y + 1, &in_words(line), painter.theme.dim);
+            }
+        }
+    }
+}
+
+fn total(line: &Line) -> f64 {
+    line.parts.iter().sum()
+}
+
+/// How a part is filled in.
+fn filling(painter: &Painter<'_, '_>, part: usize) -> (char, Style) {
+    let theme = painter.theme;
+    let c = if theme.coloured { '█' } else { FILLINGS[part] };
+    (c, Style::new().fg(theme.parts[part]))
+}
+
+/// Which filling is which part, of those that take any time; returns the lines it took.
+fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
+    let (mut x, mut y) = (1, 0);
+    for (part, (name, _)) in PARTS.iter().enumerate() {
+        if lines.iter().all(|l| l.parts.get(part).is_none_or(|time| *time == 0.0)) {
+            continue;
+        }
+        if x > 1 && x + width(name) + 3 > area.width {
+            (x, y) = (1, y + 1);
+        }
+        let (c, style) = filling(painter, part);
+        painter.put(area, x, y, &format!("{c}{c}"), style);
+        x = painter.put(area, x + 3, y, name, painter.theme.text) + 2;
+    }
+    y + 1
+}
+
+/// Draws a bar whose whole length is `whole`; returns where it ends. Ends are rounded, not lengths, so that no bar is longer than its sum.
+fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
+    let (mut sum, mut from) = (0.0, 0);
+    for (part, time) in line.parts.iter().enumerate() {
+        sum += time;
+        let to = if whole > 0.0 { (sum / whole * f64::from(area.width)).round() as u16 } else { 0 };
+        let (c, style) = filling(painter, part);
+        for x in from..to {
+            painter.dot(area, x, y, c, style);
+        }
+        from = to;
+    }
+    from
+}
+
+/// The shares, the largest first.
+fn in_words(line: &Line) -> String {
+    let all = total(line);
+    let mut parts: Vec<(&str, f64)> = PARTS.iter().zip(&line.parts).map(|((name, _), time)| (*name, *time)).collect();
+    parts.retain(|(_, time)| *time > 0.0);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let share = |(name, time): &(&str, f64)| {
+        let percent = time / all * 100.0;
+        if percent < 0.5 { format!("{name} <1 %") } else { format!("{name} {percent:.0} %") }
+    };
+    parts.iter().map(share).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,114 @@
+//! The screen: tabs, panels, a line at the bottom, and what lies over them.
+
+use crate::app::{App, overlay};
+use crate::hits::{Hits, Spot, Target};
+use crate::paint::{Painter, clock, width};
+use crate::panels;
+use crate::theme;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+
+/// From this size on, panels share the screen.
+const ROOMY: (u16, u16) = (110, 34);
+
+/// Draws the session.
+pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> Hits {
+    let mut hits = Hits::default();
+    let area = frame.area();
+    let mut painter = Painter::new(frame, &mut hits, app.looks.theme);
+    if area.width < overlay::LEAST.0 || area.height < overlay::LEAST.1 {
+        overlay::too_small(&mut painter, area);
+    } else {
+        let rows = Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).split(area);
+        tabs(&mut painter, app, rows[0]);
+        panels(&mut painter, app, rows[1]);
+        bottom(&mut painter, app, rows[2]);
+        overlay::draw(&mut painter, app, area);
+    }
+    if app.looks.ascii {
+        for cell in &mut frame.buffer_mut().content {
+            if let Some(plain) = theme::ascii(cell.symbol()) {
+                cell.set_symbol(plain);
+            }
+        }
+    }
+    hits
+}
+
+/// Tabs on the left, how far the run is on the right, in as many words as there is room for.
+fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
+    let theme = painter.theme;
+    let words: u16 = app.panels.iter().map(|panel| width(panel.tab()) + 3).sum();
+    let mut x = 0;
+    for (number, panel) in app.panels.iter().enumerate() {
+        let here = number == app.active;
+        let name = if words <= area.width || here { format!(" {}", panel.tab()) } else { String::new() };
+        let from = x;
+        x = painter.put(area, x, 0, &format!(" {}{name}", number + 1), if here { theme.cursor } else { theme.text });
+        painter.target(area, from, 0, x - from, Target::Panel(number, Spot::Anywhere));
+    }
+    let style = if app.session.queue.tally().failed > 0 { theme.bad } else { theme.accent };
+    let room = area.width.saturating_sub(x + 2);
+    if let Some(text) = progress(app).iter().find(|text| width(text) <= room) {
+        painter.put_right(area, area.width - 1, 0, text, style);
+    }
+}
+
+/// How far the run is, in fewer and fewer words.
+fn progress(app: &App) -> Vec<String> {
+    let tally = app.session.queue.tally();
+    if app.session.runs.frozen {
+        return vec![format!("held still, {} behind", app.session.runs.held_back()), "held".to_owned()];
+    }
+    if tally.cases == 0 {
+        return vec!["swapmeet".to_owned()];
+    }
+    let failed = if tally.failed > 0 { format!(" {} failed", tally.failed) } else { String::new() };
+    let left = app.session.queue.left(app.session.now).map(|left| format!(" {} left", clock(left))).unwrap_or_default();
+    let count = format!("{}/{}", tally.ok + tally.unsupported + tally.failed, tally.cases);
+    vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
+}
+
+/// All panels that have room; one, if it is to have all of it.
+fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
+    let roomy = area.width >= ROOMY.0 && area.height + 2 >= ROOMY.1;
+    if app.expanded || !roomy {
+        return panel(painter, app, app.active, area);
+    }
+    let left = (area.width * 2 / 5).min(64);
+    let columns = Layout::horizontal([Constraint::Length(left), Constraint::Fill(1)]).split(area);
+    let halves = |area: Rect| Layout::vertical([Constraint::Fill(1), Constraint::Fill(1)]).split(area);
+    let (left, right) = (halves(columns[0]), halves(columns[1]));
+    for (number, area) in [left[0], left[1], right[0]].into_iter().take(panels::FIXED).enumerate() {
+        panel(painter, app, number, area);
+    }
+    panel(painter, app, app.companion, right[1]);
+}
+
+/// One panel; it remembers how many lines have room.
+fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect) {
+    painter.begin(panel, panel == app.active, area);
+    app.panels[panel].draw(painter, &app.session, area);
+    app.panels[panel].list_mut().page = usize::from(area.height.saturating_sub(2));
+}
+
+/// The last thing to be told, or the keys of the place.
+fn bottom(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
+    let theme = painter.theme;
+    if let Some(message) = &app.session.message {
+        painter.put(area, 1, 0, &message.text, if message.is_bad { theme.bad } else { theme.good });
+        return;
+    }
+    let mut x = 1;
+    for (keys, word, key) in app.hints() {
+        let wanted = width(&keys) + width(word) + 1;
+        if x + wanted > area.width {
+            break;
+        }
+        let from = x;
+        x = painter.put(area, x, 0, &keys, theme.accent);
+        x = painter.put(area, x + 1, 0, word, theme.dim);
+        painter.target(area, from, 0, x - from, Target::Key(key));
+        x += 2;
+    }
+}

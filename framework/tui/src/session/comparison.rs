@@ -1,0 +1,211 @@
+//! The comparison on screen: a line an algorithm and group of cases, and what many of them say together.
+
+use crate::short::Short;
+use std::collections::HashMap;
+use swapmeet_results::analysis::{Axis, Family, families};
+use swapmeet_results::stats::{Interval, Summary};
+use swapmeet_results::{CompareError, Comparison, Group, Record, Status, compare};
+use unicode_width::UnicodeWidthStr;
+
+/// Where a row has a part of time.
+type PartOf = fn(&Record) -> Option<f64>;
+
+/// The six parts of time, as they are called and as the rows have them.
+pub(crate) const PARTS: [(&str, PartOf); 6] = [
+    ("startup", |r| r.startup_us),
+    ("transmission", |r| r.transmission_us),
+    ("propagation", |r| r.propagation_us),
+    ("rearrangement", |r| r.rearrangement_us),
+    ("barrier", |r| r.barrier_us),
+    ("contention", |r| r.contention_us),
+];
+
+/// One algorithm on one topology, with one workload and machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    /// Which group of cases it belongs to: those that differ only in the algorithm.
+    pub(crate) group: usize,
+    pub(crate) stats: swapmeet_results::Line,
+    /// Whether the others of the group are compared with it.
+    pub(crate) is_baseline: bool,
+    /// Mean time over the lower bound.
+    pub(crate) over_bound: Option<f64>,
+    /// The mean of each of the six parts; empty without a time.
+    pub(crate) parts: Vec<f64>,
+    /// One of its rows: experiment and plugin aside, what tells its case.
+    pub(crate) sample: Record,
+}
+
+/// All that is compared.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Compared {
+    /// Groups, by topology, workload and machine, each in the order in which they came first: a case added later stands where one looks for it.
+    pub(crate) groups: Vec<Group>,
+    /// Lines, group by group, fastest first.
+    pub(crate) lines: Vec<Line>,
+    /// Groups along an axis that differ in nothing else, two places of it at least.
+    pub(crate) families: Vec<Family>,
+    /// Why there is no comparison.
+    pub(crate) error: Option<String>,
+    /// For each group, which topology, workload and machine it has, counted in the order in which they came.
+    pub(crate) ranks: Vec<[usize; 3]>,
+}
+
+impl Line {
+    fn new(group: usize, stats: &swapmeet_results::Line, baseline: Option<&str>, rows: &[&Record]) -> Option<Self> {
+        let sample = *rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?;
+        let mean = |value: &dyn Fn(&Record) -> Option<f64>| {
+            let values: Vec<f64> = rows.iter().filter_map(|r| value(r)).collect();
+            Summary::of(&values).map(|s| s.mean)
+        };
+        let bound = mean(&|r| r.lower_bound_us).filter(|bound| *bound > 0.0);
+        Some(Self {
+            group,
+            is_baseline: baseline == Some(&stats.algorithm),
+            over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
+            parts: PARTS.iter().filter_map(|(_, part)| mean(part)).collect(),
+            stats: stats.clone(),
+            sample: sample.clone(),
+        })
+    }
+
+    /// Mean time over the baseline's.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        self.stats.ratio.as_ref().map(|ratio| ratio.value)
+    }
+
+    /// The 95 % interval of the ratio, where there are repetitions.
+    pub(crate) fn interval(&self) -> Option<Interval> {
+        self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
+    }
+
+    /// Whether a row is of this line: any repetition of its case.
+    pub(crate) fn is_of(&self, row: &Record) -> bool {
+        fn case(r: &Record) -> [&str; 6] {
+            [&r.algorithm, &r.topology, &r.collective, &r.workload, &r.machine, &r.model].map(String::as_str)
+        }
+        case(&self.sample) == case(row)
+    }
+}
+
+impl Compared {
+    /// Compares the rows there are. A baseline that no row is of is as good as none.
+    pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
+        let files = [(String::new(), records)];
+        let compared = match compare(&files, baseline) {
+            Err(CompareError::NoBaseline { .. }) => compare(&files, None),
+            other => other,
+        };
+        match compared {
+            Ok(comparison) => Self::join(comparison, &files),
+            Err(CompareError::NoRows) => Self::default(),
+            Err(error) => Self { error: Some(error.to_string()), ..Self::default() },
+        }
+    }
+
+    /// The statistics' lines, with the figures that only the rows have.
+    fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
+        let ranks = ranks(comparison.groups.iter().map(|g| [&g.topology, &g.workload, &g.machine]));
+        let mut ranked: Vec<([usize; 3], Group)> = ranks.into_iter().zip(comparison.groups).collect();
+        ranked.sort_by_key(|(ranks, _)| *ranks);
+        let ranks = ranked.iter().map(|(ranks, _)| *ranks).collect();
+        comparison.groups = ranked.into_iter().map(|(_, group)| group).collect();
+        let of_group = |(number, group): (usize, &Group)| {
+            let line = |line: &swapmeet_results::Line| {
+                Line::new(number, line, group.baseline.as_deref(), &line.records(files).collect::<Vec<_>>())
+            };
+            group.lines.iter().filter_map(line).collect::<Vec<_>>()
+        };
+        let lines = comparison.groups.iter().enumerate().flat_map(of_group).collect();
+        let along = |axis| families(&comparison, axis).families;
+        let families = Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
+        Self { lines, families, groups: comparison.groups, error: None, ranks }
+    }
+}
+
+/// Which topology, workload and machine each has, counted in the order in which they came.
+fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
+    let mut known: [HashMap<&str, usize>; 3] = Default::default();
+    let mut rank = |at: usize, name: &'a str| {
+        let next = known[at].len();
+        *known[at].entry(name).or_insert(next)
+    };
+    groups.map(|[topology, workload, machine]| [rank(0, topology), rank(1, workload), rank(2, machine)]).collect()
+}
+
+/// A group by what tells it from others. Where there is no room for all of it that goes which groups have in common, and what is left is
+/// cut where it agrees.
+pub(crate) fn told_apart(groups: &[Group], group: &Group, room: usize) -> String {
+    let parts: [fn(&Group) -> &str; 4] = [|g| &g.topology, |g| &g.workload, |g| &g.machine, |g| &g.model];
+    let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
+    // The model is the machine's, unless groups differ in it.
+    let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
+    let join = |texts: &[String]| texts.join(", ");
+    let all: Vec<_> = parts.into_iter().enumerate().filter(shown).map(|(_, part)| part).collect();
+    let full = join(&all.iter().map(|part| part(group).to_owned()).collect::<Vec<_>>());
+    if full.width() <= room || !all.iter().any(varies) {
+        return full;
+    }
+    let apart: Vec<_> = all.into_iter().filter(varies).collect();
+    let mut wide: Vec<usize> = apart.iter().map(|part| part(group).width()).collect();
+    while wide.iter().map(|wide| wide + 2).sum::<usize>() > room + 2 {
+        let Some(widest) = wide.iter_mut().max().filter(|wide| **wide > 6) else { break };
+        *widest -= 1;
+    }
+    let short = |(part, wide): (&fn(&Group) -> &str, &usize)| {
+        Short::of(groups.iter().map(part), *wide).get(part(group)).to_owned()
+    };
+    join(&apart.iter().zip(&wide).map(short).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use swapmeet_results::Verified;
+
+    pub(crate) fn row(algorithm: &str, topology: &str, repetition: u32, time: f64) -> Record {
+        Record {
+            algorithm: algorithm.to_owned(),
+            topology: topology.to_owned(),
+            workload: "uniform:64".to_owned(),
+            machine: "paragon".to_owned(),
+            repetition,
+            seed: 42 + u64::from(repetition),
+            status: Status::Ok,
+            verified: Verified::Blocks,
+            time_us: Some(time),
+            startup_us: Some(time),
+            lower_bound_us: Some(5.0),
+            steps: Some(7),
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn lines_have_the_statistics_figures_and_those_of_their_rows() {
+        let rows = vec![row("slow", "ring:4", 0, 20.0), row("slow", "ring:4", 1, 22.0), row("fast", "ring:4", 0, 10.0)];
+        let compared = Compared::of(rows, Some("fast"));
+        let slow = &compared.lines[1];
+        assert_eq!(
+            (slow.stats.algorithm.as_str(), slow.ratio(), slow.over_bound, slow.sample.steps),
+            ("slow", Some(2.1), Some(4.2), Some(7))
+        );
+        assert_eq!(slow.parts, [21.0], "only the parts that the rows have");
+        assert!(compared.lines[0].is_baseline);
+    }
+
+    #[test]
+    fn a_baseline_that_has_no_row_yet_is_as_good_as_none() {
+        let compared = Compared::of(vec![row("a", "ring:4", 0, 1.0)], Some("b"));
+        assert_eq!((compared.lines.len(), compared.error), (1, None));
+    }
+
+    #[test]
+    fn groups_stand_together_by_topology_whenever_their_rows_came() {
+        let small = |topology| Record { workload: "uniform:1".to_owned(), ..row("a", topology, 0, 1.0) };
+        let rows = vec![row("a", "ring:8", 0, 3.0), row("a", "ring:4", 0, 1.0), small("ring:8"), small("ring:4")];
+        let all = Compared::of(rows, None);
+        let groups: Vec<String> = all.groups.iter().map(|g| format!("{} {}", g.topology, g.workload)).collect();
+        assert_eq!(groups, ["ring:8 uniform:64", "ring:8 uniform:1", "ring:4 uniform:64", "ring:4 uniform:1"]);
+    }
+}

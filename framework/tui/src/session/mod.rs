@@ -1,0 +1,209 @@
+//! What is known, whatever is shown of it: plugins, what is selected, cases and their rows, and what follows from these.
+
+mod analysis;
+pub(crate) mod batch;
+pub(crate) mod comparison;
+pub(crate) mod files;
+mod log;
+pub(crate) mod offers;
+pub(crate) mod queue;
+pub(crate) mod recording;
+mod runs;
+pub(crate) mod selection;
+
+use analysis::Analysis;
+use comparison::Compared;
+use log::Log;
+pub(crate) use log::LogLine;
+use queue::{Queue, Row, State};
+use recording::Recording;
+pub use runs::RowSink;
+use runs::Runs;
+use selection::Selection;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use swapmeet_results::{Record, Status};
+use swapmeet_runner::batch::Place;
+use swapmeet_runner::case::Case;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::registry::Registry;
+
+/// What a session begins with.
+pub struct Setup {
+    /// The plugins there are.
+    pub registry: Registry,
+    /// Where the user said to look for them, for commands that repeat a case.
+    pub plugin_dirs: Vec<PathBuf>,
+    /// What is selected at first.
+    pub experiment: Experiment,
+    /// Its cases, if they are to run at once.
+    pub cases: Vec<Case>,
+    /// For each of these, the row that it has from an earlier run, if any; none of them may have.
+    pub found: Vec<Option<Record>>,
+    /// Where cases run.
+    pub place: Place,
+    /// Where rows go as they come.
+    pub rows: Option<RowSink>,
+    /// The file that those rows are in, which nothing else may be written to.
+    pub out: Option<PathBuf>,
+}
+
+/// What a panel asks of the rest of the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// To show all about the case in focus.
+    Details,
+    /// To show it among the others.
+    Comparison,
+    /// A text from the user: what it is called, and what it begins with.
+    Text(String, String),
+}
+
+/// The last thing to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) is_bad: bool,
+}
+
+/// The session.
+pub(crate) struct Session {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) plugin_dirs: Vec<PathBuf>,
+    pub(crate) selection: Selection,
+    pub(crate) queue: Queue,
+    /// Which case was looked at last, by its place in the queue.
+    pub(crate) focus: Option<usize>,
+    /// Which group of the comparison was looked at last.
+    pub(crate) group: usize,
+    /// What others are compared with.
+    pub(crate) baseline: Option<String>,
+    pub(crate) compared: Compared,
+    /// The schedule of the case in focus, as far as it is known.
+    pub(crate) recording: Option<Recording>,
+    pub(crate) log: Log,
+    /// The session's time.
+    pub(crate) now: Duration,
+    pub(crate) message: Option<Message>,
+    pub(crate) request: Option<Request>,
+    pub(crate) runs: Runs,
+    analysis: Analysis,
+}
+
+impl Session {
+    pub(crate) fn new(setup: Setup) -> Self {
+        let mut session = Self {
+            selection: Selection::new(&setup.experiment, &setup.registry),
+            plugin_dirs: setup.plugin_dirs,
+            queue: Queue::default(),
+            focus: None,
+            group: 0,
+            baseline: setup.experiment.baseline.as_ref().map(|b| b.value.clone()),
+            compared: Compared::default(),
+            recording: None,
+            log: Log::default(),
+            now: Duration::ZERO,
+            message: None,
+            request: None,
+            runs: Runs::new(setup.place, setup.rows, setup.out),
+            analysis: Analysis::default(),
+            registry: Arc::new(setup.registry),
+        };
+        for line in session.registry.log().to_vec() {
+            session.note(&line, true);
+        }
+        if session.registry.plugins().is_empty() {
+            session.note("no plugin was found: see `swapmeet list plugins`", true);
+        }
+        if !setup.cases.is_empty() {
+            session.begin_with(setup.cases, setup.found);
+        }
+        session
+    }
+
+    /// Takes in what happened meanwhile; true if there is something new to draw.
+    pub(crate) fn tick(&mut self, now: Duration) -> bool {
+        if !self.runs.frozen {
+            self.now = now;
+        }
+        let news = self.take_prepared() | self.take_events();
+        news | self.recording.as_mut().is_some_and(Recording::take_in) | self.take_analysis()
+    }
+
+    /// Whether anything goes on.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.runs.is_moving() || self.analysis.is_due() || self.recording.as_ref().is_some_and(Recording::is_growing)
+    }
+
+    /// The case in focus: the one last looked at, or the first that has a row.
+    pub(crate) fn focused(&self) -> Option<(usize, &Row)> {
+        let rows = self.queue.rows();
+        let index = self.focus.filter(|i| *i < rows.len());
+        let index = index.or_else(|| rows.iter().position(|r| matches!(r.state, State::Done(_))))?;
+        Some((index, &rows[index]))
+    }
+
+    /// Looks at the case so many further on in the queue.
+    pub(crate) fn focus_by(&mut self, by: isize) {
+        let rows = self.queue.rows().len();
+        let at = self.focused().map_or(0, |(index, _)| index);
+        self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
+    }
+
+    /// The recording, if it is of the case in focus.
+    pub(crate) fn schedule(&self) -> Option<&Recording> {
+        let (_, row) = self.focused()?;
+        self.recording.as_ref().filter(|recording| recording.key == row.key)
+    }
+
+    /// Simulates the schedule of the case in focus for a panel that shows it, if that doesn't take long.
+    pub(crate) fn want_schedule(&mut self) {
+        /// What anybody waits for without having asked.
+        const UNASKED: Duration = Duration::from_secs(1);
+        let Some((_, row)) = self.focused() else { return };
+        // Machines and sizes are no part of a schedule; the key says more than is needed, but is sure.
+        if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
+            return;
+        }
+        let is_quick = row.record().and_then(|r| r.plan_ms).is_some_and(|ms| ms < UNASKED.as_secs_f64() * 1e3);
+        self.recording = None;
+        if is_quick {
+            self.record_from(0);
+        }
+    }
+
+    /// Simulates the schedule of the case in focus; frames are kept from a step on.
+    pub(crate) fn record_from(&mut self, step: usize) {
+        let Some((_, row)) = self.focused() else { return };
+        self.recording = Some(Recording::start(&row.case, Arc::clone(&row.key), step));
+    }
+
+    /// Compares the others with an algorithm; if that is so already, with the fastest.
+    pub(crate) fn mark_baseline(&mut self, name: Option<String>) {
+        let Some(name) = name else { return self.tell("no algorithm under the cursor to compare with", true) };
+        if self.baseline.as_deref() == Some(&name) {
+            self.baseline = None;
+            self.tell("compared with the fastest of each group", false);
+        } else {
+            self.tell(&format!("compared with {name}"), false);
+            self.baseline = Some(name);
+        }
+        self.analysis.is_stale = true;
+    }
+
+    /// Puts a line at the bottom.
+    pub(crate) fn tell(&mut self, text: &str, is_bad: bool) {
+        self.message = Some(Message { text: text.to_owned(), is_bad });
+    }
+
+    /// Puts a line into the log.
+    pub(crate) fn note(&mut self, text: &str, is_warning: bool) {
+        self.log.add(self.now, text, is_warning);
+    }
+}
+
+/// Whether a row is of a case that went wrong.
+fn is_failure(record: &Record) -> bool {
+    !matches!(record.status, Status::Ok | Status::Unsupported)
+}

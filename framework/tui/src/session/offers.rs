@@ -1,0 +1,68 @@
+//! What the pickers offer: everything that the command line knows, as it knows it.
+
+use swapmeet_core::cost::machine::presets;
+use swapmeet_core::network::topology::families;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::plugin::{Algorithm, Param};
+use swapmeet_runner::registry::Registry;
+use swapmeet_workloads::{COLLECTIVES, PERMUTATIONS, generators};
+
+/// Something that a list offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// As the list shows it.
+    pub(crate) shown: String,
+    /// What typing one begins with.
+    pub(crate) prefill: String,
+    /// Whether that is a spec already.
+    pub(crate) ready: bool,
+    pub(crate) about: String,
+}
+
+/// A spec as it is.
+fn ready(name: &str, about: String) -> Offer {
+    Offer { shown: name.to_owned(), prefill: name.to_owned(), ready: true, about }
+}
+
+/// A spec to be filled in after its name.
+fn form(name: &str, syntax: &str, about: &str) -> Offer {
+    Offer { shown: syntax.to_owned(), prefill: format!("{name}:"), ready: false, about: about.to_owned() }
+}
+
+/// What the lists of algorithms, topologies, workloads and machines offer.
+pub(crate) fn offers(experiment: &Experiment, registry: &Registry) -> [Vec<Offer>; 4] {
+    [algorithms(registry), topologies(), workloads(), machines(experiment)]
+}
+
+fn algorithms(registry: &Registry) -> Vec<Offer> {
+    let takes = |p: &Param| match p.default.as_str() {
+        "" => format!("{} ({})", p.key, p.help),
+        default => format!("{}={default} ({})", p.key, p.help),
+    };
+    let offer = |a: &Algorithm| {
+        let takes: Vec<String> = a.params.iter().map(takes).collect();
+        let takes = if takes.is_empty() { String::new() } else { format!("; takes {}", takes.join(", ")) };
+        ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts))
+    };
+    registry.algorithms().map(|a| offer(a)).collect()
+}
+
+fn topologies() -> Vec<Offer> {
+    families().iter().map(|f| form(f.name, f.syntax, f.help)).collect()
+}
+
+fn workloads() -> Vec<Offer> {
+    // A permutation has no sizes but its own, and no word means all-to-all.
+    let prefixes = COLLECTIVES.iter().filter(|(word, _)| !matches!(*word, "alltoall" | "permutation"));
+    let prefixed = prefixes.map(|(word, help)| form(&format!("{word}/uniform"), &format!("{word}/uniform:SIZE"), help));
+    let permutations = PERMUTATIONS.iter().map(|(name, argument, help)| {
+        form(&format!("permutation/{name}"), &format!("permutation/{name}:SIZE{argument}"), help)
+    });
+    generators().iter().map(|g| form(g.name, g.syntax, g.help)).chain(prefixed).chain(permutations).collect()
+}
+
+fn machines(experiment: &Experiment) -> Vec<Offer> {
+    let own = experiment.own_machines.iter().map(|m| ready(&m.name.value, "the experiment's own".to_owned()));
+    let about = "Enter and a colon change a parameter, as in startup_us=220; Tab names all";
+    own.chain(presets().iter().map(|p| ready(p.name, format!("{}; {about}", p.title)))).collect()
+}

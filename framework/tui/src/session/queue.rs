@@ -1,0 +1,290 @@
+//! The cases on screen, and how far each is.
+
+use super::batch::Event;
+use crate::filter::Filter;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use swapmeet_results::{Record, Status};
+use swapmeet_runner::batch::forecast::Forecast;
+use swapmeet_runner::case::Case;
+
+/// How far a case is.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// Its turn will come.
+    Waiting,
+    /// It runs since this moment of the session, and has come to this step.
+    Running(Duration, u64),
+    Done(Arc<Record>),
+    /// It was stopped, before its turn came or while it ran.
+    Stopped,
+}
+
+/// A case on screen.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) case: Case,
+    /// What tells it from all others.
+    pub(crate) key: Arc<str>,
+    /// How far it is.
+    pub(crate) state: State,
+    /// The key in small letters.
+    text: Box<str>,
+}
+
+impl Row {
+    fn new(case: Case, key: Arc<str>) -> Self {
+        let text = key.to_lowercase().into();
+        Self { case, key, state: State::Waiting, text }
+    }
+
+    /// Its record, once it has one.
+    pub(crate) fn record(&self) -> Option<&Record> {
+        match &self.state {
+            State::Done(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// A word for how far it is.
+    pub(crate) fn word(&self) -> &'static str {
+        match &self.state {
+            State::Waiting => "waiting",
+            State::Running(..) => "running",
+            State::Done(record) => record.status.word(),
+            State::Stopped => "stopped",
+        }
+    }
+
+    /// Whether a filter shows it, by its specs, its state or the reason for that.
+    pub(crate) fn passes(&self, filter: &Filter) -> bool {
+        let reason = self.record().map_or("", |r| r.reason.as_str());
+        filter.passes_any(&[&*self.text, self.word(), &*reason.to_lowercase()])
+    }
+}
+
+/// New cases, ready to be taken in. To read and name a hundred thousand takes a second: no work for the thread that draws.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    rows: Vec<Row>,
+    cases: Vec<Case>,
+    common: Common,
+    forecast: Forecast,
+}
+
+/// What all cases have in common, of what [`specs`] has.
+pub(crate) type Common = [Option<String>; 4];
+
+/// A case's algorithm, topology, workload and machine.
+pub(crate) fn specs(case: &Case) -> [String; 4] {
+    [case.algorithm.to_string(), case.topology.spec(), case.workload.to_string(), case.machine.to_string()]
+}
+
+/// What two lots of cases have in common.
+fn join(mut a: Common, b: &Common) -> Common {
+    for (text, other) in a.iter_mut().zip(b) {
+        if text != other {
+            *text = None;
+        }
+    }
+    a
+}
+
+impl Prepared {
+    /// Those cases that are not known yet.
+    pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<str>>) -> Self {
+        let mut known: HashSet<Arc<str>> = known.into_iter().collect();
+        let mut rows = Vec::new();
+        for case in cases {
+            let key: Arc<str> = key(&case).into();
+            if known.insert(Arc::clone(&key)) {
+                rows.push(Row::new(case, key));
+            }
+        }
+        let cases: Vec<Case> = rows.iter().map(|row| row.case.clone()).collect();
+        let forecast = Forecast::new(&cases);
+        let each = rows.iter().map(|row| specs(&row.case).map(Some));
+        let common = each.reduce(|a, b| join(a, &b)).unwrap_or_default();
+        Self { rows, cases, common, forecast }
+    }
+}
+
+impl Prepared {
+    /// The same with the rows that some have already, in the order of cases: these needn't run.
+    #[must_use]
+    pub(crate) fn with_found(mut self, found: Vec<Option<Record>>) -> Self {
+        if found.len() != self.rows.len() {
+            return self;
+        }
+        for (row, record) in self.rows.iter_mut().zip(found) {
+            if let Some(record) = record {
+                row.state = State::Done(Arc::new(record));
+            }
+        }
+        self.cases = self.rows.iter().filter(|row| row.record().is_none()).map(|row| row.case.clone()).collect();
+        self.forecast = Forecast::new(&self.cases);
+        self
+    }
+}
+
+/// How many cases are how far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) cases: usize,
+    pub(crate) ok: usize,
+    pub(crate) unsupported: usize,
+    /// Invalid, crashed, timed out, in error.
+    pub(crate) failed: usize,
+    pub(crate) running: usize,
+    pub(crate) waiting: usize,
+    pub(crate) stopped: usize,
+}
+
+/// All cases on screen.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    rows: Vec<Row>,
+    tally: Tally,
+    /// The rows of the batch that runs, or ran last.
+    batch: Vec<usize>,
+    began: Duration,
+    forecast: Forecast,
+    common: Common,
+}
+
+/// What tells a case from all others.
+pub(crate) fn key(case: &Case) -> String {
+    let machine = case.machine.stands_for().map(|spec| format!("={spec}")).unwrap_or_default();
+    format!("{} {} {} {}{machine} {}", case.topology.spec(), case.algorithm, case.workload, case.machine, case.seed)
+}
+
+impl Queue {
+    /// All cases, in the order in which they came.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// What all cases have in common.
+    pub(crate) fn common(&self) -> &Common {
+        &self.common
+    }
+
+    /// A row's case in words: what all cases have in common of workload and machine needn't be said.
+    pub(crate) fn in_words(&self, record: &Record) -> String {
+        let mut text = format!("{} on {}", record.algorithm, record.topology);
+        for (common, part) in self.common[2..].iter().zip([&record.workload, &record.machine]) {
+            if common.is_none() {
+                text += &format!(", {part}");
+            }
+        }
+        text
+    }
+
+    /// How many are how far.
+    pub(crate) fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Forgets all rows, and gives them back.
+    pub(crate) fn clear(&mut self) -> Vec<Row> {
+        std::mem::take(self).rows
+    }
+
+    /// What tells the cases that have their rows from others.
+    pub(crate) fn known(&self) -> Vec<Arc<str>> {
+        let ended = self.rows.iter().filter(|row| matches!(row.state, State::Done(_)));
+        ended.map(|row| Arc::clone(&row.key)).collect()
+    }
+
+    /// Takes in new cases as the batch to run from `now` on; returns them. Those that were stopped make room.
+    pub(crate) fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
+        self.stop();
+        self.rows.retain(|row| !matches!(row.state, State::Stopped));
+        let first = self.rows.len();
+        if first == 0 {
+            self.common = prepared.common;
+        } else if !prepared.rows.is_empty() {
+            self.common = join(std::mem::take(&mut self.common), &prepared.common);
+        }
+        self.rows.extend(prepared.rows);
+        self.batch = (first..self.rows.len()).filter(|at| self.rows[*at].record().is_none()).collect();
+        (self.began, self.forecast) = (now, prepared.forecast);
+        self.count();
+        prepared.cases
+    }
+
+    /// What waits or runs comes to nothing.
+    pub(crate) fn stop(&mut self) {
+        for row in &mut self.rows {
+            if matches!(row.state, State::Waiting | State::Running(..)) {
+                row.state = State::Stopped;
+            }
+        }
+        self.count();
+    }
+
+    /// Takes in what happened to the batch at moment `now`.
+    pub(crate) fn apply(&mut self, event: Event, now: Duration) {
+        let (index, state) = match event {
+            Event::Started(index) => (index, State::Running(now, 0)),
+            Event::Progress(index, step) => {
+                let row = self.batch.get(index).and_then(|i| self.rows.get_mut(*i));
+                if let Some(State::Running(_, at)) = row.map(|r| &mut r.state) {
+                    *at = step;
+                }
+                return;
+            }
+            Event::Finished(index, record) => {
+                self.forecast.ended(index);
+                (index, State::Done(Arc::from(record)))
+            }
+            Event::Done => return self.stop(),
+            Event::Log(_) => return,
+        };
+        let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
+        *of(&mut self.tally, &row.state) -= 1;
+        row.state = state;
+        *of(&mut self.tally, &row.state) += 1;
+    }
+
+    fn count(&mut self) {
+        self.tally = Tally { cases: self.rows.len(), ..Tally::default() };
+        for row in &self.rows {
+            *of(&mut self.tally, &row.state) += 1;
+        }
+    }
+
+    /// How long the batch will still take, while it runs.
+    pub(crate) fn left(&self, now: Duration) -> Option<Duration> {
+        self.forecast.left(now.saturating_sub(self.began)).filter(|_| self.is_busy())
+    }
+
+    /// Whether anything waits or runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.tally.waiting + self.tally.running > 0
+    }
+
+    /// The rows that have ended, as records.
+    pub(crate) fn records(&self) -> Vec<Arc<Record>> {
+        let record = |row: &Row| match &row.state {
+            State::Done(record) => Some(Arc::clone(record)),
+            _ => None,
+        };
+        self.rows.iter().filter_map(record).collect()
+    }
+}
+
+/// Which count a case is part of.
+fn of<'t>(tally: &'t mut Tally, state: &State) -> &'t mut usize {
+    match state {
+        State::Waiting => &mut tally.waiting,
+        State::Running(..) => &mut tally.running,
+        State::Stopped => &mut tally.stopped,
+        State::Done(record) => match record.status {
+            Status::Ok => &mut tally.ok,
+            Status::Unsupported => &mut tally.unsupported,
+            _ => &mut tally.failed,
+        },
+    }
+}

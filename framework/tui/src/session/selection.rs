@@ -1,0 +1,324 @@
+//! What is selected to run: four lists of specs and a few settings, in the words of the command line.
+
+use super::offers::{Offer, offers};
+use crate::filter::Filter;
+use std::collections::BTreeSet;
+use swapmeet_runner::case::{self, Case, choose};
+use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
+use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::topology;
+use swapmeet_workloads::Workload;
+
+/// A list of the Explore panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Algorithms,
+    Topologies,
+    Workloads,
+    Machines,
+    /// How often, from which seed, under which name.
+    Settings,
+}
+
+impl Section {
+    /// All, in the order in which they stand.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines, Self::Settings];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Algorithms => "Algorithms",
+            Self::Topologies => "Topologies",
+            Self::Workloads => "Workloads",
+            Self::Machines => "Machines",
+            Self::Settings => "Settings",
+        }
+    }
+
+    /// One of it, as errors call it.
+    pub(crate) fn singular(self) -> &'static str {
+        match self {
+            Self::Algorithms => "algorithm",
+            Self::Topologies => "topology",
+            Self::Workloads => "workload",
+            Self::Machines => "machine",
+            Self::Settings => "setting",
+        }
+    }
+}
+
+/// A spec in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// As it will be run.
+    pub(crate) spec: String,
+    /// Whether it will be.
+    pub(crate) on: bool,
+}
+
+/// A line of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item<'a> {
+    /// A spec, by its place among the choices.
+    Choice(usize, &'a Choice),
+    Offer(&'a Offer),
+    Setting(Setting),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// How often each case is run.
+    Repetitions,
+    Seed,
+    /// Seconds a case may take.
+    Timeout,
+    Name,
+}
+
+impl Setting {
+    const ALL: [Self; 4] = [Self::Repetitions, Self::Seed, Self::Timeout, Self::Name];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Repetitions => "repetitions",
+            Self::Seed => "seed",
+            Self::Timeout => "timeout_secs",
+            Self::Name => "name",
+        }
+    }
+
+    /// What it may be.
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Self::Repetitions => "how often each case is run, each time with the next seed",
+            Self::Seed => "the seed of the first repetition",
+            Self::Timeout => "seconds that a case may take; empty for as long as it likes",
+            Self::Name => "the experiment's name, for the rows",
+        }
+    }
+}
+
+/// All that is selected, and all that could be.
+#[derive(Debug, Clone)]
+pub(crate) struct Selection {
+    choices: [Vec<Choice>; 4],
+    offers: [Vec<Offer>; 4],
+    own_machines: Vec<OwnMachine>,
+    name: String,
+    repetitions: u32,
+    seed: u64,
+    timeout_secs: Option<f64>,
+}
+
+impl Selection {
+    /// What an experiment lists, selected; and everything else on offer.
+    pub(crate) fn new(experiment: &Experiment, registry: &Registry) -> Self {
+        let selected = |list: &[Text]| {
+            let mut seen = BTreeSet::new();
+            let new = list.iter().filter(|t| seen.insert(t.value.clone()));
+            new.map(|t| Choice { spec: t.value.clone(), on: true }).collect()
+        };
+        Self {
+            choices: [
+                selected(&experiment.algorithms),
+                selected(&experiment.topologies),
+                selected(&experiment.workloads),
+                selected(&experiment.machines),
+            ],
+            offers: offers(experiment, registry),
+            own_machines: experiment.own_machines.clone(),
+            name: experiment.name.clone(),
+            repetitions: experiment.repetitions,
+            seed: experiment.seed,
+            timeout_secs: experiment.timeout_secs,
+        }
+    }
+
+    /// The specs of a list.
+    pub(crate) fn choices(&self, section: Section) -> &[Choice] {
+        self.choices.get(section as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a list offers.
+    pub(crate) fn offers(&self, section: Section) -> &[Offer] {
+        self.offers.get(section as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The lines of a list that pass a filter: specs first, then what else there is.
+    pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<Item<'_>> {
+        if section == Section::Settings {
+            return Setting::ALL.into_iter().map(Item::Setting).collect();
+        }
+        let choices = self.choices(section).iter().enumerate();
+        let known = |offer: &&Offer| !offer.ready || self.choices(section).iter().all(|p| p.spec != offer.prefill);
+        let offers = self.offers(section).iter().filter(known);
+        let has = |text: &str| filter.passes(text);
+        let choices = choices.filter(|(_, p)| has(&p.spec)).map(|(i, p)| Item::Choice(i, p));
+        choices.chain(offers.filter(|o| has(&o.shown) || has(&o.about)).map(Item::Offer)).collect()
+    }
+
+    /// What is known of a spec in a list: the offer that it begins with.
+    pub(crate) fn offer_of(&self, section: Section, spec: &str) -> Option<&Offer> {
+        fn name(text: &str) -> &str {
+            text.split(':').next().unwrap_or(text)
+        }
+        let find = |wanted: &str| self.offers(section).iter().find(|o| name(&o.prefill) == wanted);
+        // Of a collective with sizes of its own only the sizes are on offer.
+        find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
+    }
+
+    /// Turns a spec on or off.
+    pub(crate) fn toggle(&mut self, section: Section, index: usize) {
+        if let Some(choice) = self.choices.get_mut(section as usize).and_then(|list| list.get_mut(index)) {
+            choice.on = !choice.on;
+        }
+    }
+
+    /// Takes a spec out of its list.
+    pub(crate) fn remove(&mut self, section: Section, index: usize) {
+        if let Some(list) = self.choices.get_mut(section as usize)
+            && index < list.len()
+        {
+            list.remove(index);
+        }
+    }
+
+    /// Puts a spec into its list, in place of another if `instead` says which; one that is there already is turned on. Returns its place.
+    pub(crate) fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
+        let Some(list) = self.choices.get_mut(section as usize) else { return 0 };
+        if let Some(known) = list.iter().position(|p| p.spec == spec) {
+            list[known].on = true;
+            return known;
+        }
+        let choice = Choice { spec, on: true };
+        match instead.and_then(|i| list.get_mut(i).map(|old| (i, old))) {
+            Some((i, old)) => {
+                *old = choice;
+                i
+            }
+            None => {
+                list.push(choice);
+                list.len() - 1
+            }
+        }
+    }
+
+    /// A setting as text.
+    pub(crate) fn setting(&self, setting: Setting) -> String {
+        match setting {
+            Setting::Repetitions => self.repetitions.to_string(),
+            Setting::Seed => self.seed.to_string(),
+            Setting::Timeout => self.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
+            Setting::Name => self.name.clone(),
+        }
+    }
+
+    /// Sets a setting from text.
+    pub(crate) fn set(&mut self, setting: Setting, text: &str) -> Result<(), InputError> {
+        let flag = Text::flag(setting.name(), text);
+        let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
+        // Repetition r has seed + r.
+        let seeds = |seed: u64, repetitions: u32| match seed.checked_add(u64::from(repetitions.saturating_sub(1))) {
+            Some(_) => Ok(()),
+            None => Err(flag.error(format!("{repetitions} repetitions go past the largest seed, {}", u64::MAX))),
+        };
+        match setting {
+            Setting::Repetitions => {
+                let given = text.parse().ok().filter(|n| *n >= 1);
+                let repetitions = given.ok_or_else(|| bad(&format!("a whole number from 1 to {}", u32::MAX)))?;
+                seeds(self.seed, repetitions)?;
+                self.repetitions = repetitions;
+            }
+            Setting::Seed => {
+                let seed = text.parse().map_err(|_| bad(&format!("a whole number from 0 to {}", u64::MAX)))?;
+                seeds(seed, self.repetitions)?;
+                self.seed = seed;
+            }
+            Setting::Timeout if text.is_empty() => self.timeout_secs = None,
+            Setting::Timeout => {
+                self.timeout_secs = Some(seconds(text).map_err(bad)?);
+            }
+            Setting::Name if text.is_empty() => return Err(bad("a name")),
+            Setting::Name => text.clone_into(&mut self.name),
+        }
+        Ok(())
+    }
+
+    /// Reads a spec of a list and gives its canonical form.
+    pub(crate) fn check(&self, section: Section, text: &str, registry: &Registry) -> Result<String, InputError> {
+        let flag = Text::flag(section.singular(), text);
+        let wrong = |e| case::spec_error(&flag, &e);
+        match section {
+            Section::Algorithms => choose(&flag, registry).map(|chosen| chosen.to_string()),
+            Section::Topologies => topology::parse(text).map(|t| t.spec()).map_err(wrong),
+            Section::Workloads => Workload::parse(text).map(|w| w.to_string()).map_err(wrong),
+            Section::Machines => case::machine(&flag, &self.own_machines).map(|m| m.to_string()),
+            Section::Settings => Ok(text.to_owned()),
+        }
+    }
+
+    /// What a list offers for a word typed so far, as whole specs; after the name, the keys that it takes.
+    pub(crate) fn completions(&self, section: Section, text: &str, registry: &Registry) -> Vec<String> {
+        let offers = self.offers(section).iter().filter(|o| o.prefill.starts_with(text) && o.prefill != text);
+        let mut found: Vec<String> = offers.map(|o| o.prefill.clone()).collect();
+        let Some((name, rest)) = text.split_once(':') else { return found };
+        let keys: Vec<&str> = match section {
+            Section::Machines => swapmeet_core::cost::machine::parameters().iter().map(|p| p.key).collect(),
+            Section::Algorithms => {
+                let known = registry.algorithms().find(|a| a.name == name);
+                known.map(|a| a.params.iter().map(|p| p.key.as_str()).collect()).unwrap_or_default()
+            }
+            Section::Topologies | Section::Workloads | Section::Settings => Vec::new(),
+        };
+        let done = rest.rfind(',').map_or(0, |i| i + 1);
+        let key = &rest[done..];
+        let fit = keys.iter().filter(|k| k.starts_with(key) && !rest.contains(&format!("{k}=")));
+        found.extend(fit.map(|k| format!("{name}:{}{k}=", &rest[..done])));
+        found
+    }
+
+    /// The experiment that is selected. `baseline` goes into it if it is one of the algorithms.
+    pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
+        let list = |section: Section| {
+            let on = self.choices(section).iter().filter(|p| p.on);
+            on.map(|p| Text::flag(section.singular(), &p.spec)).collect::<Vec<_>>()
+        };
+        let algorithms = list(Section::Algorithms);
+        let baseline = baseline.and_then(|name| algorithms.iter().find(|a| a.value == name).cloned());
+        Experiment {
+            name: self.name.clone(),
+            topologies: list(Section::Topologies),
+            algorithms,
+            workloads: list(Section::Workloads),
+            machines: list(Section::Machines),
+            own_machines: self.own_machines.clone(),
+            baseline,
+            repetitions: self.repetitions,
+            seed: self.seed,
+            timeout_secs: self.timeout_secs,
+        }
+    }
+
+    /// How many cases are selected.
+    pub(crate) fn count(&self) -> u64 {
+        let on = |section| self.choices(section).iter().filter(|p| p.on).count() as u64;
+        let lists = Section::ALL[..4].iter().map(|s| on(*s));
+        lists.chain([u64::from(self.repetitions)]).fold(1, u64::saturating_mul)
+    }
+
+    /// The cases that are selected; `Err` says which list lacks what, or what is wrong with a spec.
+    pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
+        /// Beyond this a list is a slip of the finger; `swapmeet run` takes it all the same.
+        const MOST: u64 = 100_000;
+        for section in &Section::ALL[..4] {
+            if !self.choices(*section).iter().any(|p| p.on) {
+                return Err(format!("no {} is picked", section.singular()));
+            }
+        }
+        if self.count() > MOST {
+            return Err(format!("{} cases are picked, at most {MOST} can be", self.count()));
+        }
+        case::cases(&self.experiment(None), registry).map_err(|e| e.to_string())
+    }
+}
