@@ -9,6 +9,7 @@ use tempfile::tempdir;
 
 mod abi_doc;
 mod amounts;
+mod collectives;
 mod guide;
 mod header;
 mod list;

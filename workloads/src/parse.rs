@@ -1,81 +1,66 @@
 //! From a spec to a workload.
 
-use crate::file::read_regular;
-use crate::fingerprint::fingerprint;
-use crate::irregular::{Distribution, Shape};
-use crate::matrix::Matrix;
-use crate::permutation::{PERMUTATIONS, Permutation};
-use crate::{COLLECTIVES, Sizes, Workload, generators};
-use std::path::Path;
-use std::sync::Arc;
-use swapmeet_core::spec::{Arg, Spec, SpecError, near_matches, parse_size};
+use crate::axis::Axis;
+use crate::generator::permutation::PERMUTATIONS;
+use crate::generator::{GENERATORS, Generator, WORD};
+use crate::{Matrix, Workload};
+use swapmeet_core::delivery::collective::COLLECTIVES;
+use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, near_matches, parse_size};
 
 pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let spec = Spec::parse("workload", text)?;
-    let (collective, name) = match spec.name().split_once('/') {
-        None => ("alltoall", spec.name()),
-        Some((prefix, name)) => match COLLECTIVES.iter().find(|(word, _)| *word == prefix) {
-            Some((word, _)) => (*word, name),
-            None => return Err(unknown(&spec, 0, "collective", prefix, COLLECTIVES.iter().map(|(word, _)| *word))),
-        },
-    };
+    let (prefix, name) = spec.name().split_once('/').unwrap_or(("alltoall", spec.name()));
+    let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix);
+    let words = COLLECTIVES.into_iter().map(|collective| collective.word);
+    let collective = collective.ok_or_else(|| unknown(&spec, 0, "collective", prefix, words))?;
     let at = spec.name().len() - name.len();
-    let mut args = Args { spec: &spec, left: spec.args().iter().collect() };
-    let element = match args.take("element") {
-        None => 1,
-        Some(arg) => match size(&spec, arg)? {
-            0 => return Err(spec.bad_value(arg, "a size of at least 1")),
-            bytes => bytes,
-        },
-    };
-    if collective == "permutation" {
-        return permutation(&spec, name, args, element);
-    }
-    let sizes = match name {
-        "uniform" => {
-            let arg = args.word("a size, as in `uniform:64`")?;
-            Sizes::Uniform { bytes: whole_elements(&spec, arg, element)? }
-        }
-        "one-spike" => {
-            let (max, rest) = args.max_and_rest(element)?;
-            Sizes::OneSpike { max, rest }
-        }
-        "transpose" => {
-            let (max, rest) = args.max_and_rest(element)?;
-            Sizes::Transpose { max, rest }
-        }
-        "irregular" => Sizes::Irregular(args.distribution()?),
-        "matrix" => {
-            let arg = args.word("a file, as in `matrix:sizes.csv`")?;
-            let refused = |message: String| spec.error(arg.value_at(), arg.value().len(), &message);
-            let content =
-                read_regular(Path::new(arg.value()), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
-            let matrix = Matrix::parse(&content)
-                .map_err(|e| refused(format!("{}:{}:{}: {}", arg.value(), e.line, e.column, e.message)))?;
-            let fingerprint = fingerprint(arg.value(), &content);
-            Sizes::Matrix { file: arg.value().to_owned(), matrix: Arc::new(matrix), fingerprint }
-        }
-        other => return Err(unknown(&spec, at, "generator", other, generators().iter().map(|g| g.name))),
-    };
-    args.nothing_left(name)?;
-    if !matches!(sizes, Sizes::Uniform { .. }) && matches!(collective, "broadcast" | "allgather") {
-        let article = if collective == "allgather" { "an" } else { "a" };
-        let what = format!("{article} {collective}'s blocks have no destination for sizes to depend on: use `uniform`");
+    let rows = if collective.permutes() { PERMUTATIONS } else { GENERATORS };
+    let kind = if collective.permutes() { "permutation" } else { "generator" };
+    let row = rows.iter().find(|row| row.name == name);
+    let row = row.ok_or_else(|| unknown(&spec, at, kind, name, rows.iter().map(|row| row.name)))?;
+    if row.pair_by_pair && !collective.is_sized_by_pair() {
+        let whose = collective.with_article();
+        let what = format!("{whose}'s blocks have no destination for sizes to depend on: use `uniform`");
         return Err(spec.error(at, name.len(), &what));
     }
-    Ok(Workload { collective, permutation: None, sizes, element })
-}
-
-/// `permutation/NAME:SIZE`, with the permutation's own argument.
-fn permutation(spec: &Spec, name: &str, mut args: Args<'_>, element: u64) -> Result<Workload, SpecError> {
-    let permutation = Permutation::parse(spec, name, |key| args.take(key))?.ok_or_else(|| {
-        let names = PERMUTATIONS.iter().map(|(known, ..)| *known);
-        unknown(spec, spec.name().len() - name.len(), "permutation", name, names)
-    })?;
-    let arg = args.word("a size, as in `permutation/transpose-2d:64`")?;
-    let sizes = Sizes::Uniform { bytes: whole_elements(spec, arg, element)? };
-    args.nothing_left(name)?;
-    Ok(Workload { collective: "permutation", permutation: Some(permutation), sizes, element })
+    let mut args = Args { spec: &spec, left: spec.args().iter().collect(), element: 1 };
+    if let Some(arg) = args.take("element") {
+        args.element = match args.size(arg)? {
+            0 => return Err(spec.bad_value(arg, "a size of at least 1")),
+            bytes => bytes,
+        };
+    }
+    let root = match if collective.is_rooted() { args.take("root") } else { None } {
+        None => 0,
+        Some(arg) => arg.value().parse().map_err(|_| spec.bad_value(arg, "a node's number"))?,
+    };
+    let skip_empty = match args.take("empty") {
+        None => row.pair_by_pair,
+        Some(arg) => match arg.value() {
+            "send" => false,
+            "skip" => true,
+            _ => return Err(spec.bad_value(arg, "send or skip")),
+        },
+    };
+    let pattern = (row.read)(&mut args)?;
+    args.nothing_left(row, collective.is_rooted())?;
+    let element = args.element;
+    let common = [
+        ("root", root.to_string(), root == 0),
+        ("element", format_size(element), element == 1),
+        ("empty", if skip_empty { "skip" } else { "send" }.to_owned(), skip_empty == row.pair_by_pair),
+    ];
+    let common = common.into_iter().filter(|(.., is_default)| !is_default).map(|(key, text, _)| (key, text));
+    let arguments = pattern.arguments().into_iter().chain(common);
+    let printed = arguments.map(|(key, text)| if key == WORD { text } else { format!("{key}={text}") });
+    let prefix = if prefix == "alltoall" { String::new() } else { format!("{prefix}/") };
+    let spec = format!("{prefix}{name}:{}", printed.collect::<Vec<_>>().join(","));
+    let mut workload =
+        Workload { spec: spec.into(), shape: None, collective, generator: row, pattern, root, element, skip_empty };
+    if workload.counts_blocks() {
+        workload.shape = Axis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
+    }
+    Ok(workload)
 }
 
 fn unknown<'a>(
@@ -93,90 +78,68 @@ fn unknown<'a>(
     error
 }
 
-fn size(spec: &Spec, arg: &Arg) -> Result<u64, SpecError> {
-    let bytes = parse_size(arg.value()).map_err(|expected| spec.bad_value(arg, &expected))?;
-    if bytes > Matrix::MOST_BYTES {
-        return Err(spec.bad_value(arg, "a size of at most 1024GiB a pair"));
-    }
-    Ok(bytes)
-}
-
-fn whole_elements(spec: &Spec, arg: &Arg, element: u64) -> Result<u64, SpecError> {
-    let bytes = size(spec, arg)?;
-    if !bytes.is_multiple_of(element) {
-        return Err(spec.bad_value(arg, &format!("a multiple of the element, {element} bytes")));
-    }
-    Ok(bytes)
-}
-
 /// Arguments not yet looked at.
-struct Args<'a> {
-    spec: &'a Spec,
+pub(crate) struct Args<'a> {
+    pub spec: &'a Spec,
     left: Vec<&'a Arg>,
+    /// What sizes are multiples of.
+    element: u64,
 }
 
 impl<'a> Args<'a> {
-    fn take(&mut self, key: &str) -> Option<&'a Arg> {
+    /// The argument of a key, if it is given.
+    pub fn take(&mut self, key: &str) -> Option<&'a Arg> {
         let at = self.left.iter().position(|a| a.key() == Some(key))?;
         Some(self.left.remove(at))
     }
 
-    fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
-        let missing = || self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"));
-        let missing = missing();
+    /// The argument of a key.
+    pub fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
+        let missing = self.missing(key);
         self.take(key).ok_or(missing)
     }
 
-    fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
+    pub fn missing(&self, key: &str) -> SpecError {
+        self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"))
+    }
+
+    /// The argument without a key.
+    pub fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
         match self.left.iter().position(|a| a.key().is_none()) {
             Some(at) => Ok(self.left.remove(at)),
             None => Err(self.spec.error(0, self.spec.name().len(), &format!("expected {expected}"))),
         }
     }
 
-    fn max_and_rest(&mut self, element: u64) -> Result<(u64, u64), SpecError> {
-        let (max, rest) = (self.require("max")?, self.require("rest")?);
-        Ok((whole_elements(self.spec, max, element)?, whole_elements(self.spec, rest, element)?))
+    pub fn size(&self, arg: &Arg) -> Result<u64, SpecError> {
+        let bytes = parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
+        if bytes > Matrix::MOST_BYTES {
+            return Err(self.spec.bad_value(arg, "a size of at most 1024GiB a pair"));
+        }
+        Ok(bytes)
     }
 
-    fn distribution(&mut self) -> Result<Distribution, SpecError> {
-        let (dist, mean) = (self.require("dist")?, self.require("mean")?);
-        let names = Shape::ALL.map(|(_, name)| name);
-        let shape = Shape::ALL.iter().find(|(_, name)| *name == dist.value()).map(|(shape, _)| *shape);
-        let shape = shape.ok_or_else(|| {
-            let mut error = self.spec.bad_value(dist, &format!("one of {}", names.join(", ")));
-            error.near = near_matches(dist.value(), names);
-            error
-        })?;
-        let bytes = size(self.spec, mean)?;
-        let cv = match self.take("cv") {
-            None if shape == Shape::Exponential => {
-                return Distribution::new(shape, bytes as f64, 1.0).map_err(|e| self.spec.bad_value(dist, &e));
-            }
-            None => return Err(self.spec.error(0, self.spec.name().len(), "`cv=` is missing")),
-            Some(arg) => arg,
-        };
-        let number = cv.value().parse::<f64>().unwrap_or(f64::NAN);
-        Distribution::new(shape, bytes as f64, number).map_err(|expected| self.spec.bad_value(cv, &expected))
+    /// A size of whole elements.
+    pub fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
+        let (bytes, element) = (self.size(arg)?, self.element);
+        if !bytes.is_multiple_of(element) {
+            return Err(self.spec.bad_value(arg, &format!("a multiple of the element, {element} bytes")));
+        }
+        Ok(bytes)
     }
 
-    fn nothing_left(&self, name: &str) -> Result<(), SpecError> {
+    fn nothing_left(&self, row: &Generator, rooted: bool) -> Result<(), SpecError> {
         let Some(extra) = self.left.first() else { return Ok(()) };
-        let keys: &[&str] = match name {
-            "one-spike" | "transpose" => &["max", "rest", "element"],
-            "irregular" => &["dist", "mean", "cv", "element"],
-            "transpose-1d" => &["axis", "element"],
-            "translate" | "shear-2d" => &["by", "element"],
-            "axes" => &["to", "element"],
-            _ => &["element"],
-        };
-        Err(self.spec.unknown_key(extra, keys.iter().copied()))
+        let own = row.keys.iter().copied().filter(|key| *key != WORD);
+        let common = ["root", "element", "empty"].into_iter().skip(usize::from(!rooted));
+        Err(self.spec.unknown_key(extra, own.chain(common)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     fn error(text: &str) -> String {
         parse(text).unwrap_err().to_string()
@@ -197,7 +160,14 @@ mod tests {
             ("one-spike:rest=8,max=1024", "one-spike:max=1KiB,rest=8"),
             ("scatter/transpose:max=1KiB,rest=0", "scatter/transpose:max=1KiB,rest=0"),
             ("irregular:mean=512,dist=lognormal,cv=2.0", "irregular:dist=lognormal,mean=512,cv=2"),
-            ("irregular:dist=exponential,mean=1MiB", "irregular:dist=exponential,mean=1MiB,cv=1"),
+            ("irregular:dist=exponential,mean=1MiB,cv=1.0", "irregular:dist=exponential,mean=1MiB"),
+            ("uniform:0,empty=send", "uniform:0"),
+            ("uniform:empty=skip,0", "uniform:0,empty=skip"),
+            ("one-spike:max=8,rest=0,empty=skip", "one-spike:max=8,rest=0"),
+            ("one-spike:max=8,rest=0,empty=send,element=8", "one-spike:max=8,rest=0,element=8,empty=send"),
+            ("broadcast/uniform:root=3,64", "broadcast/uniform:64,root=3"),
+            ("gather/one-spike:root=00,max=8,rest=1,element=1B", "gather/one-spike:max=8,rest=1"),
+            ("scatter/uniform:64,element=8,root=7", "scatter/uniform:64,root=7,element=8"),
             ("permutation/transpose-2d:64B", "permutation/transpose-2d:64"),
             ("permutation/transpose-1d:axis=0,64", "permutation/transpose-1d:64"),
             ("permutation/transpose-1d:64,axis=2", "permutation/transpose-1d:64,axis=2"),
@@ -243,7 +213,11 @@ mod tests {
         assert_eq!(after("uniform:2000GiB"), "expected a size of at most 1024GiB a pair, found `2000GiB`");
         assert_eq!(after("uniform:63,element=8"), "expected a multiple of the element, 8 bytes, found `63`");
         assert_eq!(after("uniform:64,element=0"), "element: expected a size of at least 1, found `0`");
-        assert_eq!(after("uniform:64,size=8"), "unknown key `size`, expected one of element");
+        assert_eq!(after("uniform:64,size=8"), "unknown key `size`, expected one of element, empty");
+        assert_eq!(after("uniform:64,root=3"), "unknown key `root`, expected one of element, empty");
+        assert_eq!(after("gather/uniform:64,size=8"), "unknown key `size`, expected one of root, element, empty");
+        assert_eq!(after("gather/uniform:64,root=-1"), "root: expected a node's number, found `-1`");
+        assert_eq!(after("uniform:64,empty=yes"), "empty: expected send or skip, found `yes`");
         assert_eq!(after("one-spike:max=8"), "`rest=` is missing");
         assert_eq!(after("one-spike:max=-8,rest=1"), "max: expected a size such as 64, 64B, 4KiB or 1MiB, found `-8`");
         assert_eq!(after("permutation/translate:8"), "`by=` is missing");
@@ -264,9 +238,12 @@ mod tests {
             "axis: expected a dimension's number from 0 to 31, found `-1`"
         );
         assert_eq!(after("permutation/shear-2d:8,by=x"), "by: expected a whole number, as in `2`, found `x`");
-        assert_eq!(after("permutation/reflect:8,by=1"), "unknown key `by`, expected one of element");
+        assert_eq!(after("permutation/reflect:8,by=1"), "unknown key `by`, expected one of element, empty");
         assert_eq!(after("permutation/reflect"), "expected a size, as in `permutation/transpose-2d:64`");
-        assert_eq!(after("transpose:max=8,rest=1,most=3"), "unknown key `most`, expected one of max, rest, element");
+        assert_eq!(
+            after("transpose:max=8,rest=1,most=3"),
+            "unknown key `most`, expected one of max, rest, element, empty"
+        );
         assert_eq!(
             after("irregular:dist=lognorm,mean=8,cv=1"),
             "dist: expected one of uniform, exponential, lognormal, pareto, bimodal, found `lognorm`; did you mean `lognormal`?"
@@ -286,6 +263,26 @@ mod tests {
     }
 
     #[test]
+    fn blocks_are_counted_unless_empty_ones_are_left_out() {
+        let task = |text: &str| parse(text).unwrap().task(&ring(4), 0).unwrap();
+        let seen = |text: &str| (task(text).sizes.is_some(), task(text).skip_empty);
+        assert_eq!([seen("uniform:0"), seen("uniform:8,empty=skip")], [(false, false); 2]);
+        assert_eq!(seen("broadcast/uniform:0,empty=skip"), (true, true));
+        assert_eq!(seen("one-spike:max=8,rest=0"), (true, true));
+        assert_eq!(seen("one-spike:max=8,rest=0,empty=send"), (true, false));
+    }
+
+    #[test]
+    fn workloads_that_differ_in_the_size_of_blocks_have_one_shape() {
+        let alike = |a: &str, b: &str| parse(a).unwrap().same_shape(&parse(b).unwrap());
+        assert!(alike("uniform:8", "uniform:0") && alike("permutation/shear-2d:8,by=2", "permutation/shear-2d:1,by=2"));
+        assert!(!alike("uniform:8", "uniform:8,element=8") && !alike("gather/uniform:8", "gather/uniform:8,root=1"));
+        assert!(!alike("permutation/shear-2d:8,by=2", "permutation/shear-2d:8"), "another permutation");
+        assert!(!alike("uniform:8,empty=skip", "uniform:0,empty=skip"), "empty blocks make another schedule");
+        assert!(!alike("one-spike:max=8,rest=1", "one-spike:max=9,rest=1"));
+    }
+
+    #[test]
     fn a_matrix_is_read_from_its_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("m.csv");
@@ -293,8 +290,8 @@ mod tests {
         std::fs::write(&file, "0,1\n2,0\n").unwrap();
         let workload = parse(&spec).unwrap();
         assert_eq!(workload.to_string(), spec);
-        assert_eq!(workload.traffic(ring(2).as_ref(), 0).unwrap().sizes.unwrap().bytes(1, 0), 2);
-        assert_eq!(workload.traffic(ring(4).as_ref(), 0).unwrap_err(), format!("`{spec}` is for 2 nodes, there are 4"));
+        assert_eq!(workload.task(&ring(2), 0).unwrap().sizes.unwrap().bytes(1, 0), 2);
+        assert_eq!(workload.task(&ring(4), 0).unwrap_err(), format!("`{spec}` is for 2 nodes, there are 4"));
         std::fs::write(&file, "0,1\n2,many\n").unwrap();
         assert!(
             error(&spec)
@@ -303,15 +300,19 @@ mod tests {
     }
 
     #[test]
-    fn demands_that_cannot_be_say_why() {
-        let refused = |spec: &str, nodes| parse(spec).unwrap().traffic(ring(nodes).as_ref(), 1).unwrap_err();
+    fn tasks_that_cannot_be_say_why() {
+        let refused = |spec: &str, nodes| parse(spec).unwrap().task(&ring(nodes), 1).unwrap_err();
         assert_eq!(
             refused("transpose:max=8,rest=1", 12),
             "`transpose:max=8,rest=1` needs a square number of nodes, to be transposed as an array; there are 12"
         );
         assert_eq!(
             refused("irregular:dist=exponential,mean=8", 10_000),
-            "`irregular:dist=exponential,mean=8,cv=1` has a size for every pair: at most 8192 nodes, there are 10000"
+            "`irregular:dist=exponential,mean=8` has a size for every pair: at most 8192 nodes, there are 10000"
+        );
+        assert_eq!(
+            refused("broadcast/uniform:8,root=12", 12),
+            "`broadcast/uniform:8,root=12` has its root at node 12, there are 12 nodes"
         );
         assert_eq!(
             refused("one-spike:max=1024GiB,rest=1", 1 << 20),

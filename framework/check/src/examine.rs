@@ -9,10 +9,11 @@ use crate::report::{Examined, Finding, Report, Severity};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
+use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::spec::{Spec, SpecError};
 use swapmeet_runner::topology;
 use swapmeet_runner::words::is_out_of_memory;
-use swapmeet_workloads::{COLLECTIVES, Workload};
+use swapmeet_workloads::Workload;
 
 /// A price that is nobody's: one port, so that a plugin that asks is told 1.
 const ONE_PORT: &str = "free:ports=1";
@@ -116,7 +117,7 @@ const ENOUGH_HUNG: u32 = 2;
 
 impl<'a> Examiner<'a> {
     fn new(bench: &'a dyn Bench, about: &'a AlgorithmAbout, params: Params) -> Self {
-        let collectives: Vec<&'static str> = names_of(about.collectives).collect();
+        let collectives: Vec<&'static str> = of_bits(about.collectives).map(|kind| kind.word).collect();
         let done = Examined {
             algorithm: spec_of(&about.name, &params),
             ports_claimed: about.ports,
@@ -148,9 +149,10 @@ impl<'a> Examiner<'a> {
     /// Every collective up the ladder, then what is special: on the largest machine that still has few nodes, or else the smallest, and on an
     /// odd or uneven one.
     fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
-        for collective in self.done.collectives.clone() {
+        for kind in of_bits(self.about.collectives) {
+            let collective = kind.word;
             // Of permutations the reflection has a meaning on every machine; but it is its own inverse.
-            let plain = if collective == "permutation" { "reflect" } else { "uniform" };
+            let plain = if kind.permutes() { "reflect" } else { "uniform" };
             let sizes = |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
             if let Err(error) = Workload::parse(&sizes("uniform:8")) {
                 self.remark(
@@ -177,8 +179,12 @@ impl<'a> Examiner<'a> {
                     continue;
                 }
                 let unevenness = unevenness(topology);
-                if collective == "permutation" && unevenness.is_some() {
+                if kind.permutes() && unevenness.is_some() {
                     self.tried(&self.rung(topology, sizes(ONE_ON), ONE_PORT), topology)?;
+                }
+                if kind.is_rooted() && (2..=FEW).contains(&nodes) {
+                    let from_last = sizes(&format!("uniform:8,root={}", nodes - 1));
+                    self.tried(&self.rung(topology, from_last, ONE_PORT), topology)?;
                 }
                 if unevenness > uneven.as_ref().map(|(other, ..)| *other) {
                     uneven = unevenness.map(|unevenness| (unevenness, *topology, plan.clone()));
@@ -249,6 +255,7 @@ impl<'a> Examiner<'a> {
             "uniform:1MiB",
             "irregular:dist=lognormal,mean=512,cv=2",
             "uniform:64,element=8",
+            "uniform:8,root=1",
             "irregular:dist=lognormal,mean=512,cv=2,element=16",
             ONE_ON,
             "transpose-2d:8",
@@ -451,10 +458,4 @@ fn fault(test: &'static str, algorithm: &str, place: &str, workload: &str, what:
 fn quiet(algorithm: &str, place: &str, workload: &str, line: &str) -> Finding {
     let what = format!("prints on standard output: `{line}`; the host's log function is for that");
     Finding { severity: Severity::Remark, ..fault("quiet", algorithm, place, workload, what) }
-}
-
-/// The words for a set of collectives; the table of collectives is in the order of their numbers at the boundary.
-fn names_of(collectives: u64) -> impl Iterator<Item = &'static str> {
-    let known = COLLECTIVES.iter().enumerate();
-    known.filter(move |(code, _)| collectives >> code & 1 == 1).map(|(_, (word, _))| *word)
 }

@@ -7,12 +7,12 @@ use crate::say::say;
 use crate::{output, run, table};
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use swapmeet_abi::SWM_ALLTOALL;
 use swapmeet_core::cost::machine::{parameters, presets};
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
-use swapmeet_workloads::{COLLECTIVES, PERMUTATIONS, generators};
+use swapmeet_workloads::generators;
 
 /// One list: a title, a header, rows.
 struct List {
@@ -76,20 +76,21 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        Kind::Workloads => {
-            List {
-                title: "workloads",
-                header: &["name", "spec", "what it is"],
-                rows: generators()
-                    .iter()
-                    .map(|g| texts(&[g.name, g.syntax, g.help]))
-                    .chain(COLLECTIVES.iter().map(|(word, help)| texts(&[word, &format!("{word}/.."), help])))
-                    .chain(PERMUTATIONS.iter().map(|(name, argument, help)| {
-                        texts(&[name, &format!("permutation/{name}:SIZE{argument}"), help])
-                    }))
-                    .collect(),
-            }
-        }
+        Kind::Workloads => List {
+            title: "workloads",
+            header: &["name", "spec", "what it is"],
+            rows: generators(&ALL_TO_ALL)
+                .map(|g| texts(&[g.name, g.syntax, g.help]))
+                .chain(COLLECTIVES.into_iter().map(|kind| {
+                    let root = if kind.is_rooted() { ",root=N" } else { "" };
+                    texts(&[kind.word, &format!("{}/..{root}", kind.word), kind.help])
+                }))
+                .chain(
+                    generators(&PERMUTATION)
+                        .map(|g| texts(&[g.name, &format!("{}/{}", PERMUTATION.word, g.syntax), g.help])),
+                )
+                .collect(),
+        },
         Kind::Machines => List {
             title: "machines",
             header: &["name", "parameter", "value", "meaning", "source"],
@@ -121,10 +122,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
 }
 
 fn collectives(algorithm: &Algorithm) -> String {
-    // The table of collectives is in the order of their numbers at the plugin boundary.
-    let does = |code: usize| algorithm.collectives >> (SWM_ALLTOALL as usize + code) & 1 == 1;
-    let words: Vec<&str> =
-        COLLECTIVES.iter().enumerate().filter(|(code, _)| does(*code)).map(|(_, (word, _))| *word).collect();
+    let words: Vec<&str> = of_bits(algorithm.collectives).map(|kind| kind.word).collect();
     words.join(" ")
 }
 

@@ -311,7 +311,7 @@ fn ranges(coordinates: &[u64], radix: u64) -> String {
 mod tests {
     use super::*;
     use swapmeet_core::delivery::boxes::{Axis, NodeSet};
-    use swapmeet_core::delivery::collective::Collective;
+    use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
     use swapmeet_core::delivery::exchange::Rule;
     use swapmeet_core::network::topology::parse;
     use swapmeet_core::simulation::{Simulation, Task};
@@ -328,7 +328,7 @@ mod tests {
             lines: Vec::new(),
             written: Ok(()),
         };
-        let task = Task { topology: parse("ring:2").unwrap(), collective: Collective::AllToAll, sizes: None };
+        let task = Task::new(parse("ring:2").unwrap(), Collective::of(&ALL_TO_ALL));
         let mut simulation = Simulation::new(task, vec![&mut tracer]).unwrap();
         for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {
             simulation.phase(phase).unwrap();

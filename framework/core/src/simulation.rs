@@ -29,6 +29,15 @@ pub struct Task {
     pub collective: Collective,
     /// Sizes of blocks; `None` for uniform ones, which are counted.
     pub sizes: Option<Arc<dyn BlockSizes>>,
+    /// Whether a message of no bytes is none. Its blocks are followed all the same.
+    pub skip_empty: bool,
+}
+
+impl Task {
+    /// A task on blocks of the same size.
+    pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
+        Self { topology, collective, sizes: None, skip_empty: false }
+    }
 }
 
 /// The state of a schedule under way.
@@ -96,7 +105,7 @@ impl<'a> Simulation<'a> {
         if byte_counts.is_some() && segments > 1 {
             return Err(Fault::BadGrid("byte counts are not split in segments, they are redistributed".to_owned()));
         }
-        if byte_counts.is_some() && !matches!(self.task.collective, Collective::AllToAll) {
+        if byte_counts.is_some() && !self.task.collective.kind().by_byte_counts {
             return Err(Fault::OutOfOrder(
                 "only an all-to-all can be done by byte counts: elsewhere it matters where data comes from",
             ));
@@ -230,6 +239,9 @@ impl<'a> Simulation<'a> {
         }
         let (from, to) = (payload.placement().physical(from), payload.placement().physical(to));
         let (step, segments) = (payload.step(), payload.segments());
+        if load == 0 && self.task.skip_empty {
+            return Ok(());
+        }
         let (from, to) = (from as u32, to as u32);
         if from == to {
             self.statistics.local_copy(from, load);
@@ -318,5 +330,48 @@ impl<'a> Simulation<'a> {
         let (peak_load, segments) = (payload.peak(), payload.segments());
         let (send_buffer, receive_buffer) = self.statistics.most_buffered();
         Ok(Totals { proof, peak_load, send_buffer, receive_buffer, segments, ..self.totals })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delivery::boxes::{Axis, NodeSet};
+    use crate::delivery::collective::SCATTER;
+    use crate::network::topology::parse;
+
+    /// Node 1 gets nothing, the others a byte.
+    #[derive(Debug)]
+    struct NothingForOne;
+
+    impl BlockSizes for NothingForOne {
+        fn bytes(&self, _: u64, destination: u64) -> u64 {
+            u64::from(destination != 1)
+        }
+
+        fn largest(&self) -> u64 {
+            1
+        }
+    }
+
+    /// What is empty is followed either way; whether it is a message the task says.
+    #[test]
+    fn a_message_of_no_bytes_is_none_where_the_task_skips_them() {
+        let totals = |skip_empty, reached: &[u64]| {
+            let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(NothingForOne));
+            let task = Task { sizes, skip_empty, ..Task::new(parse("ring:3").unwrap(), Collective::of(&SCATTER)) };
+            let mut simulation = Simulation::new(task, Vec::new()).unwrap();
+            for &to in reached {
+                simulation.step().unwrap();
+                let destinations = NodeSet::One(to);
+                let (strict, copy, local) = (true, false, false);
+                let segments = Axis::All;
+                let rule = Rule { from: 0, to, origins: NodeSet::All, destinations, segments, strict, copy, local };
+                simulation.send(&rule, None).unwrap();
+            }
+            simulation.finish().map(|totals| (totals.steps, totals.messages))
+        };
+        assert_eq!((totals(false, &[1, 2]), totals(true, &[1, 2])), (Ok((2, 2)), Ok((1, 1))));
+        assert!(totals(true, &[2]).is_err(), "the empty block was not sent");
     }
 }

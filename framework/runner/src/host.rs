@@ -9,12 +9,10 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ALL, SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_BUCKET, SWM_COPY, SWM_ERROR, SWM_GATHER, SWM_LISTED,
-    SWM_LOCAL, SWM_OK, SWM_PERMUTATION, SWM_SCATTER, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED, SwmHost, SwmParam,
-    SwmProblem, SwmRun, SwmSend, SwmStr, SwmTopology,
+    SWM_ALL, SWM_BUCKET, SWM_COPY, SWM_ERROR, SWM_LISTED, SWM_LOCAL, SWM_OK, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED,
+    SwmHost, SwmParam, SwmProblem, SwmRun, SwmSend, SwmStr, SwmTopology,
 };
 use swapmeet_core::delivery::byte_counts::{Share, What};
-use swapmeet_core::delivery::collective::Collective;
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::network::topology::Route;
@@ -130,7 +128,7 @@ fn run<'a>(
     host: &mut Host<'a>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Outcome {
-    if algorithm.collectives >> collective_code(&task.collective) & 1 == 0 {
+    if algorithm.collectives >> task.collective.kind().code & 1 == 0 {
         return Outcome::Unsupported(format!("`{}` does not do `{}`", algorithm.name, task.collective));
     }
     let Table { raw, supports, plan } = match algorithm.table() {
@@ -217,15 +215,12 @@ impl Host<'_> {
             params.iter().map(|(k, v)| SwmParam { key: SwmStr::new(k), value: SwmStr::new(v) }).collect();
         let problem = SwmProblem {
             size: size_of::<SwmProblem>() as u32,
-            collective: collective_code(&task.collective),
+            collective: task.collective.kind().code,
             topology: &raw const topology,
             root: task.collective.root().unwrap_or(0),
             params: params.as_ptr(),
             param_count: params.len() as u64,
-            permutation: match &task.collective {
-                Collective::Permutation { name, .. } => SwmStr::new(name),
-                _ => SwmStr::EMPTY,
-            },
+            permutation: task.collective.permutation_name().map_or(SwmStr::EMPTY, SwmStr::new),
         };
         let ctx = std::ptr::from_mut(self).cast::<c_void>();
         let table = SwmHost { ctx, ..TABLE };
@@ -363,16 +358,5 @@ impl Host<'_> {
         // SAFETY: the plugin promises that the route can be read during the call.
         let route = unsafe { self.route.read(send) }?;
         simulation.send_shares(&share, route)
-    }
-}
-
-fn collective_code(collective: &Collective) -> u32 {
-    match collective {
-        Collective::AllToAll => SWM_ALLTOALL,
-        Collective::Broadcast { .. } => SWM_BROADCAST,
-        Collective::Scatter { .. } => SWM_SCATTER,
-        Collective::Gather { .. } => SWM_GATHER,
-        Collective::AllGather => SWM_ALLGATHER,
-        Collective::Permutation { .. } => SWM_PERMUTATION,
     }
 }

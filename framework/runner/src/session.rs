@@ -4,12 +4,10 @@ use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::collections::BTreeSet;
 use std::time::Instant;
-use swapmeet_core::cost::bound::{Across, Traffic, lower_bound};
+use swapmeet_core::cost::bound::{Traffic, lower_bound};
 use swapmeet_core::cost::model::{Evaluator, Price, Scale, evaluator};
-use swapmeet_core::delivery::collective::{Busiest, Collective};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::limits;
-use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_results::{Record, Status, Verified};
@@ -60,22 +58,21 @@ fn plan_and_price(
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let traffic = match affordable(nodes).and_then(|()| first.workload.traffic(first.topology.as_ref(), first.seed)) {
-        Ok(traffic) => traffic,
+    let task = match affordable(nodes).and_then(|()| first.workload.task(&first.topology, first.seed)) {
+        Ok(task) => task,
         Err(reason) => {
             let mut record = blank(first);
             refuse(&mut record, Status::Unsupported, &reason);
             return vec![(open[0], record)];
         }
     };
-    let uniform = traffic.sizes.is_none();
-    let task = Task { topology: first.topology.clone(), collective: traffic.collective, sizes: traffic.sizes };
-    let unit = |case: &Case| if uniform { case.workload.block_bytes() } else { 1 };
+    let largest = task.sizes.as_ref().map(|sizes| sizes.largest());
+    let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
     let scale = |case: &Case| Scale { topology: &task.topology, unit_bytes: unit(case) as f64 };
     let mut evaluators: Vec<Box<dyn Evaluator>> =
         open.iter().map(|i| evaluator(&group[*i].machine, scale(&group[*i]))).collect();
     let answers = |case: &Case| Answers {
-        block_bytes: if uniform { case.workload.block_bytes() } else { traffic.block_bytes },
+        block_bytes: largest.unwrap_or_else(|| case.workload.block_bytes()),
         ports: case.machine.ports.count(),
         virtual_channels: case.machine.virtual_channels,
         element_bytes: case.workload.element_bytes(),
@@ -124,7 +121,7 @@ pub fn blank(case: &Case) -> Record {
         algorithm: case.algorithm.to_string(),
         plugin: algorithm.plugin.0.clone(),
         plugin_version: algorithm.plugin.1.clone(),
-        collective: case.workload.collective().to_owned(),
+        collective: case.workload.collective().word.to_owned(),
         topology: case.topology.spec(),
         nodes: case.topology.nodes(),
         workload: case.workload.to_string(),
@@ -172,75 +169,8 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evalua
     set_totals(record, totals, unit);
     let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
     record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    record.lower_bound_us = must_move(task, case.workload.block_bytes())
+    record.lower_bound_us = Traffic::of(task, case.workload.block_bytes())
         .map(|traffic| lower_bound(case.topology.as_ref(), &case.machine, traffic).total_us());
-}
-
-/// What a task must move at least, for its lower bound; `block_bytes` is the size of uniform blocks.
-fn must_move(task: &Task, block_bytes: u64) -> Option<Traffic> {
-    let topology = task.topology.as_ref();
-    let nodes = topology.nodes();
-    let farthest = if task.collective.root().is_some() { topology.farthest_from_root() } else { topology.diameter() };
-    if let Some(sizes) = &task.sizes {
-        let (busiest, all) = match &task.collective {
-            Collective::Scatter { root } => (of_root(nodes, |node| sizes.bytes(*root, node), *root), nodes - 1),
-            Collective::Gather { root } => {
-                let backwards = of_root(nodes, |node| sizes.bytes(node, *root), *root);
-                (Busiest { sent: backwards.received, received: backwards.sent, ..backwards }, nodes - 1)
-            }
-            Collective::AllToAll => (sizes.busiest(nodes), nodes * (nodes - 1)),
-            _ => return None,
-        };
-        let Busiest { sent, received, peers, pairs } = busiest;
-        // Of which pairs have nothing for each other no more is known than that some have.
-        let farthest = if pairs == all { farthest } else { peers.min(1) };
-        return Some(Traffic { sent: sent as f64, received: received as f64, peers, farthest, ..Traffic::default() });
-    }
-    let m = block_bytes as f64;
-    let everything = (nodes - 1) as f64 * m;
-    let each = Traffic { sent: m, received: m, peers: nodes - 1, farthest, ..Traffic::default() };
-    Some(match &task.collective {
-        // Who deals out amounts need not send what is empty.
-        Collective::AllToAll if block_bytes == 0 => Traffic::default(),
-        Collective::AllToAll => Traffic {
-            sent: everything,
-            received: everything,
-            by_one: true,
-            across: Across::EachPair(m),
-            pair_bytes: m,
-            ..each
-        },
-        Collective::Scatter { .. } => Traffic { sent: everything, ..each },
-        Collective::Gather { .. } => Traffic { received: everything, ..each },
-        Collective::AllGather => Traffic { received: everything, by_one: true, across: Across::EachNode(m), ..each },
-        Collective::Broadcast { .. } => each,
-        Collective::Permutation { to, .. } => {
-            let (farthest, hops) = routes(topology, to)?;
-            Traffic { by_one: true, peers: farthest.min(1), farthest, hop_bytes: hops as f64 * m, ..each }
-        }
-    })
-}
-
-/// What the root of a scatter sends, as the busiest of senders, and the most that one node gets.
-fn of_root(nodes: u64, bytes: impl Fn(u64) -> u64, root: u64) -> Busiest {
-    let mut busiest = Busiest::default();
-    for bytes in (0..nodes).filter(|node| *node != root).map(bytes) {
-        busiest.sent += bytes;
-        busiest.received = busiest.received.max(bytes);
-        busiest.peers += u64::from(bytes > 0);
-    }
-    Busiest { pairs: busiest.peers, ..busiest }
-}
-
-/// Hops of the block of a permutation that goes farthest, and of all together; each by the topology's own way, which is a shortest one.
-fn routes(topology: &dyn Topology, to: &[u32]) -> Option<(u64, u64)> {
-    let (mut farthest, mut hops) = (0, 0);
-    for (from, to) in (0..).zip(to) {
-        let here = topology.route(from, u64::from(*to), None, &mut |_| {}).ok()?;
-        farthest = farthest.max(here);
-        hops += here;
-    }
-    Some((farthest, hops))
 }
 
 /// Makes a row that of a case without figures.

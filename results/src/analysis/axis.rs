@@ -3,7 +3,7 @@
 use crate::compare::Group;
 use crate::family::family;
 use crate::units;
-use swapmeet_core::spec::{Spec, parse_size};
+use swapmeet_workloads as workloads;
 
 /// What varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,37 +65,10 @@ impl Axis {
                 let topology = family(&group.topology);
                 Some(Place { x: group.nodes as f64, topology, workload: workload.to_owned() })
             }
-            Self::Block => without(workload, size).map(within),
-            Self::Variation => without(workload, variation).map(within),
+            Self::Block => workloads::Axis::BlockSize.split(workload).map(within),
+            Self::Variation => workloads::Axis::Variation.split(workload).map(within),
         }
     }
-}
-
-/// The place and value of the argument that says how large blocks are; files have sizes of their own.
-fn size(spec: &Spec) -> Option<(usize, f64)> {
-    let keys: &[Option<&str>] = match spec.name().rsplit('/').next() {
-        Some("matrix") => &[],
-        _ => &[Some("mean"), Some("max"), None],
-    };
-    let at = keys.iter().find_map(|key| spec.args().iter().position(|arg| arg.key() == *key))?;
-    Some((at, parse_size(spec.args()[at].value()).ok()? as f64))
-}
-
-/// The place and value of the argument that says how unlike blocks are.
-fn variation(spec: &Spec) -> Option<(usize, f64)> {
-    let at = spec.args().iter().position(|arg| arg.key() == Some("cv"))?;
-    let cv: f64 = spec.args()[at].value().parse().ok()?;
-    cv.is_finite().then_some((at, cv))
-}
-
-/// The value that is found in a workload, and the workload without it.
-fn without(workload: &str, find: fn(&Spec) -> Option<(usize, f64)>) -> Option<(f64, String)> {
-    let spec = Spec::parse("workload", workload).ok()?;
-    let (at, x) = find(&spec)?;
-    let others = spec.args().iter().enumerate().filter(|(i, _)| *i != at);
-    let others: Vec<&str> = others.map(|(_, arg)| &workload[arg.at()..arg.at() + arg.len()]).collect();
-    let name = spec.name();
-    Some((x, if others.is_empty() { name.to_owned() } else { format!("{name}:{}", others.join(",")) }))
 }
 
 #[cfg(test)]
@@ -112,22 +85,13 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_taken_out_of_a_workload() {
+    fn what_of_a_workload_varies_its_row_says() {
         let some = |x: f64, rest: &str| Some((x, rest.to_owned()));
-        let block = |workload| place(Axis::Block, workload);
-        assert_eq!(block("uniform:1KiB"), some(1024.0, "uniform"));
-        assert_eq!(block("broadcast/uniform:8,element=4B"), some(8.0, "broadcast/uniform:element=4B"));
-        assert_eq!(block("permutation/translate:64,by=1x2"), some(64.0, "permutation/translate:by=1x2"));
-        assert_eq!(block("one-spike:max=1KiB,rest=8"), some(1024.0, "one-spike:rest=8"));
-        assert_eq!(block("irregular:dist=pareto,mean=512,cv=2"), some(512.0, "irregular:dist=pareto,cv=2"));
-        assert_eq!((block("matrix:mine.csv"), block("scatter/matrix:64")), (None, None), "a file has its own sizes");
-    }
-
-    #[test]
-    fn a_variation_is_taken_out_of_irregular_sizes_only() {
-        let found = place(Axis::Variation, "irregular:dist=pareto,mean=512,cv=0.5");
-        assert_eq!(found, Some((0.5, "irregular:dist=pareto,mean=512".to_owned())));
-        assert_eq!(place(Axis::Variation, "uniform:64"), None);
+        let irregular = "irregular:dist=pareto,mean=512,cv=0.5";
+        assert_eq!(place(Axis::Block, "permutation/translate:64,by=1x2"), some(64.0, "permutation/translate:by=1x2"));
+        assert_eq!(place(Axis::Block, irregular), some(512.0, "irregular:dist=pareto,cv=0.5"));
+        assert_eq!(place(Axis::Variation, irregular), some(0.5, "irregular:dist=pareto,mean=512"));
+        assert_eq!(place(Axis::Block, "matrix:mine.csv"), None);
     }
 
     #[test]

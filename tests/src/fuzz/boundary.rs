@@ -12,9 +12,7 @@ use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmByteCount, SwmHead, SwmHost, SwmLayout,
     SwmPlugin, SwmProblem, SwmRedistribution, SwmRoute, SwmSend, SwmSet, SwmStr,
 };
-use swapmeet_core::delivery::collective::Collective;
 use swapmeet_core::network::topology;
-use swapmeet_core::simulation::Task;
 use swapmeet_runner::host::{self, Answers, Outcome};
 use swapmeet_runner::plugin::{Algorithm, Plugin};
 use swapmeet_workloads::Workload;
@@ -43,20 +41,19 @@ pub fn plan(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else { return };
     let (Ok(topology), Ok(workload)) = (topology::parse(topology), Workload::parse(workload)) else { return };
-    let Ok(traffic) = workload.traffic(&*topology, 1) else { return };
+    let Ok(task) = workload.task(&topology, 1) else { return };
     let answers = Answers {
-        block_bytes: traffic.block_bytes,
+        block_bytes: task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest()),
         ports: 1,
         virtual_channels: 1,
         element_bytes: workload.element_bytes(),
     };
     let nodes = topology.nodes();
-    let task = Task { topology, collective: traffic.collective, sizes: traffic.sizes };
     SCRIPT.with_borrow_mut(|script| *script = bytes.take_rest().to_vec());
     let planned = host::plan(algorithm(), &[], &task, answers, None, Vec::new());
     if let Outcome::Verified(totals) = planned.outcome
         && nodes > 1
-        && !matches!(task.collective, Collective::Permutation { .. })
+        && !task.collective.kind().permutes()
     {
         // Nothing arrives by itself.
         assert!(totals.messages > 0, "verified without a message");

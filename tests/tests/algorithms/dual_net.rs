@@ -4,7 +4,7 @@
 use crate::support::{rows, swapmeet};
 use predicates::prelude::*;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::Collective;
+use swapmeet_core::delivery::collective::{BROADCAST, Collective, SCATTER};
 use swapmeet_core::network::topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::step::Totals;
@@ -42,7 +42,7 @@ fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
 fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -> Outcome {
     let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let topology = topology::parse(spec).unwrap();
-    let task = Task { topology: Arc::clone(&topology), collective, sizes: None };
+    let task = Task::new(Arc::clone(&topology), collective);
     let answers = Answers { block_bytes: 1, ports: 1, virtual_channels: 1, element_bytes: 1 };
     let params = [("variant".to_owned(), variant.to_owned())];
     host::plan(&registry.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new()).outcome
@@ -76,9 +76,9 @@ fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can
     for (spec, broadcast, scatter) in nets {
         let n = topology::parse(spec).unwrap().nodes();
         for root in 0..n {
-            let told = totals(outcome(spec, "rdn-broadcast", "lean", Collective::Broadcast { root }));
+            let told = totals(outcome(spec, "rdn-broadcast", "lean", Collective::of(&BROADCAST).at(root)));
             assert_eq!(told, Ok((broadcast, broadcast)), "broadcast on {spec} from {root}");
-            let given = totals(outcome(spec, "rdn-scatter", "lean", Collective::Scatter { root }));
+            let given = totals(outcome(spec, "rdn-scatter", "lean", Collective::of(&SCATTER).at(root)));
             assert_eq!(given, Ok((scatter, n - 1)), "scatter on {spec} from {root}");
         }
     }
@@ -88,8 +88,8 @@ fn broadcast_and_scatter_reach_everyone_from_every_root_with_as_few_words_as_can
 #[test]
 fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
     for (algorithm, of) in [
-        ("rdn-broadcast", (|root| Collective::Broadcast { root }) as fn(u64) -> Collective),
-        ("rdn-scatter", |root| Collective::Scatter { root }),
+        ("rdn-broadcast", (|root| Collective::of(&BROADCAST).at(root)) as fn(u64) -> Collective),
+        ("rdn-scatter", |root| Collective::of(&SCATTER).at(root)),
     ] {
         let mut reached = 0;
         for root in 0..128 {
@@ -101,7 +101,7 @@ fn as_printed_broadcast_and_scatter_reach_everyone_from_few_roots_only() {
         assert_eq!(reached, 16);
     }
     // 72 of 128 nodes are reached
-    let error = totals(outcome("rdn:1(hypercube:3)", "rdn-broadcast", "printed", Collective::Broadcast { root: 1 }));
+    let error = totals(outcome("rdn:1(hypercube:3)", "rdn-broadcast", "printed", Collective::of(&BROADCAST).at(1)));
     let error = error.unwrap_err();
     assert!(error.ends_with("56 blocks in all are missing, at 56 nodes"), "{error}");
 }

@@ -4,7 +4,8 @@ use super::fault;
 use crate::about::{About, AlgorithmAbout};
 use crate::report::Finding;
 use std::collections::BTreeSet;
-use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_PERMUTATION};
+use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR};
+use swapmeet_core::delivery::collective::COLLECTIVES;
 
 /// Everything that readers of lists and rows would miss, or trip over.
 pub fn findings(about: &About) -> Vec<Finding> {
@@ -53,7 +54,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
-    if about.collectives >> (SWM_PERMUTATION + 1) != 0 {
+    if about.collectives >> COLLECTIVES.len() != 0 {
         found.push(remark(&about.name, "claims a collective that this program doesn't know".to_owned()));
     }
     let mut keys = BTreeSet::new();

@@ -22,39 +22,9 @@ use crate::cost::machine::{Machine, ModelKind};
 use crate::network::topology::Topology;
 
 pub mod flat;
+mod traffic;
 
-/// What must be moved, as far as bounds look at it. Sizes in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Traffic {
-    /// The most that one node must send.
-    pub sent: f64,
-    /// The most that one node must receive.
-    pub received: f64,
-    /// Whether one and the same node sends and receives the most.
-    pub by_one: bool,
-    /// What must cross a cut.
-    pub across: Across,
-    /// Size of a block that every node has for every other, each an own one; 0 if there are no such blocks, or of unlike sizes.
-    pub pair_bytes: f64,
-    /// The most others that some node has something for, or that have something for it.
-    pub peers: u64,
-    /// Hops between two nodes of which one has something for the other; those farthest apart, as far as that is known.
-    pub farthest: u64,
-    /// Bytes times hops, over all blocks, each by its shortest way; 0 where they aren't added up.
-    pub hop_bytes: f64,
-}
-
-/// What must cross a cut of the nodes, one way.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Across {
-    /// A block of this size for every pair of nodes on different sides.
-    EachPair(f64),
-    /// A block of this size from every node, once: who has it can copy it.
-    EachNode(f64),
-    /// Not known.
-    #[default]
-    Unknown,
-}
+pub use traffic::{Across, Traffic};
 
 /// Lower bounds on the parts of a completion time, in us.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,130 +1,336 @@
 //! Which block is to reach whom.
+//!
+//! A collective is what each node holds before and what each is to hold after: a row of [`COLLECTIVES`]. All else follows: by what blocks are told
+//! apart, which sets a schedule may name, whether there is a root, which sizes there can be, what must move at least. Whoever adds one adds its row.
 
 use crate::delivery::boxes::Side;
 use std::fmt;
 use std::sync::Arc;
 
-/// A collective operation over nodes 0 .. n-1 of the machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Collective {
-    /// Every node has a block for every node (its own included, which needs no message).
-    AllToAll,
-    /// The root has one block, which everyone is to have.
-    Broadcast {
-        /// The root.
-        root: u64,
-    },
-    /// The root has a block for each.
-    Scatter {
-        /// The root.
-        root: u64,
-    },
-    /// Each has a block for the root.
-    Gather {
-        /// The root.
-        root: u64,
-    },
-    /// Each has a block that everyone is to have.
-    AllGather,
-    /// Each has a block for one other.
-    Permutation {
-        /// Its name, such as `transpose-2d`.
-        name: String,
-        /// Where each node's block goes; every node once.
-        to: Arc<[u32]>,
-    },
+mod sizes;
+
+pub use sizes::{BlockSizes, Busiest};
+
+/// What each node holds at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// Each node the blocks that come from it.
+    EachItsOwn,
+    /// The root every block, the others none.
+    RootAll,
 }
 
-impl Collective {
+/// What each node is to hold at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// Each node the blocks that are for it.
+    EachWhatIsForIt,
+    /// Each node every block.
+    EachAll,
+    /// The root every block.
+    RootAll,
+    /// Each node the block of the node that a permutation takes to it.
+    EachItsSendersOwn,
+}
+
+/// What it means that a block comes to a node that has it already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecondCopy {
+    /// A message longer than it need be.
+    Waste,
+    /// A fault.
+    Fault,
+}
+
+/// A collective, but for its root or permutation.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CollectiveKind {
     /// The word in specs and rows.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::AllToAll => "alltoall",
-            Self::Broadcast { .. } => "broadcast",
-            Self::Scatter { .. } => "scatter",
-            Self::Gather { .. } => "gather",
-            Self::AllGather => "allgather",
-            Self::Permutation { .. } => "permutation",
-        }
+    pub word: &'static str,
+    /// One line.
+    pub help: &'static str,
+    /// Its number at the plugin boundary.
+    pub code: u32,
+    /// What each node holds at the start.
+    pub before: Before,
+    /// What each node is to hold at the end.
+    pub after: After,
+    /// Whether nodes may receive what they have.
+    pub second_copy: SecondCopy,
+    /// Whether it can be done by byte counts for each destination: where it does not matter where data comes from.
+    pub by_byte_counts: bool,
+}
+
+/// Every node has a block for every node (its own included, which needs no message).
+pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
+    word: "alltoall",
+    help: "every node has a block for every node; its own is there already",
+    code: 0,
+    before: Before::EachItsOwn,
+    after: After::EachWhatIsForIt,
+    second_copy: SecondCopy::Fault,
+    by_byte_counts: true,
+};
+
+/// The root has one block, which everyone is to have.
+pub static BROADCAST: CollectiveKind = CollectiveKind {
+    word: "broadcast",
+    help: "the root has one block, which everyone is to have",
+    code: 1,
+    before: Before::RootAll,
+    after: After::EachAll,
+    second_copy: SecondCopy::Waste,
+    by_byte_counts: false,
+};
+
+/// The root has a block for each.
+pub static SCATTER: CollectiveKind = CollectiveKind {
+    word: "scatter",
+    help: "the root has a block for each",
+    code: 2,
+    before: Before::RootAll,
+    after: After::EachWhatIsForIt,
+    second_copy: SecondCopy::Fault,
+    by_byte_counts: false,
+};
+
+/// Each has a block for the root.
+pub static GATHER: CollectiveKind = CollectiveKind {
+    word: "gather",
+    help: "each has a block for the root",
+    code: 3,
+    before: Before::EachItsOwn,
+    after: After::RootAll,
+    second_copy: SecondCopy::Fault,
+    by_byte_counts: false,
+};
+
+/// Each has a block that everyone is to have.
+pub static ALL_GATHER: CollectiveKind = CollectiveKind {
+    word: "allgather",
+    help: "each has a block that everyone is to have",
+    code: 4,
+    before: Before::EachItsOwn,
+    after: After::EachAll,
+    second_copy: SecondCopy::Waste,
+    by_byte_counts: false,
+};
+
+/// Each has a block for one other.
+pub static PERMUTATION: CollectiveKind = CollectiveKind {
+    word: "permutation",
+    help: "each has a block for one other",
+    code: 5,
+    before: Before::EachItsOwn,
+    after: After::EachItsSendersOwn,
+    second_copy: SecondCopy::Fault,
+    by_byte_counts: false,
+};
+
+/// All collectives, in the order of their numbers.
+pub static COLLECTIVES: [&CollectiveKind; 6] = [&ALL_TO_ALL, &BROADCAST, &SCATTER, &GATHER, &ALL_GATHER, &PERMUTATION];
+
+/// The collectives of a set that has bit `1 << code` for each.
+pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
+    COLLECTIVES.into_iter().filter(move |kind| bits >> kind.code & 1 == 1)
+}
+
+impl CollectiveKind {
+    /// Whether one node has, or is to have, everything.
+    pub fn is_rooted(&self) -> bool {
+        self.before == Before::RootAll || self.after == After::RootAll
+    }
+
+    /// Whether a permutation says where blocks go.
+    pub fn permutes(&self) -> bool {
+        self.after == After::EachItsSendersOwn
     }
 
     /// Whether blocks are told apart by `side`: a broadcast's block has neither origin nor destination to tell it from others.
     pub fn tells_apart(&self, side: Side) -> bool {
         match side {
-            Side::Origins => {
-                matches!(self, Self::AllToAll | Self::Gather { .. } | Self::AllGather | Self::Permutation { .. })
-            }
-            Side::Destinations => matches!(self, Self::AllToAll | Self::Scatter { .. }),
+            Side::Origins => self.before == Before::EachItsOwn,
+            Side::Destinations => self.after == After::EachWhatIsForIt,
             Side::Segments => true,
         }
     }
 
-    /// Whether everyone ends with the same: then a node may receive what it has, which is waste but not wrong.
-    pub fn is_shared(&self) -> bool {
-        matches!(self, Self::Broadcast { .. } | Self::AllGather)
+    /// Whether each block goes from one node to one other, and its size can depend on both.
+    pub fn is_sized_by_pair(&self) -> bool {
+        match self.after {
+            After::EachWhatIsForIt | After::RootAll => true,
+            After::EachAll | After::EachItsSendersOwn => false,
+        }
+    }
+
+    /// Whether what each node has goes to every other.
+    pub fn is_from_each_to_each(&self) -> bool {
+        match (self.before, self.after) {
+            (Before::EachItsOwn, After::EachWhatIsForIt | After::EachAll) => true,
+            (Before::EachItsOwn, After::RootAll | After::EachItsSendersOwn) | (Before::RootAll, _) => false,
+        }
+    }
+
+    /// Why a set of `side` says nothing about its blocks; `None` if it does. Taken for all, it would send more than was meant.
+    pub fn refuses(&self, side: Side) -> Option<String> {
+        if self.tells_apart(side) {
+            return None;
+        }
+        let known = match (self.tells_apart(Side::Origins), self.tells_apart(Side::Destinations)) {
+            (true, _) => "whose blocks are known by their origins",
+            (false, true) => "whose blocks are known by their destinations",
+            (false, false) => "in which there is one block",
+        };
+        Some(format!("can't be used in {}, {known}", self.with_article()))
+    }
+
+    /// `a scatter`, `an allgather`.
+    pub fn with_article(&self) -> String {
+        format!("{} {}", if self.word.starts_with('a') { "an" } else { "a" }, self.word)
+    }
+}
+
+/// A collective operation over nodes 0 .. n-1 of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collective {
+    kind: &'static CollectiveKind,
+    root: u64,
+    permutation: Option<Permutation>,
+}
+
+/// A permutation with its name, such as `transpose-2d`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permutation {
+    name: String,
+    to: Arc<[u32]>,
+    from: Arc<[u32]>,
+}
+
+/// Blocks, of all that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blocks {
+    /// None.
+    None,
+    /// All.
+    All,
+    /// Those that come from a node.
+    From(u64),
+    /// Those that are for a node.
+    For(u64),
+}
+
+impl Collective {
+    /// One of this kind, its root, where it has one, at node 0. A permutation takes every node to itself: see [`Collective::permutation`].
+    pub fn of(kind: &'static CollectiveKind) -> Self {
+        Self { kind, root: 0, permutation: None }
+    }
+
+    /// The same with its root at `root`.
+    #[must_use]
+    pub fn at(self, root: u64) -> Self {
+        Self { root, ..self }
+    }
+
+    /// The permutation of this name, which takes node i to `to[i]`, every node once.
+    pub fn permutation(name: &str, to: Arc<[u32]>) -> Self {
+        let mut from = vec![0; to.len()];
+        for (sender, receiver) in (0..).zip(to.iter()) {
+            from[*receiver as usize] = sender;
+        }
+        let permutation = Permutation { name: name.to_owned(), to, from: from.into() };
+        Self { kind: &PERMUTATION, root: 0, permutation: Some(permutation) }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> &'static CollectiveKind {
+        self.kind
     }
 
     /// The root, where there is one.
     pub fn root(&self) -> Option<u64> {
-        match self {
-            Self::Broadcast { root } | Self::Scatter { root } | Self::Gather { root } => Some(*root),
-            _ => None,
+        self.kind.is_rooted().then_some(self.root)
+    }
+
+    /// The permutation's name, where there is one.
+    pub fn permutation_name(&self) -> Option<&str> {
+        self.permutation.as_ref().map(|permutation| &*permutation.name)
+    }
+
+    /// Where a permutation takes each node; `None` where there is none.
+    pub fn images(&self) -> Option<&[u32]> {
+        self.permutation.as_ref().map(|permutation| &*permutation.to)
+    }
+
+    /// What `node` holds at the start.
+    pub fn before(&self, node: u64) -> Blocks {
+        match self.kind.before {
+            Before::EachItsOwn => Blocks::From(node),
+            Before::RootAll => self.all_at_root(node),
         }
+    }
+
+    /// What `node` is to hold at the end.
+    pub fn after(&self, node: u64) -> Blocks {
+        match (self.kind.after, &self.permutation) {
+            (After::EachWhatIsForIt, _) => Blocks::For(node),
+            (After::EachAll, _) => Blocks::All,
+            (After::RootAll, _) => self.all_at_root(node),
+            (After::EachItsSendersOwn, Some(permutation)) => Blocks::From(permutation.from[node as usize].into()),
+            (After::EachItsSendersOwn, None) => Blocks::From(node),
+        }
+    }
+
+    fn all_at_root(&self, node: u64) -> Blocks {
+        if node == self.root { Blocks::All } else { Blocks::None }
     }
 }
 
 impl fmt::Display for Collective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.kind.word)
     }
 }
 
-/// Blocks of different sizes. Uniform sizes have no table: blocks are counted instead.
-pub trait BlockSizes: fmt::Debug + Send + Sync {
-    /// Bytes of the block from node `origin` to node `destination` of the machine.
-    fn bytes(&self, origin: u64, destination: u64) -> u64;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Bytes of all blocks from one of `origins` to one of `destinations`, both ascending.
-    fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
-        origins.iter().flat_map(|&o| destinations.iter().map(move |&d| (o, d))).map(|(o, d)| self.bytes(o, d)).sum()
+    #[test]
+    fn rows_stand_in_the_order_of_their_numbers() {
+        assert!((0..).zip(COLLECTIVES).all(|(code, kind)| kind.code == code));
     }
 
-    /// The largest block.
-    fn largest(&self) -> u64;
-
-    /// What the busiest of so many nodes have to send and receive.
-    fn busiest(&self, nodes: u64) -> Busiest {
-        let mut received = vec![(0_u64, 0_u64); nodes as usize];
-        let mut busiest = Busiest::default();
-        for origin in 0..nodes {
-            let (mut bytes, mut peers) = (0, 0);
-            for destination in (0..nodes).filter(|destination| *destination != origin) {
-                let block = self.bytes(origin, destination);
-                let (all, from) = &mut received[destination as usize];
-                (*all, *from) = (*all + block, *from + u64::from(block > 0));
-                (bytes, peers) = (bytes + block, peers + u64::from(block > 0));
-            }
-            busiest.sent = busiest.sent.max(bytes);
-            busiest.peers = busiest.peers.max(peers);
-            busiest.pairs += peers;
-        }
-        for (bytes, peers) in received {
-            busiest.received = busiest.received.max(bytes);
-            busiest.peers = busiest.peers.max(peers);
-        }
-        busiest
+    #[test]
+    fn a_permutation_ends_with_what_its_sender_had() {
+        let rotate = Collective::permutation("rotate", [1, 2, 0].into());
+        assert_eq!((rotate.before(0), rotate.after(0)), (Blocks::From(0), Blocks::From(2)));
+        assert_eq!(Collective::of(&PERMUTATION).after(1), Blocks::From(1));
     }
-}
 
-/// What the busiest nodes have to send and receive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Busiest {
-    /// The most bytes that one node has for all others together.
-    pub sent: u64,
-    /// The most bytes that all others together have for one.
-    pub received: u64,
-    /// The most others that one node has something for, or that have something for it.
-    pub peers: u64,
-    /// Pairs of different nodes of which the first has something for the second.
-    pub pairs: u64,
+    #[test]
+    fn a_root_alone_begins_or_ends_with_everything() {
+        let scatter = Collective::of(&SCATTER).at(2);
+        assert_eq!([0, 1, 2].map(|node| scatter.before(node)), [Blocks::None, Blocks::None, Blocks::All]);
+        assert_eq!(Collective::of(&GATHER).after(0), Blocks::All);
+        assert_eq!((scatter.root(), Collective::of(&ALL_GATHER).root()), (Some(2), None));
+    }
+
+    #[test]
+    fn sets_that_tell_no_blocks_apart_are_refused() {
+        let refused = |kind: &CollectiveKind| [Side::Origins, Side::Destinations].map(|side| kind.refuses(side));
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(refused(&ALL_TO_ALL), [None, None]);
+        assert_eq!(
+            refused(&BROADCAST),
+            [const { "can't be used in a broadcast, in which there is one block" }; 2].map(some)
+        );
+        assert_eq!(
+            refused(&SCATTER)[0],
+            some("can't be used in a scatter, whose blocks are known by their destinations")
+        );
+        assert_eq!(
+            refused(&ALL_GATHER)[1],
+            some("can't be used in an allgather, whose blocks are known by their origins")
+        );
+    }
 }

@@ -27,9 +27,10 @@ pub fn units(cases: &[Case]) -> Vec<Unit> {
 /// exchange), n log n elsewhere, and a little for each further case of the unit and for starting at all.
 fn cost(case: &Case, cases: usize) -> u64 {
     let n = case.topology.nodes();
-    let schedule = match case.workload.collective() {
-        "alltoall" | "allgather" => n.saturating_mul(n),
-        _ => n.saturating_mul(u64::from(u64::BITS - n.leading_zeros())),
+    let schedule = if case.workload.collective().is_from_each_to_each() {
+        n.saturating_mul(n)
+    } else {
+        n.saturating_mul(u64::from(u64::BITS - n.leading_zeros()))
     };
     let schedule = schedule.saturating_add(1000);
     schedule.saturating_add((schedule / 20).saturating_mul(cases as u64 - 1))

@@ -8,7 +8,6 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{SWM_BYTE_COUNTS, SWM_STOPPED, SwmHost, SwmLayout, SwmRedistribution, SwmSend, SwmStr, read_sized};
 use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
-use swapmeet_core::delivery::collective::Collective;
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
 
@@ -115,8 +114,8 @@ unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, from, |host| {
-            let Collective::Permutation { to, .. } = &host.task.collective else { return from };
-            usize::try_from(from).ok().and_then(|from| to.get(from)).map_or(from, |to| u64::from(*to))
+            let images = host.task.collective.images().unwrap_or_default();
+            usize::try_from(from).ok().and_then(|from| images.get(from)).map_or(from, |to| u64::from(*to))
         })
     }
 }

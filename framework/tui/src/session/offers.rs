@@ -1,11 +1,12 @@
 //! What the pickers offer: everything that the command line knows, as it knows it.
 
 use swapmeet_core::cost::machine::presets;
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION};
 use swapmeet_core::network::topology::families;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
-use swapmeet_workloads::{COLLECTIVES, PERMUTATIONS, generators};
+use swapmeet_workloads::generators;
 
 /// Something that a list offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,12 +54,15 @@ fn topologies() -> Vec<Offer> {
 
 fn workloads() -> Vec<Offer> {
     // A permutation has no sizes but its own, and no word means all-to-all.
-    let prefixes = COLLECTIVES.iter().filter(|(word, _)| !matches!(*word, "alltoall" | "permutation"));
-    let prefixed = prefixes.map(|(word, help)| form(&format!("{word}/uniform"), &format!("{word}/uniform:SIZE"), help));
-    let permutations = PERMUTATIONS.iter().map(|(name, argument, help)| {
-        form(&format!("permutation/{name}"), &format!("permutation/{name}:SIZE{argument}"), help)
+    let prefixes = COLLECTIVES.into_iter().filter(|kind| **kind != ALL_TO_ALL && !kind.permutes());
+    let prefixed = prefixes.map(|kind| {
+        let root = if kind.is_rooted() { ",root=N" } else { "" };
+        form(&format!("{}/uniform", kind.word), &format!("{}/uniform:SIZE{root}", kind.word), kind.help)
     });
-    generators().iter().map(|g| form(g.name, g.syntax, g.help)).chain(prefixed).chain(permutations).collect()
+    let word = PERMUTATION.word;
+    let permutations =
+        generators(&PERMUTATION).map(|g| form(&format!("{word}/{}", g.name), &format!("{word}/{}", g.syntax), g.help));
+    generators(&ALL_TO_ALL).map(|g| form(g.name, g.syntax, g.help)).chain(prefixed).chain(permutations).collect()
 }
 
 fn machines(experiment: &Experiment) -> Vec<Offer> {

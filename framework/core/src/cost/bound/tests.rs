@@ -1,7 +1,7 @@
 use super::*;
 use crate::cost::model::{Price, Scale, evaluator};
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{BlockSizes, Collective};
+use crate::delivery::collective::{BlockSizes, Collective, SCATTER};
 use crate::delivery::exchange::Rule;
 use crate::network::topology::parse;
 use crate::simulation::{Simulation, Task};
@@ -121,11 +121,8 @@ impl BlockSizes for TwoBlocks {
 fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
     let topology = parse("ring:12").unwrap();
-    let task = Task {
-        topology: Arc::clone(&topology),
-        collective: Collective::Scatter { root: 0 },
-        sizes: Some(Arc::new(TwoBlocks)),
-    };
+    let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
+    let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
     let mut evaluator = evaluator(&machine, Scale { topology: &topology, unit_bytes: 1.0 });
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     // (from, to, first and last destination of what is sent)

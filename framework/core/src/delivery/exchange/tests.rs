@@ -1,6 +1,7 @@
 //! The exchange fails every kind of wrong schedule, naming step, node and block, and passes right ones.
 
 use super::*;
+use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, BROADCAST, GATHER, SCATTER};
 use crate::delivery::grid::Grid;
 use proptest::prelude::*;
 
@@ -50,7 +51,7 @@ fn shift(x: &mut Exchange, n: u64) -> Result<(), Fault> {
 
 #[test]
 fn a_direct_exchange_delivers_and_nobody_holds_more_than_their_share() {
-    let mut x = exchange(Collective::AllToAll, &[3, 4], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3, 4], 1);
     assert_eq!(shift(&mut x, 12), Ok(()));
     assert_eq!(x.peak(), 12);
     assert!(x.held().iter().all(|h| *h == 12));
@@ -58,7 +59,7 @@ fn a_direct_exchange_delivers_and_nobody_holds_more_than_their_share() {
 
 #[test]
 fn a_missing_send_is_named_with_the_block_and_where_it_stayed() {
-    let mut x = exchange(Collective::AllToAll, &[4], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[4], 1);
     for distance in 1..4 {
         let sends: Vec<_> = (0..4)
             .filter(|v| (distance, *v) != (2, 1))
@@ -74,19 +75,19 @@ fn a_missing_send_is_named_with_the_block_and_where_it_stayed() {
 
 #[test]
 fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
-    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     let passed_on = [block(0, 2, 0, 1), block(0, 2, 1, 2)];
     assert_eq!(
         message(step(&mut x, &passed_on)),
         "step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it arrives at node 1 in this step, and can be sent on in the next)"
     );
-    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     assert_eq!(step(&mut x, &passed_on[..1]).and_then(|()| step(&mut x, &passed_on[1..])), Ok(()));
 }
 
 #[test]
 fn a_block_cannot_be_sent_twice() {
-    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[block(0, 2, 0, 2)]).unwrap();
     assert_eq!(
         message(step(&mut x, &[block(0, 2, 0, 2)])),
@@ -96,14 +97,14 @@ fn a_block_cannot_be_sent_twice() {
 
 #[test]
 fn a_copy_of_a_block_cannot_be_delivered_twice() {
-    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 2) }]).unwrap();
     assert_eq!(
         message(step(&mut x, &[block(0, 2, 0, 2)])),
         "step 2: block 0 -> 2 is delivered twice, node 2 has it already"
     );
     // Two copies that meet within one step are no better.
-    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 1) }]).unwrap();
     assert_eq!(
         message(step(&mut x, &[block(0, 2, 0, 2), block(0, 2, 1, 2)])),
@@ -113,7 +114,7 @@ fn a_copy_of_a_block_cannot_be_delivered_twice() {
 
 #[test]
 fn nodes_that_do_not_exist_and_sends_to_oneself_are_refused() {
-    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     assert_eq!(
         message(step(&mut x, &[rule(0, 3)])),
         "step 1: receiver 3 is unknown, the schedule's grid has nodes 0 to 2"
@@ -131,7 +132,7 @@ fn nodes_that_do_not_exist_and_sends_to_oneself_are_refused() {
 
 #[test]
 fn a_set_that_makes_no_sense_is_named() {
-    let mut x = exchange(Collective::AllToAll, &[3, 4], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3, 4], 1);
     let axes = [Axis::All];
     let wrong = Rule { destinations: NodeSet::Axes(&axes), ..rule(0, 1) };
     assert_eq!(
@@ -142,7 +143,7 @@ fn a_set_that_makes_no_sense_is_named() {
 
 #[test]
 fn a_rule_that_selects_nothing_sends_nothing() {
-    let mut x = exchange(Collective::AllToAll, &[3], 1);
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     x.begin_step();
     assert_eq!(x.send(&Rule { strict: false, ..block(2, 0, 1, 0) }), Ok(None));
 }
@@ -154,7 +155,7 @@ fn guests_pass_on_what_others_own() {
     for (virtual_node, physical, home) in [(0, 0, true), (1, 1, true), (2, 0, false)] {
         placement.place(virtual_node, physical, home).unwrap();
     }
-    let mut x = Exchange::new(Collective::AllToAll, placement, 1, None).unwrap();
+    let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), placement, 1, None).unwrap();
     step(&mut x, &[rule(0, 2)]).unwrap(); // all that node 0 has goes to virtual node 2: a local copy
     assert_eq!(x.held(), [2, 2]);
     assert_eq!(
@@ -168,7 +169,7 @@ fn guests_pass_on_what_others_own() {
 #[test]
 fn placements_that_leave_somebody_out_are_refused() {
     let grid = || Grid::new(&[3]).unwrap();
-    let text = |p: Placement| Exchange::new(Collective::AllToAll, p, 1, None).unwrap_err().to_string();
+    let text = |p: Placement| Exchange::new(Collective::of(&ALL_TO_ALL), p, 1, None).unwrap_err().to_string();
     assert_eq!(
         text(Placement::new(grid(), 2)),
         "the schedule's grid: it has 3 nodes and the machine 2: every node must be placed"
@@ -195,7 +196,7 @@ fn placements_that_leave_somebody_out_are_refused() {
 #[test]
 fn a_broadcast_may_waste_but_must_reach_everyone() {
     let copy = |from, to| Rule { copy: true, ..rule(from, to) };
-    let mut x = exchange(Collective::Broadcast { root: 1 }, &[4], 1);
+    let mut x = exchange(Collective::of(&BROADCAST).at(1), &[4], 1);
     step(&mut x, &[copy(1, 0)]).unwrap();
     step(&mut x, &[copy(0, 2), copy(1, 2)]).unwrap();
     assert_eq!(x.held(), [1, 1, 1, 0], "what came twice is held once");
@@ -215,7 +216,7 @@ fn parts_of_blocks_travel_apart() {
         strict: true,
         ..rule(from, to)
     };
-    let mut x = exchange(Collective::Broadcast { root: 0 }, &[2], 2);
+    let mut x = exchange(Collective::of(&BROADCAST), &[2], 2);
     step(&mut x, &[segment(1, 0, 1)]).unwrap();
     assert_eq!(
         message(x.verify()),
@@ -227,25 +228,25 @@ fn parts_of_blocks_travel_apart() {
 
 #[test]
 fn scatter_gather_allgather_and_permutation_end_where_they_should() {
-    let mut scatter = exchange(Collective::Scatter { root: 2 }, &[3], 1);
+    let mut scatter = exchange(Collective::of(&SCATTER).at(2), &[3], 1);
     assert_eq!(scatter.held(), [0, 0, 3]);
     let to = |d| Rule { destinations: NodeSet::One(d), strict: true, ..rule(2, d) };
     step(&mut scatter, &[to(0), to(1)]).unwrap();
     assert_eq!(scatter.verify(), Ok(()));
 
-    let mut gather = exchange(Collective::Gather { root: 2 }, &[3], 1);
+    let mut gather = exchange(Collective::of(&GATHER).at(2), &[3], 1);
     step(&mut gather, &[rule(0, 1)]).unwrap();
     step(&mut gather, &[rule(1, 2)]).unwrap();
     assert_eq!(gather.verify(), Ok(()));
 
-    let mut gossip = exchange(Collective::AllGather, &[3], 1);
+    let mut gossip = exchange(Collective::of(&ALL_GATHER), &[3], 1);
     for _ in 0..2 {
         let sends: Vec<_> = (0..3).map(|v| Rule { copy: true, ..rule(v, (v + 1) % 3) }).collect();
         step(&mut gossip, &sends).unwrap();
     }
     assert_eq!(gossip.verify(), Ok(()));
 
-    let rotate = Collective::Permutation { name: "rotate".to_owned(), to: [1, 2, 0].into() };
+    let rotate = Collective::permutation("rotate", [1, 2, 0].into());
     let mut x = exchange(rotate, &[3], 1);
     assert!(x.verify().is_err());
     x.begin_step();
@@ -255,6 +256,25 @@ fn scatter_gather_allgather_and_permutation_end_where_they_should() {
     );
     step(&mut x, &[rule(0, 1), rule(1, 2), rule(2, 0)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
+}
+
+#[test]
+fn a_set_that_tells_no_blocks_apart_is_no_set() {
+    let refused = |collective, rule: Rule<'_>| {
+        let mut x = exchange(collective, &[3], 1);
+        x.begin_step();
+        x.send(&rule).unwrap_err().to_string()
+    };
+    let from = Rule { origins: NodeSet::One(0), copy: true, ..rule(0, 1) };
+    assert_eq!(
+        refused(Collective::of(&BROADCAST), from),
+        "step 1: in the send from 0 to 1, the set of origins can't be used in a broadcast, in which there is one block"
+    );
+    let to = Rule { destinations: NodeSet::One(1), copy: true, ..rule(0, 1) };
+    assert_eq!(
+        refused(Collective::of(&ALL_GATHER), to),
+        "step 1: in the send from 0 to 1, the set of destinations can't be used in an allgather, whose blocks are known by their origins"
+    );
 }
 
 #[derive(Debug)]
@@ -272,7 +292,8 @@ impl BlockSizes for OriginSized {
 #[test]
 fn loads_are_bytes_where_blocks_differ() {
     let grid = Grid::new(&[3]).unwrap();
-    let mut x = Exchange::new(Collective::AllToAll, Placement::new(grid, 3), 1, Some(Arc::new(OriginSized))).unwrap();
+    let mut x =
+        Exchange::new(Collective::of(&ALL_TO_ALL), Placement::new(grid, 3), 1, Some(Arc::new(OriginSized))).unwrap();
     assert_eq!(x.held(), [1 + 2, 10 + 11 + 12, 20 + 21 + 22]);
     x.begin_step();
     assert_eq!(x.send(&block(1, 2, 1, 2)), Ok(Some(12)));
@@ -295,7 +316,7 @@ impl BlockSizes for Huge {
 fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
     let with = |segments| {
         let grid = Grid::new(&[3]).unwrap();
-        Exchange::new(Collective::AllToAll, Placement::new(grid, 3), segments, Some(Arc::new(Huge)))
+        Exchange::new(Collective::of(&ALL_TO_ALL), Placement::new(grid, 3), segments, Some(Arc::new(Huge)))
     };
     assert!(with(1).is_ok(), "9 blocks of 2^59");
     for segments in [2, 4096] {
@@ -316,7 +337,7 @@ proptest! {
         segments in 1_u32..4,
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
-        let collective = if broadcast { Collective::Broadcast { root: 3 } } else { Collective::AllGather };
+        let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
         let exists = u64::from(segments) * if broadcast { 1 } else { 8 };
         let mut x = exchange(collective, &[8], segments);
         let mut peak = x.held().iter().copied().max().unwrap_or(0);
@@ -334,7 +355,7 @@ proptest! {
             x.end_step(anything).unwrap();
             peak = x.held().iter().copied().fold(peak, u64::max);
             for node in 0..8 {
-                let blocks: u64 = x.holdings.of(node).map(|b| x.layout.count(b)).sum();
+                let blocks: u64 = x.holdings.of(node).map(|b| x.layout().count(b)).sum();
                 prop_assert_eq!(x.held()[node as usize], blocks, "node {}", node);
             }
             prop_assert!(x.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.peak(), peak, exists);
@@ -349,7 +370,7 @@ proptest! {
         forget in 0_u64..70,
     ) {
         let n: u64 = radices.iter().product();
-        let mut x = exchange(Collective::AllToAll, &radices, 1);
+        let mut x = exchange(Collective::of(&ALL_TO_ALL), &radices, 1);
         for (from, to, first, count) in moves {
             let (from, to) = (from % n, to % n);
             let last = *radices.last().unwrap();

@@ -239,8 +239,8 @@ impl Topology for Graph {
         self.diameter
     }
 
-    fn farthest_from_root(&self) -> u64 {
-        (0..self.nodes()).filter_map(|to| self.route(0, to, None, &mut |_| {}).ok()).max().unwrap_or(0)
+    fn farthest_from(&self, node: u64) -> u64 {
+        (0..self.nodes()).filter_map(|to| self.route(node, to, None, &mut |_| {}).ok()).max().unwrap_or(0)
     }
 
     fn bisection(&self) -> Option<Bisection> {

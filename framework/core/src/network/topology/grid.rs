@@ -223,6 +223,16 @@ impl Topology for GridNet {
         self.dims.iter().map(|n| if self.wraps() { n / 2 } else { n - 1 }).sum()
     }
 
+    fn farthest_from(&self, node: u64) -> u64 {
+        let (mut rest, mut hops) = (node, 0);
+        for n in self.dims.iter().rev() {
+            let at = rest % n;
+            rest /= n;
+            hops += if self.wraps() { n / 2 } else { at.max(n - 1 - at) };
+        }
+        hops
+    }
+
     /// Cuts the dimension in which most must cross each link. If that is of even size, so is the longest, and no balanced cut is better;
     /// one of odd size makes the cut lopsided by a layer, unless it is the only one.
     fn bisection(&self) -> Option<Bisection> {

@@ -138,8 +138,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn planes(&self) -> &[Plane];
     /// The most hops between two nodes by the shortest route.
     fn diameter(&self) -> u64;
-    /// The most hops from node 0, the root where there is one, by the shortest route.
-    fn farthest_from_root(&self) -> u64 {
+    /// The most hops from a node, by the shortest route.
+    fn farthest_from(&self, _node: u64) -> u64 {
         self.diameter()
     }
     /// Links out of each node, if all have as many.

@@ -144,9 +144,10 @@ impl Topology for Rdn {
         if self.n == 1 { 1 } else { 2 * self.base.diameter() + 2 }
     }
 
-    fn farthest_from_root(&self) -> u64 {
-        // To node v of cluster j of its own type: to j, across, to the place whose cross-edge leads there, across, to v. That place may be 0 or v.
-        if self.n == 1 { 1 } else { 2 * self.base.farthest_from_root() + 2 }
+    fn farthest_from(&self, node: u64) -> u64 {
+        // From (t, c, x) to node v of cluster k of its own type: by way of any j from x to v, and from c to k within cluster j of the other type.
+        let (_, c, x) = self.split(node);
+        if self.n == 1 { 1 } else { self.base.farthest_from(x) + self.base.farthest_from(c) + 2 }
     }
 
     fn degree(&self) -> Option<u64> {

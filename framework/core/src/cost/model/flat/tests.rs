@@ -1,7 +1,7 @@
 use super::*;
 use crate::cost::model::evaluator;
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::Collective;
+use crate::delivery::collective::{ALL_TO_ALL, Collective};
 use crate::delivery::exchange::Rule;
 use crate::network::topology::parse;
 use crate::simulation::{Simulation, Task};
@@ -119,7 +119,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
     let mut evaluator = evaluator(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
-    let task = Task { topology, collective: Collective::AllToAll, sizes: None };
+    let task = Task::new(topology, Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], 2, None).unwrap();
     for part in 0..2 {
@@ -148,7 +148,7 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
     let mut evaluator = evaluator(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
-    let task = Task { topology: topology.clone(), collective: Collective::AllToAll, sizes: None };
+    let task = Task::new(topology.clone(), Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], 2, None).unwrap();
     for step in steps {

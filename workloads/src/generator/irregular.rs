@@ -3,11 +3,65 @@
 //! Every size takes one number in (0, 1) from ChaCha8, put through the distribution's inverse: so sizes are the same on every platform and whatever
 //! the version of any library of distributions. Row r is stream r of the generator; adding nodes changes no other row's stream.
 
-use crate::matrix::Matrix;
+use super::matrix::Matrix;
+use super::{Generator, Pattern};
+use crate::axis::Axis;
+use crate::parse::Args;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt;
+use std::sync::Arc;
+use swapmeet_core::delivery::collective::BlockSizes;
+use swapmeet_core::spec::{SpecError, format_size, near_matches};
+
+pub(super) const IRREGULAR: Generator = Generator {
+    name: "irregular",
+    syntax: "irregular:dist=NAME,mean=SIZE,cv=X",
+    help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean; pareto with 1 or more mostly draws less, its tail being seldom drawn",
+    keys: &["dist", "mean", "cv"],
+    axes: &[(Axis::BlockSize, "mean"), (Axis::Variation, "cv")],
+    pair_by_pair: true,
+    read,
+};
+
+fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let (dist, mean) = (args.require("dist")?, args.require("mean")?);
+    let names = Shape::ALL.map(|(_, name)| name);
+    let shape = Shape::ALL.iter().find(|(_, name)| *name == dist.value()).map(|(shape, _)| *shape);
+    let shape = shape.ok_or_else(|| {
+        let mut error = args.spec.bad_value(dist, &format!("one of {}", names.join(", ")));
+        error.near = near_matches(dist.value(), names);
+        error
+    })?;
+    let bytes = args.size(mean)? as f64;
+    let cv = match (args.take("cv"), shape) {
+        (Some(cv), _) => cv,
+        (None, Shape::Exponential) => return Ok(Arc::new(Distribution { shape, mean: bytes, cv: 1.0 })),
+        (None, Shape::Uniform | Shape::Lognormal | Shape::Pareto | Shape::Bimodal) => return Err(args.missing("cv")),
+    };
+    let number = cv.value().parse::<f64>().unwrap_or(f64::NAN);
+    let distribution = Distribution::new(shape, bytes, number);
+    Ok(Arc::new(distribution.map_err(|expected| args.spec.bad_value(cv, &expected))?))
+}
+
+impl Pattern for Distribution {
+    fn arguments(&self) -> Vec<(&'static str, String)> {
+        let mut arguments = vec![("dist", self.shape.to_string()), ("mean", format_size(self.mean as u64))];
+        if self.shape != Shape::Exponential {
+            arguments.push(("cv", self.cv.to_string()));
+        }
+        arguments
+    }
+
+    fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        if nodes > Matrix::MOST_NODES {
+            let most = Matrix::MOST_NODES;
+            return Err(format!("has a size for every pair: at most {most} nodes, there are {nodes}"));
+        }
+        Ok(Arc::new(self.matrix(nodes, element, seed)))
+    }
+}
 
 /// Which distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +189,6 @@ fn normal_quantile(u: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swapmeet_core::delivery::collective::BlockSizes;
 
     #[test]
     fn samples_have_the_mean_and_variation_asked_for() {

@@ -3,39 +3,130 @@
 //! Coordinates are (x, y, z, ..), the topology's first dimension first. A permutation of the axes sends the node at (x, y) to, say, (y, -x), where -x stands for
 //! -1 - x modulo n: the mirror lies between nodes n - 1 and 0, so that no node is its own image. One that exchanges axes needs them of the same size.
 
-use std::fmt;
+use super::{Generator, Pattern, WORD};
+use crate::axis::Axis;
+use crate::parse::Args;
 use std::sync::Arc;
-use swapmeet_core::spec::{Arg, Spec, SpecError};
+use swapmeet_core::delivery::collective::BlockSizes;
+use swapmeet_core::spec::{SpecError, format_size};
 
-/// What a list says of a permutation: its name, its arguments, what it does.
-pub const PERMUTATIONS: [(&str, &str, &str); 15] = [
-    ("transpose-1d", ",axis=A", "(x, ..) to (-x, ..), or that of axis A, the first being 0"),
-    ("transpose-2d", "", "(x, y) to (y, x): the main diagonal"),
-    ("transpose-2d-anti", "", "(x, y) to (-y, -x): the other diagonal"),
-    ("rotate-90", "", "(x, y) to (y, -x)"),
-    ("rotate-180", "", "(x, y) to (-x, -y)"),
-    ("rotate-270", "", "(x, y) to (-y, x)"),
-    ("reflect", "", "(x, y, ..) to (-x, -y, ..): through the mid-point"),
-    ("rotate-3d-120", "", "(x, y, z) to (y, z, x)"),
-    ("rotate-3d-180", "", "(x, y, z) to (-y, -x, -z)"),
-    ("rotate-3d-240", "", "(x, y, z) to (z, x, y)"),
-    ("transpose-3d-1", "", "(x, y, z) to (-y, -z, -x): a rotation by 180 degrees, then a transposition of two axes"),
-    ("transpose-3d-2", "", "(x, y, z) to (z, -y, -x): a rotation by 180 degrees, then a transposition of one axis"),
-    ("axes", ",to=y.-x.z", "any permutation of the axes with any signs"),
-    ("translate", ",by=IxJ..", "(x, y, ..) to (x + I, y + J, ..); one I is for all axes"),
-    ("shear-2d", ",by=C", "(x, y) to (x + C y, y); C is 1 unless given"),
+/// All permutations.
+pub static PERMUTATIONS: &[Generator] = &[
+    Generator {
+        keys: &[WORD, "axis"],
+        ..row(
+            "transpose-1d",
+            "transpose-1d:SIZE,axis=A",
+            "(x, ..) to (-x, ..), or that of axis A, the first being 0",
+            mirrored,
+        )
+    },
+    row("transpose-2d", "transpose-2d:SIZE", "(x, y) to (y, x): the main diagonal", |args| fixed("y.x", args)),
+    row("transpose-2d-anti", "transpose-2d-anti:SIZE", "(x, y) to (-y, -x): the other diagonal", |args| {
+        fixed("-y.-x", args)
+    }),
+    row("rotate-90", "rotate-90:SIZE", "(x, y) to (y, -x)", |args| fixed("y.-x", args)),
+    row("rotate-180", "rotate-180:SIZE", "(x, y) to (-x, -y)", |args| fixed("-x.-y", args)),
+    row("rotate-270", "rotate-270:SIZE", "(x, y) to (-y, x)", |args| fixed("-y.x", args)),
+    row("reflect", "reflect:SIZE", "(x, y, ..) to (-x, -y, ..): through the mid-point", |args| {
+        of(args, Map::Reflect, None)
+    }),
+    row("rotate-3d-120", "rotate-3d-120:SIZE", "(x, y, z) to (y, z, x)", |args| fixed("y.z.x", args)),
+    row("rotate-3d-180", "rotate-3d-180:SIZE", "(x, y, z) to (-y, -x, -z)", |args| fixed("-y.-x.-z", args)),
+    row("rotate-3d-240", "rotate-3d-240:SIZE", "(x, y, z) to (z, x, y)", |args| fixed("z.x.y", args)),
+    row(
+        "transpose-3d-1",
+        "transpose-3d-1:SIZE",
+        "(x, y, z) to (-y, -z, -x): a rotation by 180 degrees, then a transposition of two axes",
+        |args| fixed("-y.-z.-x", args),
+    ),
+    row(
+        "transpose-3d-2",
+        "transpose-3d-2:SIZE",
+        "(x, y, z) to (z, -y, -x): a rotation by 180 degrees, then a transposition of one axis",
+        |args| fixed("z.-y.-x", args),
+    ),
+    Generator {
+        keys: &[WORD, "to"],
+        ..row("axes", "axes:SIZE,to=y.-x.z", "any permutation of the axes with any signs", any_axes)
+    },
+    Generator {
+        keys: &[WORD, "by"],
+        ..row(
+            "translate",
+            "translate:SIZE,by=IxJ..",
+            "(x, y, ..) to (x + I, y + J, ..); one I is for all axes",
+            translated,
+        )
+    },
+    Generator {
+        keys: &[WORD, "by"],
+        ..row("shear-2d", "shear-2d:SIZE,by=C", "(x, y) to (x + C y, y); C is 1 unless given", sheared)
+    },
 ];
+
+type Read = fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>;
+
+const fn row(name: &'static str, syntax: &'static str, help: &'static str, read: Read) -> Generator {
+    let axes = &[(Axis::BlockSize, WORD)];
+    Generator { name, syntax, help, keys: &[WORD], axes, pair_by_pair: false, read }
+}
+
+fn mirrored(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let axis = match args.take("axis").map(|arg| (arg, arg.value().parse::<usize>())) {
+        None => 0,
+        Some((_, Ok(axis))) if axis < 32 => axis,
+        Some((arg, _)) => return Err(args.spec.bad_value(arg, "a dimension's number from 0 to 31")),
+    };
+    let map = Map::Axes((0..=axis).map(|i| (i, i == axis)).collect());
+    of(args, map, (axis > 0).then(|| ("axis", axis.to_string())))
+}
+
+fn any_axes(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let arg = args.require("to")?;
+    let signed = signed(arg.value());
+    let map = signed.ok_or_else(|| args.spec.bad_value(arg, "each of x, y, .. once, as in `y.-x.z`"))?;
+    of(args, Map::Axes(map), Some(("to", arg.value().to_owned())))
+}
+
+fn translated(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let arg = args.require("by")?;
+    let by = arg.value().split('x').map(small).collect::<Option<Vec<i64>>>();
+    let by = by.ok_or_else(|| args.spec.bad_value(arg, "distances, as in `3x-9x7`, or one for all axes"))?;
+    let printed: Vec<String> = by.iter().map(i64::to_string).collect();
+    of(args, Map::Translate(by), Some(("by", printed.join("x"))))
+}
+
+fn sheared(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let by = match args.take("by") {
+        None => 1,
+        Some(arg) => small(arg.value()).ok_or_else(|| args.spec.bad_value(arg, "a whole number, as in `2`"))?,
+    };
+    of(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
+}
+
+/// A permutation of the axes that has a name of its own.
+fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    of(args, Map::Axes(signed(axes).unwrap_or_default()), None)
+}
+
+/// With the size, and the permutation's own argument as specs print it.
+fn of(args: &mut Args<'_>, map: Map, own: Option<(&'static str, String)>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let arg = args.word("a size, as in `permutation/transpose-2d:64`")?;
+    Ok(Arc::new(Permutation { bytes: args.whole_elements(arg)?, map, own }))
+}
 
 const LETTERS: &str = "xyzw";
 
 /// A permutation of any grid that it has a meaning for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Permutation {
-    name: &'static str,
+#[derive(Debug)]
+struct Permutation {
+    bytes: u64,
     map: Map,
+    own: Option<(&'static str, String)>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 enum Map {
     /// For each of the leading axes of the image, the axis it is taken from and whether it is negated.
     Axes(Vec<(usize, bool)>),
@@ -47,63 +138,23 @@ enum Map {
     Shear(i64),
 }
 
-impl Permutation {
-    /// The permutation of this name. `take` hands out the argument of a key, if given.
-    pub fn parse<'a>(
-        spec: &Spec,
-        name: &str,
-        mut take: impl FnMut(&str) -> Option<&'a Arg>,
-    ) -> Result<Option<Self>, SpecError> {
-        let Some((name, ..)) = PERMUTATIONS.iter().find(|(known, ..)| *known == name) else { return Ok(None) };
-        let signed = |text: &str| axes(text).map(Map::Axes);
-        let map = match *name {
-            "transpose-1d" => {
-                let arg = take("axis");
-                let axis = match arg.map(|a| (a, a.value().parse::<usize>())) {
-                    None => 0,
-                    Some((_, Ok(axis))) if axis < 32 => axis,
-                    Some((arg, _)) => return Err(spec.bad_value(arg, "a dimension's number from 0 to 31")),
-                };
-                Some(Map::Axes((0..=axis).map(|i| (i, i == axis)).collect()))
-            }
-            "transpose-2d" => signed("y.x"),
-            "transpose-2d-anti" => signed("-y.-x"),
-            "rotate-90" => signed("y.-x"),
-            "rotate-180" => signed("-x.-y"),
-            "rotate-270" => signed("-y.x"),
-            "rotate-3d-120" => signed("y.z.x"),
-            "rotate-3d-180" => signed("-y.-x.-z"),
-            "rotate-3d-240" => signed("z.x.y"),
-            "transpose-3d-1" => signed("-y.-z.-x"),
-            "transpose-3d-2" => signed("z.-y.-x"),
-            "axes" => {
-                let arg = take("to").ok_or_else(|| missing(spec, "to"))?;
-                let map = signed(arg.value());
-                Some(map.ok_or_else(|| spec.bad_value(arg, "each of x, y, .. once, as in `y.-x.z`"))?)
-            }
-            "translate" => {
-                let arg = take("by").ok_or_else(|| missing(spec, "by"))?;
-                let by = arg.value().split('x').map(small).collect::<Option<Vec<i64>>>();
-                Some(Map::Translate(
-                    by.ok_or_else(|| spec.bad_value(arg, "distances, as in `3x-9x7`, or one for all axes"))?,
-                ))
-            }
-            "shear-2d" => match take("by") {
-                None => Some(Map::Shear(1)),
-                Some(arg) => Some(Map::Shear(
-                    small(arg.value()).ok_or_else(|| spec.bad_value(arg, "a whole number, as in `2`"))?,
-                )),
-            },
-            _ => Some(Map::Reflect),
-        };
-        Ok(map.map(|map| Self { name, map }))
+impl Pattern for Permutation {
+    fn arguments(&self) -> Vec<(&'static str, String)> {
+        [(WORD, format_size(self.bytes))].into_iter().chain(self.own.clone()).collect()
     }
 
-    /// Where each node of a grid goes, by number; `Err` says why the permutation has no meaning there.
-    pub fn images(&self, radices: &[u64]) -> Result<Arc<[u32]>, String> {
+    fn uniform_bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
+    fn sizes(&self, _: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        Ok(Arc::new(super::uniform::Uniform { bytes: self.bytes }))
+    }
+
+    fn images(&self, radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         let nodes: u64 = radices.iter().product();
         let d = radices.len();
-        let map = self.over(radices)?;
+        let map = self.map.over(radices)?;
         let mut strides = vec![1_u64; d];
         for i in (1..d).rev() {
             strides[i - 1] = strides[i] * radices[i];
@@ -113,16 +164,18 @@ impl Permutation {
             let to = map.iter().zip(radices).zip(&strides).map(|((term, n), stride)| term.of(&at, *n) * stride);
             to.sum::<u64>() as u32
         };
-        Ok((0..nodes).map(image).collect())
+        Ok(Some((0..nodes).map(image).collect()))
     }
+}
 
+impl Map {
     /// What each axis of the image is.
     fn over(&self, radices: &[u64]) -> Result<Vec<Term>, String> {
         let d = radices.len();
         let same = |axis| Term { axis, negated: false, plus: 0, sheared: 0 };
         let mut terms: Vec<Term> = (0..d).map(same).collect();
-        match &self.map {
-            Map::Axes(axes) => {
+        match self {
+            Self::Axes(axes) => {
                 if axes.len() > d {
                     return Err(format!("needs {} dimensions, there are {d}", axes.len()));
                 }
@@ -136,8 +189,8 @@ impl Permutation {
                     terms[to] = Term { axis, negated, ..same(axis) };
                 }
             }
-            Map::Reflect => terms.iter_mut().for_each(|t| t.negated = true),
-            Map::Translate(by) => {
+            Self::Reflect => terms.iter_mut().for_each(|t| t.negated = true),
+            Self::Translate(by) => {
                 if by.len() != 1 && by.len() != d {
                     return Err(format!("has {} distances, expected 1 or one for each of {d} dimensions", by.len()));
                 }
@@ -145,7 +198,7 @@ impl Permutation {
                     term.plus = by[if by.len() == 1 { 0 } else { i }];
                 }
             }
-            Map::Shear(by) => {
+            Self::Shear(by) => {
                 if d < 2 {
                     return Err(format!("needs 2 dimensions, there are {d}"));
                 }
@@ -174,17 +227,13 @@ impl Term {
     }
 }
 
-fn missing(spec: &Spec, key: &str) -> SpecError {
-    spec.error(0, spec.name().len(), &format!("`{key}=` is missing"))
-}
-
 /// A number that no product of coordinates makes too large.
 fn small(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.unsigned_abs() <= 1 << 31)
 }
 
 /// `y.-x`: the axes of the image.
-fn axes(text: &str) -> Option<Vec<(usize, bool)>> {
+fn signed(text: &str) -> Option<Vec<(usize, bool)>> {
     let mut axes: Vec<(usize, bool)> = Vec::new();
     for word in text.split('.') {
         let letter = word.strip_prefix('-').unwrap_or(word);
@@ -197,29 +246,6 @@ fn axes(text: &str) -> Option<Vec<(usize, bool)>> {
     axes.iter().all(|(axis, _)| *axis < axes.len()).then_some(axes)
 }
 
-impl fmt::Display for Permutation {
-    /// The name and, after a comma, the argument.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        match (&self.map, self.name) {
-            (Map::Axes(axes), "transpose-1d") if axes.len() > 1 => write!(f, ",axis={}", axes.len() - 1),
-            (Map::Axes(axes), "axes") => {
-                for (i, (axis, negated)) in axes.iter().enumerate() {
-                    let sign = if *negated { "-" } else { "" };
-                    write!(f, "{}{sign}{}", if i == 0 { ",to=" } else { "." }, &LETTERS[*axis..=*axis])?;
-                }
-                Ok(())
-            }
-            (Map::Translate(by), _) => {
-                let by: Vec<String> = by.iter().map(i64::to_string).collect();
-                write!(f, ",by={}", by.join("x"))
-            }
-            (Map::Shear(by), _) if *by != 1 => write!(f, ",by={by}"),
-            _ => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::Workload;
@@ -227,10 +253,8 @@ mod tests {
 
     fn images(spec: &str, topology: &str) -> Result<Vec<u32>, String> {
         let topology = topology::parse(topology).unwrap();
-        match Workload::parse(spec).unwrap().traffic(topology.as_ref(), 0)?.collective {
-            swapmeet_core::delivery::collective::Collective::Permutation { to, .. } => Ok(to.to_vec()),
-            other => panic!("{other}"),
-        }
+        let task = Workload::parse(spec).unwrap().task(&topology, 0)?;
+        Ok(task.collective.images().unwrap().to_vec())
     }
 
     /// The image of (1, 0), (0, 1), .. by its coordinates.
@@ -300,8 +324,8 @@ mod tests {
             to.sort_unstable();
             assert!(to.iter().enumerate().all(|(i, node)| *node == i as u32), "{spec} on {topology}");
         };
-        for (name, ..) in super::PERMUTATIONS {
-            let spec = match name {
+        for row in super::PERMUTATIONS {
+            let spec = match row.name {
                 "axes" => "permutation/axes:1,to=-y.z.-x".to_owned(),
                 "translate" => "permutation/translate:1,by=-2147483648x5x2147483648".to_owned(),
                 name => format!("permutation/{name}:1"),

@@ -1,6 +1,59 @@
 //! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
 
+use super::{Generator, Pattern, WORD};
+use crate::file::read_regular;
+use crate::fingerprint::fingerprint;
+use crate::parse::Args;
+use std::path::Path;
+use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
+use swapmeet_core::spec::SpecError;
+
+pub(super) const MATRIX: Generator = Generator {
+    name: "matrix",
+    syntax: "matrix:FILE.csv",
+    help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself",
+    keys: &[WORD],
+    axes: &[],
+    pair_by_pair: true,
+    read,
+};
+
+fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let arg = args.word("a file, as in `matrix:sizes.csv`")?;
+    let file = arg.value();
+    let refused = |message: String| args.spec.error(arg.value_at(), file.len(), &message);
+    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
+    let matrix =
+        Matrix::parse(&content).map_err(|e| refused(format!("{file}:{}:{}: {}", e.line, e.column, e.message)))?;
+    let fingerprint = fingerprint(file, &content);
+    Ok(Arc::new(FromFile { file: file.to_owned(), matrix: Arc::new(matrix), fingerprint }))
+}
+
+/// Sizes that a file gave.
+#[derive(Debug)]
+struct FromFile {
+    file: String,
+    matrix: Arc<Matrix>,
+    fingerprint: String,
+}
+
+impl Pattern for FromFile {
+    fn arguments(&self) -> Vec<(&'static str, String)> {
+        vec![(WORD, self.file.clone())]
+    }
+
+    fn sizes(&self, nodes: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        if self.matrix.nodes() != nodes {
+            return Err(format!("is for {} nodes, there are {nodes}", self.matrix.nodes()));
+        }
+        Ok(Arc::clone(&self.matrix) as Arc<dyn BlockSizes>)
+    }
+
+    fn made_of(&self) -> Option<&str> {
+        Some(&self.fingerprint)
+    }
+}
 
 /// Bytes from each node (row) to each (column).
 #[derive(Debug, Clone, PartialEq, Eq)]

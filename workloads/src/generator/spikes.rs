@@ -3,9 +3,68 @@
 //! They cost no N x N memory: the sum over any product of origins and destinations is the small size times the number of pairs, with a correction
 //! for each spike within it.
 
+use super::{Generator, Pattern};
+use crate::axis::Axis;
+use crate::parse::Args;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
+use swapmeet_core::spec::{SpecError, format_size};
+
+pub(super) const ONE_SPIKE: Generator = Generator {
+    name: "one-spike",
+    syntax: "one-spike:max=SIZE,rest=SIZE",
+    help: "each node has max bytes for one node drawn at random, rest for all others",
+    keys: &["max", "rest"],
+    axes: &[(Axis::BlockSize, "max")],
+    pair_by_pair: true,
+    read: |args| read(args, Place::Random),
+};
+
+pub(super) const TRANSPOSE: Generator = Generator {
+    name: "transpose",
+    syntax: "transpose:max=SIZE,rest=SIZE",
+    help: "nodes as a square array: (r, c) has max bytes for (c, r), rest for all others",
+    keys: &["max", "rest"],
+    axes: &[(Axis::BlockSize, "max")],
+    pair_by_pair: true,
+    read: |args| read(args, Place::Transposed),
+};
+
+fn read(args: &mut Args<'_>, place: Place) -> Result<Arc<dyn Pattern>, SpecError> {
+    let (max, rest) = (args.require("max")?, args.require("rest")?);
+    Ok(Arc::new(Spiked { max: args.whole_elements(max)?, rest: args.whole_elements(rest)?, place }))
+}
+
+/// Where spikes go.
+#[derive(Debug)]
+enum Place {
+    Random,
+    Transposed,
+}
+
+#[derive(Debug)]
+struct Spiked {
+    max: u64,
+    rest: u64,
+    place: Place,
+}
+
+impl Pattern for Spiked {
+    fn arguments(&self) -> Vec<(&'static str, String)> {
+        vec![("max", format_size(self.max)), ("rest", format_size(self.rest))]
+    }
+
+    fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        Ok(Arc::new(match self.place {
+            Place::Random => Spikes::at_random(nodes, self.max, self.rest, seed),
+            Place::Transposed => Spikes::transpose(nodes, self.max, self.rest).ok_or_else(|| {
+                format!("needs a square number of nodes, to be transposed as an array; there are {nodes}")
+            })?,
+        }))
+    }
+}
 
 /// `max` bytes from each node to one other (or itself), `rest` bytes to all the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +153,7 @@ mod tests {
         fn the_busiest_nodes_are_those_of_the_pairs(nodes in 1_u64..40, max in 0_u64..3, rest in 0_u64..3, seed in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
             let bytes = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))).map(|(from, to)| spikes.bytes(from, to));
-            let matrix = crate::matrix::Matrix::new(nodes, bytes.collect());
+            let matrix = crate::Matrix::new(nodes, bytes.collect());
             prop_assert_eq!(spikes.busiest(nodes), matrix.busiest(nodes));
         }
     }

@@ -1,0 +1,58 @@
+//! What is said of a schedule that breaks a rule: which block, and where it is instead. Walks over everyone: only for messages.
+
+use super::{Exchange, Rule};
+use crate::delivery::boxes::Side;
+use crate::delivery::fault::{Count, Fault, Whereabouts};
+use crate::delivery::holdings::without;
+
+impl Exchange {
+    /// A strict send of more than its boxes from number `first` on, which are all that the sender has of it.
+    pub(super) fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
+        let taken = self.on_their_way(first).map(|(_, bits)| bits);
+        let rest = without(&self.inventory.layout, vec![self.selection.bits().to_vec()], taken);
+        let block = rest.first().cloned().unwrap_or_else(|| self.selection.bits().to_vec());
+        Fault::NotHeld {
+            step: self.step,
+            from: self.inventory.placement.locate(rule.from),
+            to: self.inventory.placement.locate(rule.to),
+            block: self.inventory.first_block(&block),
+            whereabouts: self.whereabouts(&block),
+        }
+    }
+
+    /// A node that lacks some of the box `wanted` at the end; so many blocks are missing, at so many nodes.
+    pub(super) fn never_delivered(&self, node: u64, wanted: &[u64], missing: u64, nodes: u64) -> Fault {
+        let lacking = self.holdings.missing(&self.inventory.layout, node, wanted);
+        let first = lacking.first().map_or(wanted, Vec::as_slice);
+        Fault::NeverDelivered {
+            step: self.step,
+            node: self.inventory.placement.locate(node),
+            block: self.inventory.first_block(first),
+            whereabouts: self.whereabouts(first),
+            missing: Count(missing, "block"),
+            nodes: Count(nodes, "node"),
+        }
+    }
+
+    /// Who holds the first block of a box.
+    fn whereabouts(&self, bits: &[u64]) -> Whereabouts {
+        let (layout, placement) = (&self.inventory.layout, &self.inventory.placement);
+        let mut one = bits.to_vec();
+        for side in [Side::Origins, Side::Destinations, Side::Segments] {
+            if layout.has(side) {
+                layout.narrow_to(side, layout.first_of(side, bits), &mut one);
+            }
+        }
+        let destination = layout.has(Side::Destinations).then(|| layout.first_of(Side::Destinations, bits));
+        let there = |(_, b): &(u64, &[u64])| layout.contains(b, &one);
+        if let Some((node, _)) = self.on_their_way(0).find(there) {
+            return Whereabouts::Arriving(placement.locate(node));
+        }
+        let mut held = (0..layout.grid().nodes()).flat_map(|n| self.holdings.of(n).map(move |b| (n, b)));
+        match held.find(there) {
+            Some((node, _)) if destination == Some(node) => Whereabouts::Delivered(placement.locate(node)),
+            Some((node, _)) => Whereabouts::At(placement.locate(node)),
+            None => Whereabouts::Nowhere,
+        }
+    }
+}

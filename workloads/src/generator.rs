@@ -1,0 +1,95 @@
+//! What a workload can be: a row each, which feeds parsing, lists, near matches, figures and pickers.
+//!
+//! A row and the [`Pattern`] that its arguments make stand in one file, beside what draws the sizes. Whoever adds one adds the file and its row to
+//! [`GENERATORS`] (or, if it says where blocks go, to [`PERMUTATIONS`]).
+
+use crate::axis::Axis;
+use crate::parse::Args;
+use permutation::PERMUTATIONS;
+use std::fmt;
+use std::sync::Arc;
+use swapmeet_core::delivery::collective::{BlockSizes, CollectiveKind};
+use swapmeet_core::spec::SpecError;
+
+pub(crate) mod irregular;
+pub(crate) mod matrix;
+pub(crate) mod permutation;
+pub(crate) mod spikes;
+pub(crate) mod uniform;
+
+/// A generator of sizes, or of a permutation.
+#[derive(Debug)]
+pub struct Generator {
+    /// The name before the colon.
+    pub name: &'static str,
+    /// What comes after it.
+    pub syntax: &'static str,
+    /// One line.
+    pub help: &'static str,
+    /// Its own arguments, in the order in which specs are printed; [`WORD`] is the one without a key.
+    pub keys: &'static [&'static str],
+    /// Which arguments figures can be drawn over.
+    pub axes: &'static [(Axis, &'static str)],
+    /// Whether sizes are given pair by pair. Then a block may have nothing in it, and is not sent unless the user says so.
+    pub pair_by_pair: bool,
+    pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
+}
+
+/// Stands for the argument without a key.
+pub const WORD: &str = "";
+
+pub(crate) static GENERATORS: &[Generator] =
+    &[uniform::UNIFORM, spikes::ONE_SPIKE, spikes::TRANSPOSE, irregular::IRREGULAR, matrix::MATRIX];
+
+/// What a collective's workloads can be.
+pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static Generator> + Clone {
+    let rows = if collective.permutes() { PERMUTATIONS } else { GENERATORS };
+    let by_pair = collective.is_sized_by_pair();
+    rows.iter().filter(move |row| by_pair || !row.pair_by_pair)
+}
+
+/// What a generator made of its arguments.
+pub(crate) trait Pattern: fmt::Debug + Send + Sync {
+    /// The arguments in canonical form and in the row's order, without those that have their default.
+    fn arguments(&self) -> Vec<(&'static str, String)>;
+
+    /// Bytes of each block, if all have the same.
+    fn uniform_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Sizes among so many nodes, in multiples of `element`. `Err` says, after the workload's name, why there are none.
+    fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
+
+    /// Where each node's block goes on a grid, if blocks go to one node each. `Err` says, after the workload's name, why that has no meaning there.
+    fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
+        Ok(None)
+    }
+
+    /// What the file was that sizes came from, if they did: see [`crate::fingerprint()`].
+    fn made_of(&self) -> Option<&str> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names are what users type and tables are read by: none twice, each with its own arguments alone on an axis.
+    #[test]
+    fn every_row_says_what_its_own_arguments_are() {
+        for table in [GENERATORS, PERMUTATIONS] {
+            for (i, row) in table.iter().enumerate() {
+                assert!(table[..i].iter().all(|other| other.name != row.name), "{} comes twice", row.name);
+                let argument = |key: &str| if key == WORD { String::new() } else { format!("{key}=") };
+                for key in row.keys {
+                    assert!(row.syntax.contains(&argument(key)), "`{}` does not show `{key}`", row.syntax);
+                }
+                for (axis, key) in row.axes {
+                    assert!(row.keys.contains(key), "{} has no `{key}` to draw over {axis:?}", row.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `uniform`: all blocks have the same size. They have no table of sizes: blocks are counted.
+
+use super::{Generator, Pattern, WORD};
+use crate::axis::Axis;
+use std::sync::Arc;
+use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
+use swapmeet_core::spec::format_size;
+
+pub(super) const UNIFORM: Generator = Generator {
+    name: "uniform",
+    syntax: "uniform:SIZE",
+    help: "every node has SIZE bytes for every node (also for itself, which need not travel)",
+    keys: &[WORD],
+    axes: &[(Axis::BlockSize, WORD)],
+    pair_by_pair: false,
+    read: |args| {
+        let arg = args.word("a size, as in `uniform:64`")?;
+        Ok(Arc::new(Uniform { bytes: args.whole_elements(arg)? }))
+    },
+};
+
+/// So many bytes in each block.
+#[derive(Debug)]
+pub(crate) struct Uniform {
+    pub(crate) bytes: u64,
+}
+
+impl Pattern for Uniform {
+    fn arguments(&self) -> Vec<(&'static str, String)> {
+        vec![(WORD, format_size(self.bytes))]
+    }
+
+    fn uniform_bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
+    fn sizes(&self, _: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        Ok(Arc::new(Self { bytes: self.bytes }))
+    }
+}
+
+/// Only for those who must look at bytes: empty blocks that are not to be sent.
+impl BlockSizes for Uniform {
+    fn bytes(&self, _: u64, _: u64) -> u64 {
+        self.bytes
+    }
+
+    fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
+        (origins.len() as u64).saturating_mul(destinations.len() as u64).saturating_mul(self.bytes)
+    }
+
+    fn largest(&self) -> u64 {
+        self.bytes
+    }
+
+    fn busiest(&self, nodes: u64) -> Busiest {
+        let peers = if self.bytes == 0 { 0 } else { nodes - 1 };
+        Busiest { sent: peers * self.bytes, received: peers * self.bytes, peers, pairs: nodes * peers }
+    }
+}
