@@ -16,18 +16,18 @@ pub fn duration(us: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A time for the tick of an axis: three figures at most, and the sign for micro.
+/// A time for the tick of an axis: this many figures at most, and the sign for micro.
 ///
 /// ```
 /// use swapmeet_results::units::tick_duration;
-/// assert_eq!([0.0, 0.5, 200.0, 1e3, 2.5e6].map(tick_duration), ["0", "0.5 µs", "200 µs", "1 ms", "2.5 s"]);
+/// assert_eq!([0.0, 0.5, 200.0, 1e3, 2.5e6].map(|us| tick_duration(us, 3)), ["0", "0.5 µs", "200 µs", "1 ms", "2.5 s"]);
 /// ```
-pub fn tick_duration(us: f64) -> String {
+pub fn tick_duration(us: f64, figures: usize) -> String {
     if us == 0.0 {
         return "0".to_owned();
     }
     let (value, unit) = in_unit(us);
-    format!("{} {}", figure(value), if unit == "us" { "µs" } else { unit })
+    format!("{} {}", figure_to(value, figures), if unit == "us" { "µs" } else { unit })
 }
 
 fn in_unit(us: f64) -> (f64, &'static str) {
@@ -45,9 +45,14 @@ fn in_unit(us: f64) -> (f64, &'static str) {
 /// assert_eq!([64.0, 1536.0, 17_700.5, 3.2e6].map(size), ["64 B", "1.5 KiB", "17.3 KiB", "3.05 MiB"]);
 /// ```
 pub fn size(bytes: f64) -> String {
+    size_to(bytes, 3)
+}
+
+/// The same with this many figures at most.
+pub fn size_to(bytes: f64, figures: usize) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let power = (bytes.abs().max(1.0).log2() / 10.0).floor().min(5.0);
-    format!("{} {}", figure(bytes / (power * 10.0).exp2()), UNITS[power as usize])
+    format!("{} {}", figure_to(bytes / (power * 10.0).exp2(), figures), UNITS[power as usize])
 }
 
 /// Three figures, more where a whole number has them, no zeros after the point.
@@ -57,10 +62,16 @@ pub fn size(bytes: f64) -> String {
 /// assert_eq!([16384.0, 1.25, 1.0 / 3.0, 0.0].map(figure), ["16384", "1.25", "0.333", "0"]);
 /// ```
 pub fn figure(value: f64) -> String {
+    figure_to(value, 3)
+}
+
+/// The same with this many figures.
+pub fn figure_to(value: f64, figures: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let before = value.abs().log10().floor() as i32 + 1;
+    let decimals = (figures as i32 - before).clamp(0, 12) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -6,13 +6,15 @@ use crate::output;
 use crate::say::say;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_plot::{Figure, Log, Wanted, X, Y};
+use swapmeet_plot::{Figure, Log, Wanted, Y};
+use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
 /// What a figure is written as.
 enum Kind {
     Svg,
     Png,
+    Pdf,
 }
 
 /// Draws a figure.
@@ -21,9 +23,9 @@ pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     output::none_of(&args.out, &args.rows.files)?;
     let wanted = Wanted {
         x: match args.x {
-            XAxis::Block => X::Block,
-            XAxis::Nodes => X::Nodes,
-            XAxis::Cv => X::Cv,
+            XAxis::Block => Axis::Block,
+            XAxis::Nodes => Axis::Nodes,
+            XAxis::Cv => Axis::Variation,
         },
         y: match args.y {
             YAxis::Time => Y::Time,
@@ -45,14 +47,15 @@ pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let figure = Figure::of(&rows(&args.rows)?, &wanted).map_err(|e| Failure::Usage(e.to_string()))?;
     let bytes = match kind {
         Kind::Svg => figure.svg().into_bytes(),
-        Kind::Png => figure.png(f32::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
+        Kind::Png => figure.png(f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
+        Kind::Pdf => figure.pdf(),
     };
     output::file(&args.out, |out| out.write_all(&bytes))?;
     for note in &figure.notes {
         say!("{note}");
     }
-    for (panel, crossover) in figure.panels.iter().flat_map(|p| p.crossovers.iter().map(move |c| (p, c))) {
-        say!("{}", figure.in_words(panel, crossover));
+    for words in figure.crossings() {
+        say!("{words}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -61,7 +64,8 @@ fn kind(out: &Path) -> Result<Kind, Failure> {
     match out.extension().and_then(|e| e.to_str()) {
         Some("svg") => Ok(Kind::Svg),
         Some("png") => Ok(Kind::Png),
-        _ => Err(Failure::Usage(format!("--out {}: expected a name that ends in .svg or .png", out.display()))),
+        Some("pdf") => Ok(Kind::Pdf),
+        _ => Err(Failure::Usage(format!("--out {}: expected a name that ends in .svg, .png or .pdf", out.display()))),
     }
 }
 

@@ -1,11 +1,42 @@
 //! From rows to panels and curves.
 
-use crate::case::split;
-use crate::crossover::{Between, Crossover, crossovers};
-use crate::curve::{Curve, Point};
-use crate::quantity::{Log, X, Y};
-use std::collections::HashMap;
-use swapmeet_results::{CompareError, Group, Line, Record, Status, compare};
+use crate::quantity::{Log, Y};
+use crate::style::Styles;
+use swapmeet_results::analysis::{Axis, Crossover, Curve as TimeCurve, Families, Family, families};
+use swapmeet_results::stats::{Interval, Summary};
+use swapmeet_results::units::count;
+use swapmeet_results::{CompareError, Comparison, Group, Line, Record, Status, compare};
+
+/// A point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Where.
+    pub x: f64,
+    /// How high: the mean over repetitions.
+    pub y: f64,
+    /// Its 95 % interval, if there is a spread.
+    pub interval: Option<Interval>,
+}
+
+/// One algorithm in a panel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The algorithm.
+    pub name: String,
+    /// Its points, by x.
+    pub points: Vec<Point>,
+    /// The lines between them, as far as any go: through these places, from piece to piece.
+    pub lines: Vec<Vec<(f64, f64)>>,
+}
+
+/// A crossover as it is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Crossing {
+    /// Where the fastest changes.
+    pub crossover: Crossover,
+    /// How high the two curves are there, where what is shown is made of times; they need not meet otherwise.
+    pub y: Option<f64>,
+}
 
 /// Cases that differ in nothing but the algorithm and x.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,17 +45,15 @@ pub struct Panel {
     pub title: String,
     /// A curve an algorithm.
     pub curves: Vec<Curve>,
-    /// The values of x that several cases have, such as two shapes of as many nodes: no line goes through their points.
-    pub crowded: Vec<f64>,
-    /// Where the lowest changes.
-    pub crossovers: Vec<Crossover>,
+    /// Where the fastest changes.
+    pub crossings: Vec<Crossing>,
 }
 
 /// What is to be shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wanted<'a> {
     /// On the x axis.
-    pub x: X,
+    pub x: Axis,
     /// On the y axis.
     pub y: Y,
     /// Which axes are logarithmic; what suits them if not given.
@@ -39,7 +68,7 @@ pub struct Wanted<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// On the x axis.
-    pub x: X,
+    pub x: Axis,
     /// On the y axis.
     pub y: Y,
     /// Which axes are logarithmic.
@@ -50,6 +79,8 @@ pub struct Figure {
     pub y_label: String,
     /// Every name of a curve, in the order of the legend.
     pub names: Vec<String>,
+    /// How they look.
+    pub styles: Styles,
     /// The panels.
     pub panels: Vec<Panel>,
     /// What is not shown, and why.
@@ -78,9 +109,8 @@ pub enum FigureError {
     ManyCurves(usize),
 }
 
-/// What cases of a panel have in common.
-type Key = [String; 4];
-const KEY_WORDS: [&str; 4] = ["topologies (--topology)", "workloads", "machines (--machine)", "models"];
+/// Into so many straight pieces a line between two points is cut, where it is bent as drawn.
+const PIECES: u32 = 24;
 
 impl Figure {
     /// The most panels a figure has.
@@ -90,67 +120,21 @@ impl Figure {
 
     /// The figure of the rows of files, given with their names.
     pub fn of(files: &[(String, Vec<Record>)], wanted: &Wanted<'_>) -> Result<Self, FigureError> {
-        let (x, y) = (wanted.x, wanted.y);
-        let log = wanted.log.unwrap_or_else(|| Log::suits(x, y));
-        let nodes: HashMap<&str, u64> =
-            files.iter().flat_map(|(_, rows)| rows).map(|r| (r.topology.as_str(), r.nodes)).collect();
-        // Statistics and their care for rows that come twice are those of `compare`, of whatever is on the y axis.
-        let measured: Vec<(String, Vec<Record>)> =
-            files.iter().map(|(name, rows)| (name.clone(), rows.iter().map(|r| measured(y, r)).collect())).collect();
-        let comparison = compare(&measured, wanted.baseline)?;
-        let mut notes = comparison.notes.clone();
-        let (mut without_x, mut without_y, mut not_positive) = (0, 0, 0);
-        let mut panels: Vec<(Key, Panel)> = Vec::new();
-        let mut names: Vec<String> = Vec::new();
-        let mut cases: HashMap<(Key, u64), (&str, &str)> = HashMap::new();
-        for group in &comparison.groups {
-            let at = nodes.get(group.topology.as_str()).copied().unwrap_or(0);
-            let Some((value, key)) = place(x, group, at) else {
-                without_x += 1;
-                continue;
-            };
-            for line in &group.lines {
-                let Some(point) = point(y, value, line) else {
-                    without_y += usize::from(line.status != Status::Unsupported);
-                    continue;
-                };
-                if (log.x && point.x <= 0.0) || (log.y && point.y <= 0.0) {
-                    not_positive += 1;
-                    continue;
-                }
-                if !names.contains(&line.algorithm) {
-                    names.push(line.algorithm.clone());
-                }
-                let panel = panel_of(&mut panels, &key);
-                let case = (group.topology.as_str(), group.workload.as_str());
-                if *cases.entry((key.clone(), point.x.to_bits())).or_insert(case) != case
-                    && !panel.crowded.contains(&point.x)
-                {
-                    panel.crowded.push(point.x);
-                }
-                curve_of(panel, &line.algorithm).points.push(point);
-            }
-        }
-        let count = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
-        let left_out = [
-            count(without_x, "case").map(|c| format!("{c} without {}", x.label())),
-            count(without_y, "point").map(|c| format!("{c} without {}", y.label())),
-            count(not_positive, "point").map(|c| format!("{c} at 0, which a logarithmic axis hasn't")),
-        ];
-        notes.extend(left_out.into_iter().flatten().map(|what| format!("not shown: {what}")));
-        let mut crowded: Vec<f64> = panels.iter().flat_map(|(_, panel)| panel.crowded.iter().copied()).collect();
-        crowded.sort_by(f64::total_cmp);
-        crowded.dedup();
-        if !crowded.is_empty() {
-            let values = crowded.iter().map(|value| x.tick(*value)).collect::<Vec<_>>().join(", ");
-            notes.push(format!(
-                "several cases have the same {} ({values}): no line goes through their points",
-                x.label()
-            ));
-        }
+        let comparison = compare(files, wanted.baseline)?;
+        let rows = Rows { files, comparison: &comparison, y: wanted.y, named: wanted.baseline.is_some() };
+        let Families { families, elsewhere } = families(&comparison, wanted.x);
+        let values = || families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve));
+        let log = wanted.log.unwrap_or_else(|| Log::suits(wanted.x, wanted.y, values().map(|point| point.y)));
+        let shown = |point: &Point| (!log.x || point.x > 0.0) && (!log.y || point.y > 0.0);
+        let mut panels: Vec<(&Family, Panel)> =
+            families.iter().filter_map(|family| Some((family, rows.panel(family, log, shown)?))).collect();
         if panels.is_empty() {
-            return Err(FigureError::Nothing(x.label(), y.label()));
+            return Err(FigureError::Nothing(wanted.x.label(), wanted.y.label()));
         }
+        let mut names: Vec<String> =
+            panels.iter().flat_map(|(_, panel)| &panel.curves).map(|curve| curve.name.clone()).collect();
+        names.sort();
+        names.dedup();
         if names.len() > Self::MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
@@ -158,93 +142,198 @@ impl Figure {
         if panels.len() > Self::MOST_PANELS {
             return Err(FigureError::ManyPanels { count: panels.len(), differ });
         }
-        names.sort();
-        let mut figure = Self {
-            x,
-            y,
+        let mut notes = comparison.notes.clone();
+        let without =
+            |n: usize, what: &str, why: String| (n > 0).then(|| format!("not shown: {} {why}", count(n, what)));
+        notes.extend(without(elsewhere, "case", format!("without {}", wanted.x.label())));
+        notes.extend(without(rows.without(&families), "point", format!("without {}", wanted.y.label())));
+        let at_0 = values().filter(|point| !shown(point)).count();
+        notes.extend(without(at_0, "point", "at 0, which a logarithmic axis hasn't".to_owned()));
+        notes.extend(crowded(&families, wanted.x));
+        Ok(Self {
+            x: wanted.x,
+            y: wanted.y,
             log,
             y_label: match wanted.baseline {
-                Some(baseline) if y == Y::Ratio => format!("completion time over that of {baseline}"),
-                _ => y.label().to_owned(),
+                Some(baseline) if wanted.y == Y::Ratio => format!("completion time over that of {baseline}"),
+                _ => wanted.y.label().to_owned(),
             },
             title: wanted.title.map_or(common, str::to_owned),
+            styles: Styles::of(names.iter().map(String::as_str)),
             names,
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),
             notes,
+        })
+    }
+
+    /// Every crossover in words, panel by panel.
+    pub fn crossings(&self) -> impl Iterator<Item = String> {
+        self.panels.iter().flat_map(move |panel| {
+            let place = if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
+            panel.crossings.iter().map(move |c| format!("{place}{}", c.crossover.in_words(self.x)))
+        })
+    }
+}
+
+/// The rows, as what is on the y axis sees them.
+struct Rows<'a> {
+    files: &'a [(String, Vec<Record>)],
+    comparison: &'a Comparison,
+    y: Y,
+    /// Whether ratios are to an algorithm that was named.
+    named: bool,
+}
+
+impl Rows<'_> {
+    fn line(&self, group: usize, line: usize) -> (&Group, &Line) {
+        let group = &self.comparison.groups[group];
+        (group, &group.lines[line])
+    }
+
+    /// The mean of what is shown, and its interval.
+    fn value(&self, line: &Line) -> Option<(f64, Option<Interval>)> {
+        if self.y == Y::Ratio {
+            return line.ratio.as_ref().map(|r| (r.value, r.interval));
+        }
+        let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
+        let values: Option<Vec<f64>> = rows.map(|row| self.y.of(row)).collect();
+        Summary::of(&values?).map(|s| (s.mean, s.interval))
+    }
+
+    /// The points of a curve that have what is shown.
+    fn points(&self, curve: &TimeCurve) -> Vec<Point> {
+        let point = |point: &swapmeet_results::analysis::Point| {
+            let (y, interval) = self.value(self.line(point.group, point.line).1)?;
+            Some(Point { x: point.x, y, interval: interval.filter(|i| !i.is_point()) })
         };
-        let between = figure.between();
-        for panel in &mut figure.panels {
-            for curve in &mut panel.curves {
-                curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        curve.points.iter().filter_map(point).collect()
+    }
+
+    /// How many cases that could have been drawn have nothing of what is shown.
+    fn without(&self, families: &[Family]) -> usize {
+        let lines = families.iter().flat_map(|family| &family.groups).flat_map(|g| &self.comparison.groups[*g].lines);
+        lines
+            .filter(|line| line.status != Status::Unsupported && (line.time.is_none() || self.value(line).is_none()))
+            .count()
+    }
+
+    fn panel(&self, family: &Family, log: Log, shown: impl Fn(&Point) -> bool) -> Option<Panel> {
+        let mut panel = Panel { title: String::new(), curves: Vec::new(), crossings: Vec::new() };
+        let crossovers = family.envelope().crossovers;
+        let turns: Vec<f64> = crossovers.iter().map(|crossover| crossover.x).collect();
+        for curve in &family.curves {
+            let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
+            if points.is_empty() {
+                continue;
             }
-            panel.curves.sort_by(|a, b| a.name.cmp(&b.name));
-            panel.crossovers = crossovers(&panel.curves, &panel.crowded, between);
+            let joined = points.chunk_by(|a, b| !family.crowded.contains(&a.x) && !family.crowded.contains(&b.x));
+            let lines = joined.filter(|piece| piece.len() > 1);
+            let lines = lines.map(|piece| self.drawn(family, &curve.algorithm, piece, log, &turns));
+            panel.curves.push(Curve { name: curve.algorithm.clone(), lines: lines.collect(), points: points.clone() });
         }
-        Ok(figure)
+        for crossover in crossovers {
+            // What isn't made of times need not meet where times do.
+            let is_of_times = matches!(self.y, Y::Time | Y::Ratio | Y::Bound);
+            let curve = self.between(family, &crossover.after, crossover.within).filter(|_| is_of_times);
+            let y = curve.map(|y| y(crossover.x));
+            panel.crossings.push(Crossing { crossover, y });
+        }
+        (!panel.curves.is_empty()).then_some(panel)
     }
 
-    /// How curves go between points: where costs grow in proportion to bytes, straight in bytes whatever the axes; else straight as drawn.
-    pub(crate) fn between(&self) -> Between {
-        if self.x == X::Block && self.y.is_linear_in_bytes() {
-            Between { log_x: false, log_y: false, dense: true }
-        } else {
-            Between { log_x: self.log.x, log_y: self.log.y, dense: self.x != X::Nodes }
+    /// The places that the line through these points of an algorithm goes through. Where the fastest changes, ratios to it have a corner.
+    fn drawn(&self, family: &Family, algorithm: &str, points: &[Point], log: Log, turns: &[f64]) -> Vec<(f64, f64)> {
+        let mut places = Vec::new();
+        for pair in points.windows(2) {
+            let (a, b) = (pair[0], pair[1]);
+            places.push((a.x, a.y));
+            if let Some(y) = self.between(family, algorithm, (a.x, b.x)) {
+                let share = |piece: u32| f64::from(piece) / f64::from(PIECES);
+                let x = |share: f64| if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share };
+                let mut xs: Vec<f64> = (1..PIECES).map(|piece| x(share(piece))).collect();
+                xs.extend(turns.iter().filter(|turn| a.x < **turn && **turn < b.x));
+                xs.sort_by(f64::total_cmp);
+                places.extend(xs.into_iter().map(|x| (x, y(x))));
+            }
+        }
+        places.extend(points.last().map(|point| (point.x, point.y)));
+        places
+    }
+
+    /// What is shown of an algorithm between two neighbouring x, where it follows from times and these grow evenly: then lines cross where
+    /// times do.
+    fn between(&self, family: &Family, algorithm: &str, (left, right): (f64, f64)) -> Option<Box<dyn Fn(f64) -> f64>> {
+        if family.axis == Axis::Nodes {
+            return None;
+        }
+        let share = move |x: f64| if left == right { 0.0 } else { (x - left) / (right - left) };
+        let ends = |of: &dyn Fn(&Group, &Line) -> Option<f64>| {
+            let curve = family.curves.iter().find(|curve| curve.algorithm == algorithm)?;
+            let at = |x: f64| {
+                let point = curve.points.iter().find(|point| point.x == x)?;
+                let (group, line) = self.line(point.group, point.line);
+                of(group, line)
+            };
+            Some((at(left)?, at(right)?))
+        };
+        let even = move |(a, b): (f64, f64)| move |x: f64| a + (b - a) * share(x);
+        let time = even(ends(&|_, line| line.mean())?);
+        match self.y {
+            Y::Time => Some(Box::new(time)),
+            Y::Contention | Y::NodeBytes => {
+                let own = even(ends(&|_, line| self.value(line).map(|(value, _)| value))?);
+                Some(Box::new(own))
+            }
+            Y::Bound => {
+                let bound = even(ends(&|_, line| Some(line.mean()? / self.value(line)?.0))?);
+                Some(Box::new(move |x| time(x) / bound(x)))
+            }
+            Y::Ratio if self.named => {
+                let base =
+                    |group: &Group| group.lines.iter().find(|l| Some(&l.algorithm) == group.baseline.as_ref())?.mean();
+                let base = even(ends(&|group, _| base(group))?);
+                Some(Box::new(move |x| time(x) / base(x)))
+            }
+            Y::Ratio => {
+                let others = family.curves.iter().filter_map(|c| Some((c.time_at(left)?, c.time_at(right)?)));
+                let others: Vec<_> = others.map(even).collect();
+                let fastest = move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
+                Some(Box::new(move |x| time(x) / fastest(x)))
+            }
+            Y::Steps | Y::Messages | Y::LinkMessages => None,
         }
     }
 }
 
-/// The row, with what is on the y axis in place of its time.
-fn measured(y: Y, record: &Record) -> Record {
-    Record { time_us: y.of(record), ..record.clone() }
-}
-
-fn place(x: X, group: &Group, nodes: u64) -> Option<(f64, Key)> {
-    let (value, topology, workload) = split(x, &group.topology, nodes, &group.workload)?;
-    let machine = if group.machine_is.is_empty() {
-        group.machine.clone()
-    } else {
-        format!("{} = {}", group.machine, group.machine_is)
-    };
-    Some((value, [topology, workload, machine, group.model.clone()]))
-}
-
-fn point(y: Y, x: f64, line: &Line) -> Option<Point> {
-    let (value, interval) = match y {
-        Y::Ratio => line.ratio.as_ref().map(|r| (r.value, r.interval))?,
-        _ => line.time.as_ref().map(|t| (t.mean, t.interval))?,
-    };
-    let interval = interval.filter(|i| !i.is_point());
-    Some(Point { x, y: value, low: interval.map(|i| i.low), high: interval.map(|i| i.high) })
-}
-
-fn panel_of<'a>(panels: &'a mut Vec<(Key, Panel)>, key: &Key) -> &'a mut Panel {
-    let at = panels.iter().position(|(k, _)| k == key).unwrap_or_else(|| {
-        let panel = Panel { title: String::new(), curves: Vec::new(), crowded: Vec::new(), crossovers: Vec::new() };
-        panels.push((key.clone(), panel));
-        panels.len() - 1
-    });
-    &mut panels[at].1
-}
-
-fn curve_of<'a>(panel: &'a mut Panel, name: &str) -> &'a mut Curve {
-    let at = panel.curves.iter().position(|c| c.name == name).unwrap_or_else(|| {
-        panel.curves.push(Curve { name: name.to_owned(), points: Vec::new() });
-        panel.curves.len() - 1
-    });
-    &mut panel.curves[at]
+fn crowded(families: &[Family], x: Axis) -> Option<String> {
+    let mut crowded: Vec<f64> = families.iter().flat_map(|family| family.crowded.iter().copied()).collect();
+    crowded.sort_by(f64::total_cmp);
+    crowded.dedup();
+    let values = crowded.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");
+    let what = format!("several cases have the same {} ({values}): no line goes through their points", x.label());
+    (!crowded.is_empty()).then_some(what)
 }
 
 /// Titles the panels by what tells them apart; returns what they have in common, and in what they differ.
-fn titles(panels: &mut [(Key, Panel)]) -> (String, String) {
-    let keys: Vec<Key> = panels.iter().map(|(key, _)| key.clone()).collect();
-    let same = |part: usize| keys.iter().all(|key| key[part] == keys[0][part]);
+fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
+    type Part = fn(&Family) -> &str;
+    const PARTS: [(Part, &str); 4] = [
+        (|f| &f.topology, "topologies (--topology)"),
+        (|f| &f.workload, "workloads"),
+        (|f| &f.machine, "machines (--machine)"),
+        (|f| &f.model, "models"),
+    ];
+    let first = panels[0].0;
+    let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
     // The model says nothing new where the machine says it.
-    let parts = [0, 1, 2, 3].into_iter().filter(|part| *part != 3 || same(2) && !same(3));
-    let (common, apart): (Vec<usize>, Vec<usize>) = parts.partition(|part| same(*part));
-    let join = |key: &Key, parts: &[usize]| parts.iter().map(|p| key[*p].as_str()).collect::<Vec<_>>().join(", ");
-    for ((_, panel), key) in panels.iter_mut().zip(&keys) {
-        panel.title = join(key, &apart);
+    let told = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
+    let parts = PARTS.iter().enumerate().filter(|(index, _)| told(*index)).map(|(_, part)| part);
+    let (common, apart): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| same(*part));
+    let join = |family: &Family, parts: &[&(Part, &str)]| {
+        parts.iter().map(|(part, _)| part(family)).collect::<Vec<_>>().join(", ")
+    };
+    for (family, panel) in panels.iter_mut() {
+        panel.title = join(family, &apart);
     }
-    let differ = apart.iter().map(|part| KEY_WORDS[*part]).collect::<Vec<_>>().join(" and ");
-    (join(&keys[0], &common), differ)
+    (join(first, &common), apart.iter().map(|(_, words)| *words).collect::<Vec<_>>().join(" and "))
 }

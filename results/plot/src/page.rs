@@ -2,10 +2,12 @@
 //! link, nothing to fetch.
 
 use crate::figure::{Figure, FigureError, Wanted};
-use crate::quantity::{X, Y};
+use crate::quantity::Y;
+use crate::style::Styles;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use swapmeet_core::cost::machine::{Machine, parameters, presets};
+use swapmeet_results::analysis::Axis;
 use swapmeet_results::{CompareError, Record, as_html, command, compare, escaped};
 
 /// What else a page says.
@@ -28,7 +30,9 @@ pub fn page(files: &[(String, Vec<Record>)], wanted: &PageWanted<'_>) -> Result<
     let mut out = HEAD.replace("{title}", &escaped(wanted.title));
     let _ = writeln!(out, "<h1>{}</h1>", escaped(wanted.title));
     out += &summary(files, &rows);
-    out += &figures(files, wanted.baseline);
+    // An algorithm looks the same in all figures.
+    let styles = Styles::of(comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()));
+    out += &figures(files, wanted.baseline, &styles);
     let _ = writeln!(out, "<h2>Comparison</h2>\n{}", as_html(&comparison));
     if !comparison.notes.is_empty() {
         out += &list(comparison.notes.iter().map(|note| escaped(note)));
@@ -57,17 +61,17 @@ fn summary(files: &[(String, Vec<Record>)], rows: &[&Record]) -> String {
 }
 
 /// A figure for everything that varies along an axis.
-fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> String {
+fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Styles) -> String {
     let mut out = String::new();
     let mut number = 0;
     let ratio = baseline.map(|_| Y::Ratio);
-    for x in [X::Block, X::Nodes, X::Cv] {
+    for x in Axis::ALL {
         for y in [Some(Y::Time), ratio].into_iter().flatten() {
             match Figure::of(files, &Wanted { x, y, log: None, baseline, title: None }) {
                 Ok(figure) if figure.panels.iter().any(has_a_course) => {
                     number += 1;
-                    // Names within a picture are names within the page: each picture's are its own.
-                    let svg = figure.svg().replace("kuva-", &format!("figure{number}-"));
+                    let figure = Figure { styles: styles.clone(), ..figure };
+                    let svg = figure.svg();
                     let caption = capital(&format!("{} against {}: {}", figure.y_label, x.label(), figure.title));
                     let _ = writeln!(
                         out,

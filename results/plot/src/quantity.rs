@@ -1,36 +1,8 @@
-//! What can be on an axis.
+//! What can be shown of a case.
 
 use swapmeet_results::Record;
-
-/// What is on the x axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum X {
-    /// Bytes of a block: those of `uniform`, the mean of `irregular`, the spike of others.
-    Block,
-    /// Nodes.
-    Nodes,
-    /// Coefficient of variation of the sizes.
-    Cv,
-}
-
-impl X {
-    /// What is written along the axis.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Block => "block size",
-            Self::Nodes => "nodes",
-            Self::Cv => "coefficient of variation of the block sizes",
-        }
-    }
-
-    /// A value, as read at the axis.
-    pub fn tick(self, value: f64) -> String {
-        match self {
-            Self::Block => bytes(value),
-            Self::Nodes | Self::Cv => short(value),
-        }
-    }
-}
+use swapmeet_results::analysis::Axis;
+use swapmeet_results::units::{figure_to, size_to, tick_duration};
 
 /// What is on the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +40,7 @@ impl Y {
         }
     }
 
-    /// What a row has of it; ratios are made of times later.
+    /// What a row has of it; a ratio is between two rows, and here the time that it is made of.
     pub(crate) fn of(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         match self {
@@ -82,18 +54,18 @@ impl Y {
         }
     }
 
-    /// Whether what lies between two block sizes lies on a straight line: times are sums of a start and a rate.
-    pub(crate) fn is_linear_in_bytes(self) -> bool {
-        matches!(self, Self::Time | Self::Contention | Self::NodeBytes)
+    /// A value, as read at the axis, with this many figures.
+    pub fn text_to(self, value: f64, figures: usize) -> String {
+        match self {
+            Self::Time | Self::Contention => tick_duration(value, figures),
+            Self::NodeBytes => size_to(value, figures),
+            Self::Ratio | Self::Bound | Self::Steps | Self::Messages | Self::LinkMessages => figure_to(value, figures),
+        }
     }
 
-    /// A value, as read at the axis.
-    pub fn tick(self, value: f64) -> String {
-        match self {
-            Self::Time | Self::Contention => duration(value),
-            Self::NodeBytes => bytes(value),
-            _ => short(value),
-        }
+    /// Whether it counts bytes, in powers of 1,024.
+    pub(crate) fn is_bytes(self) -> bool {
+        self == Self::NodeBytes
     }
 }
 
@@ -107,37 +79,13 @@ pub struct Log {
 }
 
 impl Log {
-    /// What suits these quantities: sizes, nodes and times go over orders of magnitude, ratios and variation don't.
-    pub fn suits(x: X, y: Y) -> Self {
-        Self { x: x != X::Cv, y: !matches!(y, Y::Ratio | Y::Bound | Y::LinkMessages) && x != X::Cv }
+    /// What suits an axis and values along the other: sizes and nodes go over orders of magnitude, and so do most values over them; whatever is
+    /// shown, curves that span a decade would press each other flat on an even axis.
+    pub fn suits(x: Axis, y: Y, values: impl Iterator<Item = f64>) -> Self {
+        let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
+        let even = x == Axis::Variation || matches!(y, Y::Ratio | Y::Bound | Y::LinkMessages);
+        Self { x: x != Axis::Variation, y: !even || (least > 0.0 && most / least >= 10.0) }
     }
-}
-
-/// Bytes in the largest unit of 1024 that they fill.
-fn bytes(value: f64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let power = (value.abs().max(1.0).log2() / 10.0).floor().min(4.0);
-    format!("{} {}", short(value / (power * 10.0).exp2()), units[power as usize])
-}
-
-/// Microseconds with a unit that suits them.
-fn duration(us: f64) -> String {
-    match us.abs() {
-        0.0 => "0".to_owned(),
-        v if v < 1e3 => format!("{} us", short(us)),
-        v if v < 1e6 => format!("{} ms", short(us / 1e3)),
-        _ => format!("{} s", short(us / 1e6)),
-    }
-}
-
-/// Three figures, no zeros after them.
-fn short(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -145,10 +93,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_with_their_units() {
-        let read = [0.0, 1.0, 32.84, 1023.0, 1024.0, 5000.3, 3145728.0].map(|v| X::Block.tick(v));
-        assert_eq!(read, ["0 B", "1 B", "32.8 B", "1023 B", "1 KiB", "4.88 KiB", "3 MiB"]);
-        assert_eq!([0.5, 200.0, 1e3, 2.5e6].map(|v| Y::Time.tick(v)), ["0.5 us", "200 us", "1 ms", "2.5 s"]);
-        assert_eq!([16384.0, 1.25, 0.0].map(|v| Y::Steps.tick(v)), ["16384", "1.25", "0"]);
+    fn whatever_spans_a_decade_is_drawn_on_a_logarithmic_axis() {
+        let log_y = |x, y, values: &[f64]| Log::suits(x, y, values.iter().copied()).y;
+        assert!(!log_y(Axis::Block, Y::Ratio, &[1.0, 9.0]) && log_y(Axis::Block, Y::Ratio, &[1.0, 11.0]));
+        assert!(!log_y(Axis::Variation, Y::Time, &[1.0, 2.0]) && log_y(Axis::Variation, Y::Time, &[1.0, 20.0]));
+        assert!(log_y(Axis::Block, Y::Time, &[1.0, 2.0]));
+        assert!(!log_y(Axis::Block, Y::Bound, &[0.0, 20.0]), "0 has no place there");
     }
 }

@@ -42,9 +42,14 @@ impl Axis {
 
     /// A value for reading.
     pub fn text(self, x: f64) -> String {
+        self.text_to(x, 3)
+    }
+
+    /// The same with this many figures.
+    pub fn text_to(self, x: f64, figures: usize) -> String {
         match self {
-            Self::Block => units::size(x),
-            Self::Nodes | Self::Variation => units::figure(x),
+            Self::Block => units::size_to(x, figures),
+            Self::Nodes | Self::Variation => units::figure_to(x, figures),
         }
     }
 

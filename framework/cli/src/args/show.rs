@@ -10,7 +10,8 @@ Examples:
   swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
 
 Rows that differ in topology or machine go into panels of their own. Bars are 95 %
-intervals of repetitions; a ring marks where the lowest curve changes.";
+intervals of repetitions; letters mark where another algorithm becomes the fastest,
+which is a matter of times, whatever is shown.";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -91,7 +92,7 @@ pub struct PlotArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
     /// Where the figure goes; the ending says what it is.
-    #[arg(long, value_name = "FIGURE.svg|png")]
+    #[arg(long, value_name = "FIGURE.svg|png|pdf")]
     pub out: PathBuf,
     /// What is on the x axis.
     #[arg(long, default_value = "block")]

@@ -1,0 +1,38 @@
+//! The marks of a curve, the same at its points and in the legend.
+
+use super::scene::{Look, Mark, Point, Stroke};
+use crate::style::{Marker, Style};
+
+/// A marker round a place; `size` is half its height.
+pub fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
+    let filled = Look { fill: Some(style.colour), stroke: None };
+    let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);
+    let shape = |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);
+    // Two strokes in one line, back through the middle.
+    let strokes = |[a, b, c, d]: [(f64, f64); 4]| {
+        let stroke = Stroke { colour: style.colour, width: 0.4 * size, dashes: &[] };
+        (
+            [a, b, (0.0, 0.0), c, d].iter().map(|end| at(*end)).collect(),
+            false,
+            Look { fill: None, stroke: Some(stroke) },
+        )
+    };
+    let (points, closed, look) = match style.marker {
+        Marker::Circle => return Mark::Circle { centre: (x, y), radius: size, look: filled, hint },
+        Marker::Square => shape(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+        Marker::Triangle => shape(&[(0.0, -1.1), (1.0, 0.8), (-1.0, 0.8)]),
+        Marker::TriangleDown => shape(&[(0.0, 1.1), (1.0, -0.8), (-1.0, -0.8)]),
+        Marker::Diamond => shape(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
+        Marker::Cross => strokes([(-1.0, -1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, 1.0)]),
+        Marker::Plus => strokes([(-1.2, 0.0), (1.2, 0.0), (0.0, -1.2), (0.0, 1.2)]),
+        Marker::Star => {
+            let tip = |i: u32| {
+                let radius = if i.is_multiple_of(2) { 1.35 } else { 0.55 };
+                let turn = f64::from(i) * std::f64::consts::PI / 5.0;
+                (radius * turn.sin(), -radius * turn.cos())
+            };
+            shape(&(0..10).map(tip).collect::<Vec<_>>())
+        }
+    };
+    Mark::Lines { points, closed, look, hint }
+}

@@ -1,0 +1,237 @@
+//! One panel: its axes, its curves, and rings where the fastest changes.
+
+use super::letter;
+use super::marker::marker;
+use super::scale::{Base, Scale, Tick};
+use super::scene::{Anchor, BLACK, GREY, Look, Mark, PALE, Point as Place, Scene, Stroke, Text};
+use super::text::{width, wrapped};
+use crate::figure::{Curve, Figure, Panel, Point};
+use crate::quantity::Y;
+use swapmeet_results::analysis::Axis;
+
+/// Where a panel is on the page.
+pub struct Frame {
+    /// Its left end, labels and all.
+    pub left: f64,
+    /// The upper end of its axes.
+    pub top: f64,
+    /// Its width, labels and all.
+    pub width: f64,
+    /// Its height, labels and all.
+    pub height: f64,
+    /// Size of its letters.
+    pub font: f64,
+}
+
+/// The axes of a panel, as they lie on the page, with their ticks.
+struct Axes {
+    x: Scale,
+    y: Scale,
+    x_ticks: Vec<Tick>,
+    y_ticks: Vec<Tick>,
+}
+
+impl Axes {
+    fn at(&self, (x, y): Place) -> Place {
+        (self.x.at(x), self.y.at(y))
+    }
+}
+
+impl Frame {
+    /// Draws a panel; its first crossover has the letter with the number `letters`.
+    pub fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
+        let axes = self.axes(figure, panel);
+        self.frame(scene, figure, &axes);
+        for curve in &panel.curves {
+            let style = figure.styles.get(&curve.name);
+            for line in &curve.lines {
+                let places = line.iter().map(|place| axes.at(*place)).collect();
+                scene.line(places, style.colour, 0.125 * self.font, style.dashes);
+            }
+        }
+        // Markers and bars above all lines.
+        let mut drawn: Vec<Place> = Vec::new();
+        for curve in &panel.curves {
+            for point in &curve.points {
+                let (x, y) = axes.at((point.x, point.y));
+                // One that comes to lie on others is smaller, so that all can be seen.
+                let near = |(a, b): &&Place| (a - x).hypot(b - y) < 0.25 * self.font;
+                let size = 0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
+                drawn.push((x, y));
+                self.point(scene, figure, &axes, curve, point, size);
+            }
+        }
+        self.crossings(scene, figure, panel, &axes, letters);
+    }
+
+    /// Scales that hold all that is drawn, with room for their labels.
+    fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
+        let font = self.font;
+        let points = || panel.curves.iter().flat_map(|curve| &curve.points);
+        let mut y = Scale::around(points().flat_map(|point| heights(figure, point)), figure.log.y, 0.06);
+        y.ends = (self.top + self.height - 3.8 * font, self.top);
+        let base = if figure.y.is_bytes() { Base::Two } else { Base::Ten };
+        let most = ((y.ends.0 - y.ends.1) / (2.6 * font)) as usize;
+        let y_ticks = y.ticks(base, most, |value, figures| figure.y.text_to(value, figures));
+        let labels = y_ticks.iter().map(|tick| width(&tick.label, 0.9 * font)).fold(0.0, f64::max);
+        let title = wrapped(&figure.y_label, font, y.ends.0 - y.ends.1).len() as f64;
+        let mut x = Scale::around(points().map(|point| point.x), figure.log.x, 0.04);
+        x.ends = (self.left + title * 1.3 * font + labels + 1.2 * font, self.left + self.width);
+        let (x_ticks, beyond) = self.x_ticks(figure, panel, &x);
+        // The last label may go beyond the axis by half of its length: there is room for that.
+        x.ends.1 -= beyond;
+        Axes { x, y, x_ticks, y_ticks }
+    }
+
+    /// As many ticks as there is room for, and how far the last label goes beyond the axis.
+    fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> (Vec<Tick>, f64) {
+        let size = 0.9 * self.font;
+        let text = |value: f64, figures: usize| figure.x.text_to(value, figures);
+        let covers = |tick: &Tick| {
+            let half = width(&tick.label, size) / 2.0;
+            (x.at(tick.value) - half, x.at(tick.value) + half)
+        };
+        let apart = |ticks: &[Tick]| {
+            let labelled: Vec<&Tick> = ticks.iter().filter(|tick| !tick.label.is_empty()).collect();
+            labelled.windows(2).all(|pair| covers(pair[0]).1 + self.font < covers(pair[1]).0)
+        };
+        let base = if figure.x == Axis::Variation { Base::Ten } else { Base::Two };
+        let mut own: Vec<f64> = panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
+        own.sort_by(f64::total_cmp);
+        own.dedup();
+        // There is nothing between two networks: their own numbers of nodes stand there, if there is room.
+        let own: Vec<Tick> = own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
+        let ticks = if figure.x == Axis::Nodes && apart(&own) {
+            own
+        } else {
+            let tries = (2..=12).rev().map(|most| x.ticks(base, most, text));
+            tries.into_iter().find(|ticks| apart(ticks)).unwrap_or_default()
+        };
+        let beyond = ticks.iter().map(|tick| covers(tick).1 - x.ends.1).fold(0.0, f64::max);
+        (ticks, beyond)
+    }
+
+    fn frame(&self, scene: &mut Scene, figure: &Figure, axes: &Axes) {
+        let (font, size) = (self.font, 0.9 * self.font);
+        let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
+        let line = 0.07 * font;
+        for tick in &axes.x_ticks {
+            let (x, is_named) = (axes.x.at(tick.value), !tick.label.is_empty());
+            if is_named {
+                scene.line(vec![(x, bottom), (x, top)], PALE, line, &[]);
+                scene.text((x, bottom + 1.4 * font), &tick.label, size, Anchor::Middle);
+            }
+            let length = if is_named { 0.4 } else { 0.2 };
+            scene.line(vec![(x, bottom), (x, bottom + length * font)], GREY, line, &[]);
+        }
+        for tick in &axes.y_ticks {
+            let (y, is_named) = (axes.y.at(tick.value), !tick.label.is_empty());
+            if is_named {
+                scene.line(vec![(left, y), (right, y)], PALE, line, &[]);
+                scene.text((left - 0.6 * font, y + 0.33 * font), &tick.label, size, Anchor::End);
+            }
+            let length = if is_named { 0.4 } else { 0.2 };
+            scene.line(vec![(left, y), (left - length * font, y)], GREY, line, &[]);
+        }
+        if figure.y == Y::Ratio && axes.y.holds(1.0) {
+            let y = axes.y.at(1.0);
+            scene.line(vec![(left, y), (right, y)], GREY, line, &[1.0, 3.0]);
+        }
+        let border = Look { fill: None, stroke: Some(Stroke { colour: GREY, width: line, dashes: &[] }) };
+        let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+        scene.marks.push(Mark::Lines { points: corners, closed: true, look: border, hint: None });
+        scene.text(((left + right) / 2.0, bottom + 3.0 * font), figure.x.label(), font, Anchor::Middle);
+        for (number, words) in wrapped(&figure.y_label, font, bottom - top).into_iter().enumerate() {
+            let at = (self.left + (number as f64 + 1.0) * 1.2 * font, (top + bottom) / 2.0);
+            scene.marks.push(Mark::Text(Text {
+                at,
+                words,
+                size: font,
+                anchor: Anchor::Middle,
+                turned: true,
+                halo: false,
+            }));
+        }
+    }
+
+    fn point(&self, scene: &mut Scene, figure: &Figure, axes: &Axes, curve: &Curve, point: &Point, size: f64) {
+        let style = figure.styles.get(&curve.name);
+        let (x, y) = axes.at((point.x, point.y));
+        let text = |value: f64| figure.y.text_to(value, 4);
+        let mut hint = format!("{}, {}: {}", curve.name, figure.x.text(point.x), text(point.y));
+        if let Some(interval) = point.interval {
+            hint += &format!(" (95 %: {} to {})", text(interval.low), text(interval.high));
+            let ends = heights(figure, point);
+            let (low, high) = (axes.y.at(ends[1]), axes.y.at(ends[2]));
+            let cap = 0.35 * self.font;
+            for bar in [[(x, low), (x, high)], [(x - cap, low), (x + cap, low)], [(x - cap, high), (x + cap, high)]] {
+                scene.line(bar.to_vec(), style.colour, 0.09 * self.font, &[]);
+            }
+        }
+        scene.marks.push(marker(style, (x, y), size, Some(hint)));
+    }
+
+    /// Rings with letters; where what is shown is not made of times, a line down the panel.
+    fn crossings(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, axes: &Axes, letters: usize) {
+        let font = self.font;
+        let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
+        let ring = 0.6 * font;
+        let places: Vec<(Place, bool)> = panel
+            .crossings
+            .iter()
+            .map(|crossing| {
+                let (from, to) = crossing.crossover.within;
+                match crossing.y {
+                    Some(y) => ((axes.x.at(crossing.crossover.x), axes.y.at(y)), true),
+                    // Between two networks, wherever their curves meet on the page.
+                    None if figure.x == Axis::Nodes => (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false),
+                    None => ((axes.x.at(crossing.crossover.x), top + font), false),
+                }
+            })
+            .collect();
+        let around = |(x, y): Place, r: f64| [x - r, y - r, x + r, y + r];
+        let mut covered: Vec<[f64; 4]> = places.iter().map(|(at, _)| around(*at, ring)).collect();
+        let markers = panel.curves.iter().flat_map(|curve| &curve.points).map(|p| axes.at((p.x, p.y)));
+        covered.extend(markers.map(|at| around(at, 0.36 * font)));
+        for (number, (at, is_ring)) in places.into_iter().enumerate() {
+            let (x, y) = at;
+            if is_ring {
+                let look = Look { fill: None, stroke: Some(Stroke { colour: BLACK, width: 0.1 * font, dashes: &[] }) };
+                scene.marks.push(Mark::Circle { centre: at, radius: ring, look, hint: None });
+            } else {
+                scene.line(vec![(x, top), (x, bottom)], GREY, 0.09 * font, &[1.0, 3.0]);
+            }
+            let text = |(dx, dy): Place| Text {
+                at: (x + dx, y + dy + 0.38 * font),
+                words: letter(letters + number),
+                size: 1.05 * font,
+                anchor: Anchor::Middle,
+                turned: false,
+                halo: true,
+            };
+            let is_free = |text: &Text| {
+                let [l, t, r, b] = text.bounds();
+                let inside = left <= l && r <= right && top <= t && b <= bottom;
+                inside && covered.iter().all(|[cl, ct, cr, cb]| r < *cl || *cr < l || b < *ct || *cb < t)
+            };
+            // Beside it, and further out where others are in the way.
+            let free = (0..48).map(beside).map(|(dx, dy)| text((dx * font, dy * font))).find(is_free);
+            let text = free.unwrap_or_else(|| text((0.0, 0.0)));
+            covered.push(text.bounds());
+            scene.marks.push(Mark::Text(text));
+        }
+    }
+}
+
+/// Places round another: right below first, in eight directions, then further out.
+fn beside(number: u32) -> (f64, f64) {
+    let (distance, turn) = (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
+    (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
+}
+
+/// How high a point and the ends of its bar are. On a logarithmic axis a bar that reaches 0 has no end: it stops at a tenth of its point.
+fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
+    let least = if figure.log.y { point.y / 10.0 } else { f64::MIN };
+    let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));
+    [point.y, low.max(least), high]
+}

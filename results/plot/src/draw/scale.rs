@@ -1,0 +1,175 @@
+//! Where values lie along an axis, and which of them are written there.
+
+/// An axis between two ends on the page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// The value at its beginning.
+    pub low: f64,
+    /// The value at its end.
+    pub high: f64,
+    /// Its beginning and end on the page.
+    pub ends: (f64, f64),
+}
+
+/// How values are counted: ticks fall on round numbers of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// In tens.
+    Ten,
+    /// In powers of two: sizes and nodes.
+    Two,
+}
+
+/// A value at an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// The value.
+    pub value: f64,
+    /// What is written there; empty for one between two that are.
+    pub label: String,
+}
+
+impl Scale {
+    /// Round values, with room beyond the first and the last.
+    pub fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
+        let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
+        let (low, high) = match most - least {
+            // Round a single value a factor of two, or a share of it.
+            0.0 if log => (least / 2.0, most * 2.0),
+            0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
+            _ if log => {
+                let factor = (most / least).powf(margin);
+                (least / factor, most * factor)
+            }
+            // What is nearly 0 as seen from the largest begins at 0.
+            range if least >= 0.0 && least < 0.25 * most => (0.0, most + margin * range),
+            range => (least - margin * range, most + margin * range),
+        };
+        Self { log, low, high, ends: (0.0, 1.0) }
+    }
+
+    /// Where a value lies on the page.
+    pub fn at(&self, value: f64) -> f64 {
+        let share = if self.log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.ends.0 + (self.ends.1 - self.ends.0) * share
+    }
+
+    /// Whether a value lies between its ends.
+    pub fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Ticks for at most about so many labels, no two alike; `text` writes a value with so many figures.
+    pub fn ticks(&self, base: Base, most: usize, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
+        let (values, between) = self.values(base, most.max(2));
+        let written = |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
+        let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
+        let labels = (3..12).map(written).find(differ).unwrap_or_else(|| written(12));
+        let mut ticks: Vec<Tick> = values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect();
+        ticks.extend(between.into_iter().map(|value| Tick { value, label: String::new() }));
+        ticks
+    }
+
+    /// The values of ticks with and without a label.
+    fn values(&self, base: Base, most: usize) -> (Vec<f64>, Vec<f64>) {
+        let factor = match base {
+            Base::Ten => 10.0_f64,
+            Base::Two => 2.0,
+        };
+        if self.log {
+            let (first, last) = (self.low.log(factor), self.high.log(factor));
+            // A hair's breadth, so that rounding loses no power at an end.
+            let powers: Vec<i32> = ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
+            if powers.len() >= 3 || (base == Base::Ten && powers.len() == 2 && most < 6) {
+                let step = powers.len().div_ceil(most).max(1);
+                let labelled = |power: &&i32| power.rem_euclid(step as i32) == 0;
+                let value = |power: &i32| factor.powi(*power);
+                let (named, others): (Vec<&i32>, Vec<&i32>) = powers.iter().partition(labelled);
+                let mut between: Vec<f64> = others.into_iter().map(value).collect();
+                if step == 1 && base == Base::Ten {
+                    between.extend(self.multiples(&powers, &[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]));
+                }
+                return (named.into_iter().map(value).collect(), between);
+            }
+            if base == Base::Ten && self.high / self.low >= 4.0 {
+                let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
+                let named = self.multiples(&whole, &[1.0, 2.0, 5.0]);
+                if (3..=most).contains(&named.len()) {
+                    return (named, self.multiples(&whole, &[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]));
+                }
+            }
+        }
+        (self.even(base, most), Vec::new())
+    }
+
+    fn multiples(&self, powers: &[i32], of: &[f64]) -> Vec<f64> {
+        let below = powers.first().map(|first| first - 1);
+        let powers = below.into_iter().chain(powers.iter().copied());
+        let all = powers.flat_map(|power| of.iter().map(move |times| times * 10.0_f64.powi(power)));
+        all.filter(|value| self.holds(*value)).collect()
+    }
+
+    /// Values at an even distance that is a round number.
+    fn even(&self, base: Base, most: usize) -> Vec<f64> {
+        let least = (self.high - self.low) / most as f64;
+        let step = match base {
+            Base::Two if least >= 1.0 => least.log2().ceil().exp2(),
+            Base::Two | Base::Ten => {
+                let power = 10.0_f64.powf(least.log10().floor());
+                [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|s| *s >= least).unwrap_or(least)
+            }
+        };
+        let (first, last) = ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
+        (first..=last).map(|count| count as f64 * step).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_results::units::{figure_to, size_to, tick_duration};
+
+    fn scale(log: bool, low: f64, high: f64) -> Scale {
+        Scale { log, low, high, ends: (0.0, 100.0) }
+    }
+
+    fn labels(scale: Scale, base: Base, text: fn(f64, usize) -> String) -> String {
+        let ticks = scale.ticks(base, 6, text);
+        ticks.iter().map(|tick| tick.label.as_str()).filter(|label| !label.is_empty()).collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn values_lie_where_they_should() {
+        assert_eq!((scale(false, 2.0, 6.0).at(3.0), scale(true, 1.0, 100.0).at(10.0)), (25.0, 50.0));
+        let around = Scale::around([1.0, 3.0].into_iter(), false, 0.1);
+        assert_eq!((around.low, around.high), (0.8, 3.2));
+        assert!(Scale::around([5.0].into_iter(), true, 0.1).holds(5.0));
+    }
+
+    #[test]
+    fn labels_are_round_and_few() {
+        assert_eq!(labels(scale(true, 80.0, 2e5), Base::Ten, tick_duration), "100 µs | 1 ms | 10 ms | 100 ms");
+        assert_eq!(labels(scale(true, 0.8, 2e4), Base::Two, size_to), "1 B | 8 B | 64 B | 512 B | 4 KiB");
+        assert_eq!(labels(scale(true, 0.9, 7.0), Base::Ten, figure_to), "1 | 2 | 5");
+        assert_eq!(labels(scale(false, 0.9, 2.2), Base::Ten, figure_to), "1 | 1.5 | 2");
+        assert_eq!(labels(scale(false, 0.0, 70_000.0), Base::Two, size_to), "0 B | 16 KiB | 32 KiB | 48 KiB | 64 KiB");
+    }
+
+    #[test]
+    fn no_two_labels_are_alike_however_near_their_values() {
+        assert_eq!(
+            labels(scale(true, 10_000.0, 10_004.0), Base::Ten, tick_duration),
+            "10 ms | 10.001 ms | 10.002 ms | 10.003 ms | 10.004 ms"
+        );
+        assert_eq!(
+            labels(scale(true, 1024.0, 1028.0), Base::Two, size_to),
+            "1 KiB | 1.001 KiB | 1.002 KiB | 1.003 KiB | 1.004 KiB"
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! What a picture is made of, whatever it is written as: marks on a page, in pixels of 1/96 inch, y downwards.
+
+use super::text::{Outline, outline, width};
+
+/// A place.
+pub type Point = (f64, f64);
+
+/// Red, green, blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+/// Black.
+pub const BLACK: Colour = Colour(0, 0, 0);
+/// White, as the page.
+pub const WHITE: Colour = Colour(255, 255, 255);
+/// For frames and ticks.
+pub const GREY: Colour = Colour(0x88, 0x88, 0x88);
+/// For lines across a panel.
+pub const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stroke {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its width.
+    pub width: f64,
+    /// Dash, gap, dash, ..; none for a solid line.
+    pub dashes: &'static [f64],
+}
+
+/// How a shape is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Inside.
+    pub fill: Option<Colour>,
+    /// Along its border.
+    pub stroke: Option<Stroke>,
+}
+
+/// Which part of a text is at its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// Its first letter.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its last letter.
+    End,
+}
+
+/// Words on the page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Text {
+    /// Where its base line is.
+    pub at: Point,
+    /// What it says.
+    pub words: String,
+    /// How large.
+    pub size: f64,
+    /// What of it is at its place.
+    pub anchor: Anchor,
+    /// Whether it goes upwards.
+    pub turned: bool,
+    /// Whether it stands on other marks: then it has a white edge.
+    pub halo: bool,
+}
+
+/// A mark.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mark {
+    /// Points joined by straight lines.
+    Lines {
+        /// The points.
+        points: Vec<Point>,
+        /// Whether the last is joined to the first.
+        closed: bool,
+        /// How.
+        look: Look,
+        /// What a reader who points at it is told.
+        hint: Option<String>,
+    },
+    /// A circle.
+    Circle {
+        /// Its centre.
+        centre: Point,
+        /// Its radius.
+        radius: f64,
+        /// How.
+        look: Look,
+        /// What a reader who points at it is told.
+        hint: Option<String>,
+    },
+    /// Words.
+    Text(Text),
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scene {
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+    /// From the lowest to the topmost.
+    pub marks: Vec<Mark>,
+}
+
+impl Text {
+    /// Left, top, right and bottom of what it covers.
+    pub fn bounds(&self) -> [f64; 4] {
+        let length = width(&self.words, self.size);
+        let before = match self.anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => length / 2.0,
+            Anchor::End => length,
+        };
+        let ((x, y), above, below) = (self.at, 0.76 * self.size, 0.24 * self.size);
+        if self.turned {
+            [x - above, y + before - length, x + below, y + before]
+        } else {
+            [x - before, y - above, x - before + length, y + below]
+        }
+    }
+}
+
+/// A border as lines and curves, for what knows nothing of circles and letters.
+pub struct Shape {
+    /// Its border.
+    pub outline: Outline,
+    /// How it is drawn.
+    pub look: Look,
+}
+
+impl Scene {
+    /// An empty page.
+    pub fn new(width: f64) -> Self {
+        Self { width, height: 0.0, marks: Vec::new() }
+    }
+
+    /// Adds a line without hint.
+    pub fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64, dashes: &'static [f64]) {
+        let look = Look { fill: None, stroke: Some(Stroke { colour, width, dashes }) };
+        self.marks.push(Mark::Lines { points, closed: false, look, hint: None });
+    }
+
+    /// Adds words.
+    pub fn text(&mut self, at: Point, words: &str, size: f64, anchor: Anchor) {
+        let words = words.to_owned();
+        self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: false, halo: false }));
+    }
+
+    /// Everything as shapes, letters too: what reads them needs no font.
+    pub fn shapes(&self) -> impl Iterator<Item = Shape> {
+        self.marks.iter().flat_map(|mark| match mark {
+            Mark::Lines { points, closed, look, .. } => {
+                vec![Shape { outline: Outline::of_lines(points, *closed), look: *look }]
+            }
+            Mark::Circle { centre, radius, look, .. } => {
+                vec![Shape { outline: Outline::of_circle(*centre, *radius), look: *look }]
+            }
+            Mark::Text(text) => {
+                let edge = Stroke { colour: WHITE, width: 0.25 * text.size, dashes: &[] };
+                let halo = Look { fill: None, stroke: Some(edge) };
+                let looks = [text.halo.then_some(halo), Some(Look { fill: Some(BLACK), stroke: None })];
+                looks.into_iter().flatten().map(|look| Shape { outline: outline(text), look }).collect()
+            }
+        })
+    }
+}
