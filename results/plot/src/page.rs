@@ -31,7 +31,8 @@ pub fn page(files: &[(String, Vec<Record>)], wanted: &PageWanted<'_>) -> Result<
     let _ = writeln!(out, "<h1>{}</h1>", escaped(wanted.title));
     out += &summary(files, &rows);
     // An algorithm looks the same in all figures.
-    let styles = Styles::of(comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()));
+    let styles =
+        Styles::of(comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()));
     out += &figures(files, wanted.baseline, &styles);
     let _ = writeln!(out, "<h2>Comparison</h2>\n{}", as_html(&comparison));
     if !comparison.notes.is_empty() {

@@ -41,7 +41,7 @@ fn a_figure_has_its_curves_its_axes_and_its_crossovers() {
     // what is said is drawn: a letter at the ring, and its meaning below
     let crossover = said.lines().next().unwrap();
     assert!(
-        crossover.starts_with("suh-shin is lowest up to about ") && svg.contains(&format!(">{crossover}<")),
+        crossover.starts_with("suh-shin is fastest up to about ") && svg.contains(&format!(">{crossover}<")),
         "{said}"
     );
     assert!(svg.contains(">a<"), "{svg}");
@@ -61,7 +61,7 @@ fn a_crossover_is_where_the_order_changes() {
     let said = plot(&rows, &dir.path().join("f.svg"), &[]).success().get_output().stderr.clone();
     let said = String::from_utf8(said).unwrap();
     let at: f64 =
-        said.trim().trim_start_matches("bruck is lowest up to about ").split(' ').next().unwrap().parse().unwrap();
+        said.trim().trim_start_matches("bruck is fastest up to about ").split(' ').next().unwrap().parse().unwrap();
     let sides = [format!("{}", at.floor() as u64 - 1), format!("{}", at.ceil() as u64 + 1)];
     let near = dir.path().join("near.csv");
     run(&sides, &near);
@@ -72,6 +72,38 @@ fn a_crossover_is_where_the_order_changes() {
     };
     assert!(time("bruck", &sides[0]) < time("suh-shin", &sides[0]), "{said}");
     assert!(time("bruck", &sides[1]) > time("suh-shin", &sides[1]), "{said}");
+}
+
+/// What crosses is times: nothing that is shown of them, nor how, moves the place where they do.
+#[test]
+fn crossovers_do_not_depend_on_what_is_shown() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
+    let said = |args: &[&str]| {
+        let args = [&["--topology", "torus:8x8", "--machine", "paragon"], args].concat();
+        let said = String::from_utf8(plot(&rows, &out, &args).success().get_output().stderr.clone()).unwrap();
+        said.lines().filter(|line| line.contains(" is fastest up to ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let crossovers = said(&[]);
+    assert!(!crossovers.is_empty());
+    for y in ["ratio", "bound", "contention", "steps", "messages", "link-messages", "node-bytes"] {
+        assert_eq!(said(&["--y", y]), crossovers, "{y}");
+    }
+    for args in [["--log", "none"], ["--log", "x"], ["--log", "both"], ["--baseline", "pex"], ["--baseline", "bruck"]] {
+        assert_eq!(said(&[&["--y", "ratio"], &args[..]].concat()), crossovers, "{args:?}");
+    }
+}
+
+#[test]
+fn a_pdf_has_one_page_of_the_figures_size() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("figure.pdf"));
+    plot(&rows, &out, &["--machine", "paragon"]).success();
+    let pdf = std::fs::read(&out).unwrap();
+    let text = String::from_utf8_lossy(&pdf);
+    assert!(text.starts_with("%PDF-") && text.trim_end().ends_with("%%EOF"));
+    // Two panels: 1040 pixels of 1/96 inch are 780 points of 1/72.
+    assert!(text.contains("/Count 1") && text.contains("/MediaBox [0 0 780 "), "{}", &text[..300]);
 }
 
 #[test]
@@ -99,17 +131,17 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
         .args(["--repetitions", "5", "--out", rows.to_str().unwrap()])
         .assert()
         .success();
-    let lines = |repeated: &[&str]| {
-        plot(&rows, &out, repeated).success();
-        let svg = std::fs::read_to_string(&out).unwrap();
-        (svg.matches("<line").count(), svg)
+    let svg = |args: &[&str]| {
+        plot(&rows, &out, &[&["--x", "cv"], args].concat()).success();
+        std::fs::read_to_string(&out).unwrap()
     };
-    let (with_bars, _) = lines(&["--x", "cv"]);
-    let (ratios, svg) = lines(&["--x", "cv", "--y", "ratio", "--baseline", "gen"]);
-    assert!(svg.contains(">completion time over that of gen<"), "{svg}");
-    // a bar and two caps for each of three points of bruck; the baseline's own ratio has none
-    let (without, _) = lines(&["--x", "cv", "--y", "steps"]);
-    assert!(with_bars >= without + 6 * 3 && ratios >= without + 3 * 3 - 6, "{with_bars} {ratios} {without}");
+    // A point with a spread says it to whoever points at it, and has a bar.
+    let spreads = |svg: &str| svg.matches("<title>").count() - svg.matches(r" (95 %: ").count();
+    assert_eq!(spreads(&svg(&[])), 0, "every time varies");
+    let ratios = svg(&["--y", "ratio", "--baseline", "gen"]);
+    assert_eq!(spreads(&ratios), 3, "the baseline's own ratio has no spread");
+    assert!(ratios.contains(">completion time over that of gen<"), "{ratios}");
+    assert_eq!(spreads(&svg(&["--y", "steps"])), 6, "nor have steps");
 }
 
 #[test]
@@ -119,7 +151,7 @@ fn what_cannot_be_drawn_is_said() {
     let refused = |out: &str, args: &[&str], message: &str| {
         plot(&rows, &dir.path().join(out), args).code(2).stdout("").stderr(predicate::str::contains(message));
     };
-    refused("figure.pdf", &[], "expected a name that ends in .svg or .png");
+    refused("figure.gif", &[], "expected a name that ends in .svg, .png or .pdf");
     refused("f.svg", &["--algorithm", "gen"], "--algorithm gen: no row has it; there are bruck, pex, suh-shin");
     refused("f.svg", &["--baseline", "gen"], "no row is of the baseline `gen`");
     refused("f.svg", &["--x", "cv"], "no row has something to show with coefficient of variation");
@@ -186,36 +218,33 @@ fn a_report_names_no_other_file() {
     let harmless = page.matches("http-equiv").count() + page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
     assert_eq!(addresses, harmless);
     assert!(!page.contains("mine & yours") && page.contains("mine &amp; yours"));
-    // what each picture calls its own is called once
-    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    let all = ids.len();
-    ids.sort_unstable();
-    ids.dedup();
-    assert!(all > 1 && ids.len() == all, "{ids:?}");
+}
+
+/// A real browser with a window so wide; `None`, having said so, where there is none. Its page is what it made of the file.
+fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
+    let known = ["chromium", "chromium-browser", "google-chrome"];
+    let Some(browser) = known.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok()) else {
+        tools::left_out("chromium", "no chromium");
+        return None;
+    };
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
+        .arg(format!("--window-size={width},1000"))
+        .args(more)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 /// In a real browser, which may reach nothing: all is there, and nothing was asked for.
 #[test]
 fn a_report_opens_in_a_browser_and_fetches_nothing() {
-    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok())
-    else {
-        tools::left_out("chromium", "no chromium");
-        return;
-    };
     let dir = tempdir().unwrap();
     report(&dir);
     let (page, log) = (dir.path().join("report.html"), dir.path().join("net.json"));
-    let text_of = dir.path().join("profile");
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", text_of.display()))
-        .arg(format!("--log-net-log={}", log.display()))
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .unwrap();
-    let dom = String::from_utf8(output.stdout).unwrap();
+    let Some(dom) = opened(&dir, &page, 1000, &[format!("--log-net-log={}", log.display())]) else { return };
     let text = text_of_html(&dom);
     for said in SAID {
         assert!(text.contains(said), "{said}: {text}");
@@ -226,6 +255,73 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
     let asked = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next());
     let by_page: Vec<&str> = asked.filter(|url| url.starts_with("file:") || url.starts_with("data:")).collect();
     assert!(by_page.iter().all(|url| url.ends_with("/report.html")), "{by_page:?}");
+}
+
+/// Run in the page: says of every figure which marks are not inside it, which words lie on others, and what is wider than the page.
+const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
+    const faults = [], figures = [...document.querySelectorAll("svg")];
+    let marks = 0;
+    for (const [number, figure] of figures.entries()) {
+        const box = figure.getBoundingClientRect();
+        if (box.left < 0 || box.right > document.documentElement.clientWidth) faults.push(`figure ${number} is cut off`);
+        const texts = [];
+        for (const mark of figure.querySelectorAll("text, circle, polyline, polygon")) {
+            const at = mark.getBoundingClientRect();
+            const name = `${number}: ${mark.tagName} ${mark.textContent}`;
+            marks += 1;
+            if (at.left < box.left - .5 || at.right > box.right + .5 || at.top < box.top - .5 || at.bottom > box.bottom + .5)
+                faults.push(`outside of ${name}`);
+            if (mark.tagName == "text") texts.push([name, at]);
+        }
+        // Two lines of a title may share the height of a descender.
+        const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+        texts.forEach(([name, at], i) => texts.slice(i + 1).forEach(([other, there]) => {
+            if (meet(at, there)) faults.push(`${name} on ${other}`);
+        }));
+    }
+    document.title = `${figures.length} figures, ${marks} marks, faults: ${faults.join("; ")}.`;
+});</script></body>"#;
+
+/// Every mark of every figure lies inside of it, and it inside of the page, as wide as a laptop's window, a screen's, and a sheet of paper.
+#[test]
+fn figures_are_whole_in_a_browser_however_wide_it_is_and_on_paper() {
+    let dir = tempdir().unwrap();
+    let rows = dir.path().join("rows.csv");
+    let sizes = ["16", "1KiB", "64KiB"].map(|size| ["--workload".to_owned(), format!("uniform:{size}")]).concat();
+    swapmeet(&["run", "--quiet", "--topology", "torus:8x8", "--topology", "mesh:8x8", "--topology", "ring:16"])
+        .args(["--algorithm", "bruck", "--algorithm", "linear", "--algorithm", "pairwise", "--algorithm", "gen"])
+        .args([
+            "--machine",
+            "paragon",
+            "--machine",
+            "free:startup_us=100,byte_us=0.01,hop_us=1,ports=all,model=circuit",
+        ])
+        .args(sizes)
+        .args(["--out", rows.to_str().unwrap()])
+        .assert()
+        .success();
+    let out = dir.path().join("report.html");
+    swapmeet(&["report", rows.to_str().unwrap(), "--baseline", "linear", "--out", out.to_str().unwrap()])
+        .assert()
+        .success();
+    // The page forbids scripts: ours looks at it without that, and, for paper, with the rules for print.
+    let page = std::fs::read_to_string(&out).unwrap();
+    let (before, rest) = page.split_once("<meta http-equiv").unwrap();
+    let page = format!("{before}{}", rest.split_once('>').unwrap().1).replace("</body>", LOOK_AT_FIGURES);
+    let looked_at = dir.path().join("looked-at.html");
+    // A4 less its margins is 718 pixels of 1/96 inch wide.
+    for (width, page) in [
+        (900, page.clone()),
+        (1200, page.clone()),
+        (1600, page.clone()),
+        (718, page.replace("@media print", "@media all")),
+    ] {
+        std::fs::write(&looked_at, page).unwrap();
+        let Some(dom) = opened(&dir, &looked_at, width, &[]) else { return };
+        let found = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap();
+        assert!(found.contains("figures, ") && found.ends_with("faults: ."), "{width} pixels wide: {found}");
+        assert!(!found.starts_with("0 figures"), "{found}");
+    }
 }
 
 /// The text of a page, without its tags.
