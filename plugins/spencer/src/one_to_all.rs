@@ -18,7 +18,7 @@
 //! The logarithms are rounded up where n is no power of 2q+1, and where it is, switching is d (n-1)/2.
 
 use crate::torus::{Torus, Variant};
-use crate::tree::{Circuit, divide, one_port_start};
+use crate::tree::{Carries, Circuit, divide, one_port_start};
 use swapmeet_sdk::{Axis, Collective, Problem, Route, Schedule, Send, Set, Stop};
 
 /// A cycle as seen from the root: it lies `before` nodes after the cut.
@@ -29,11 +29,11 @@ struct Cycle {
 }
 
 impl Cycle {
-    fn new(torus: &Torus, dim: usize, root: u64) -> Self {
+    fn new(torus: &Torus, dim: usize, root: u64, carries: Carries) -> Self {
         let n = torus.dims[dim];
         let at = if torus.variant == Variant::OnePort { one_port_start(n, torus.q) } else { n / 2 };
         let cut = (torus.coordinate(root, dim) + n - at) % n;
-        Self { n, cut, rounds: divide(n, at, torus.q, torus.variant) }
+        Self { n, cut, rounds: divide(n, at, torus.q, torus.variant, carries) }
     }
 
     fn coordinate(&self, place: u64) -> u64 {
@@ -46,7 +46,8 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
     let root = problem.root();
-    let cycles: Vec<Cycle> = (0..torus.dims.len()).map(|dim| Cycle::new(torus, dim, root)).collect();
+    let carries = if problem.collective() == Collective::Broadcast { Carries::Message } else { Carries::Bundle };
+    let cycles: Vec<Cycle> = (0..torus.dims.len()).map(|dim| Cycle::new(torus, dim, root, carries)).collect();
     let backwards = problem.collective() == Collective::Gather;
     let in_order = |count: usize| (0..count).map(move |i| if backwards { count - 1 - i } else { i });
     for stage in in_order(torus.cycles.len()) {

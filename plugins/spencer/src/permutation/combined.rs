@@ -16,7 +16,7 @@
 use super::affine::Affine;
 use super::mirrors::{Mirror, Mirrors};
 use crate::torus::{Torus, Variant};
-use crate::tree::{Circuit, divide};
+use crate::tree::{Carries, Circuit, divide};
 use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
 
 /// Adjacent nodes of a quadrant that cross together.
@@ -53,7 +53,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
                 _ if level < levels && i as u64 >= q => 2 * levels + 1 - level,
                 _ => level + 1,
             };
-            let circuits = divide(size, size / 2, q, Variant::AllPorts);
+            let circuits = divide(size, size / 2, q, Variant::AllPorts, Carries::Bundle);
             groups.push(Group { first, circuits, collector: first + size / 2, crosses: crosses as usize });
             first += size;
         }

@@ -7,7 +7,7 @@
 //! | 2q + 1 | | nodes that one of them collects in a round, itself included; q + 1 with one port |
 
 use crate::torus::Variant;
-use crate::tree::{Circuit, divide};
+use crate::tree::{Carries, Circuit, divide};
 
 /// Which node of a section collects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Sections {
             let at = place(first, end - first, i, variant, collectors);
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
-            let rounds = divide(end - first, at, q, variant);
+            let rounds = divide(end - first, at, q, variant, Carries::Bundle);
             sections.rounds = sections.rounds.max(rounds.len());
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {

@@ -5,7 +5,7 @@ use super::affine::Affine;
 use super::balanced::{Ask, Section, sections};
 use super::rings::{Plane, Ring};
 use crate::torus::Torus;
-use crate::tree::{Circuit, divide};
+use crate::tree::{Carries, Circuit, divide};
 use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
 
 /// The rotation, ready to run.
@@ -31,7 +31,7 @@ impl Turn {
         let rings = Ring::all(n);
         let mut first = 0;
         let ready = |section: Section| {
-            let circuits = divide(section.places.len() as u64, section.at as u64, torus.q, torus.variant);
+            let circuits = divide(section.places.len() as u64, section.at as u64, torus.q, torus.variant, Carries::Bundle);
             let ready = Ready { first, circuits, section };
             first += ready.section.places.len() as u64;
             ready
