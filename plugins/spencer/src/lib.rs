@@ -16,6 +16,7 @@ use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, S
 use torus::{Torus, Variant};
 
 mod all_to_all;
+mod cost;
 mod one_to_all;
 mod permutation;
 mod ring;

@@ -3,7 +3,8 @@
 //! Any permutation of the axes with signs, translation or shear: which, is read off the destinations. Axes of different sizes are permuted one size after another,
 //! as diagonals are of one size. A rotation by 90 degrees has a form of its own.
 
-use crate::torus::Torus;
+use crate::cost::{Cost, Prices};
+use crate::torus::{Torus, Variant};
 use affine::Affine;
 use shift::Directions;
 use stage::Stage;
@@ -24,7 +25,7 @@ mod turn;
 /// Which way of doing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Of those below that collect first, the one of fewer rounds.
+    /// Of those below that collect first and, with one port, the direct one, the cheapest on the machine.
     Best,
     /// Diagonals are collected; rotations by 90 degrees are two transpositions.
     Standard,
@@ -32,6 +33,8 @@ enum Form {
     Balanced,
     /// Appendix A's, in which collection and transposition are combined.
     Combined,
+    /// A transposition without collection.
+    Direct,
 }
 
 /// What the user chose.
@@ -47,8 +50,10 @@ impl Choice {
             Some("standard") => Form::Standard,
             Some("balanced") => Form::Balanced,
             Some("combined") => Form::Combined,
+            Some("direct") => Form::Direct,
             Some(word) => {
-                return Err(Stop::failed(format!("`form={word}`: expected one of standard, balanced, combined")));
+                let expected = "standard, balanced, combined, direct";
+                return Err(Stop::failed(format!("`form={word}`: expected one of {expected}")));
             }
         };
         let directions = match problem.param_text("directions") {
@@ -73,9 +78,10 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
     let choice = Choice::of(problem)?;
     let affine = Affine::of(problem, torus)?;
     let nodes = problem.topology().nodes();
+    let prices = Prices::of(problem);
     let turn = match choice.form {
         Form::Combined => return combined::plan(torus, &affine, nodes, schedule),
-        Form::Standard => None,
+        Form::Standard | Form::Direct => None,
         Form::Best | Form::Balanced => Turn::of(torus, &affine),
     };
     if choice.form == Form::Balanced {
@@ -84,9 +90,12 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
         })?;
         return turn.plan(torus, nodes, schedule);
     }
-    let stages = stages(torus, &affine, &choice)?;
-    if let Some(turn) = turn.filter(|turn| turn.rounds() < stages.iter().map(Stage::least_rounds).sum()) {
-        return turn.plan(torus, nodes, schedule);
+    let stages = stages(torus, &affine, &choice, prices)?;
+    if let Some(turn) = turn {
+        let standard: Option<Cost> = stages.iter().map(|stage| stage.cost(torus)).sum();
+        if prices.prefer(turn.cost(torus), standard) {
+            return turn.plan(torus, nodes, schedule);
+        }
     }
     let parts = stages.iter().map(|stage| stage.lanes as u32).fold(1, lcm);
     schedule.layout(&torus.dims, parts)?;
@@ -97,7 +106,7 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
 }
 
 /// A stage for each size of the axes that are moved.
-fn stages(torus: &Torus, affine: &Affine, choice: &Choice) -> Result<Vec<Stage>, Stop> {
+fn stages(torus: &Torus, affine: &Affine, choice: &Choice, prices: Prices) -> Result<Vec<Stage>, Stop> {
     let mut stages = Vec::new();
     let mut left: Vec<usize> = torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
     if left == [0] && affine.terms[0].sheared > 0 {
@@ -114,12 +123,29 @@ fn stages(torus: &Torus, affine: &Affine, choice: &Choice) -> Result<Vec<Stage>,
             Stage::of_translation(torus, &axes, map, choice.directions)
         } else if !sheared && terms.iter().all(|(_, term)| term.plus == 0) {
             even(torus.dims[first])?;
-            Stage::of_mirrors(torus, &axes, &map)?
+            mirrored(torus, &axes, &map, choice.form, prices)?
         } else {
             return Err(Stop::unsupported("permutes axes and moves on along them at once, which the thesis doesn't"));
         });
     }
     Ok(stages)
+}
+
+/// Axes exchanged or turned round, in the form that was asked for.
+fn mirrored(torus: &Torus, axes: &[usize], map: &Affine, form: Form, prices: Prices) -> Result<Stage, Stop> {
+    let direct = match form {
+        Form::Direct => Stage::direct(torus, axes, map)?,
+        Form::Best if torus.variant == Variant::OnePort => Stage::direct(torus, axes, map)?,
+        Form::Best | Form::Standard | Form::Balanced | Form::Combined => None,
+    };
+    if form == Form::Direct {
+        let other =
+            || Stop::unsupported("`form=direct` is for 1- or 2-dimensional transpositions, one in axes of a size");
+        return direct.ok_or_else(other);
+    }
+    let standard = Stage::of_mirrors(torus, axes, map, prices)?;
+    let cheaper = direct.filter(|direct| prices.prefer(direct.cost(torus), standard.cost(torus)));
+    Ok(cheaper.unwrap_or(standard))
 }
 
 /// Mirrors between nodes, on both sides of a cycle, want an even number of them.

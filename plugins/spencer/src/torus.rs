@@ -81,6 +81,24 @@ impl Torus {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
 
+    /// Nodes of the torus.
+    pub fn nodes(&self) -> u64 {
+        self.dims.iter().product()
+    }
+
+    /// The neighbour in `dim`, one on or one back.
+    pub fn neighbour(&self, node: u64, dim: usize, plus: bool) -> u64 {
+        let (n, x) = (self.dims[dim], self.coordinate(node, dim));
+        self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
+    }
+
+    /// The link from a node to its neighbour, among those of the node.
+    pub fn link(&self, node: u64, next: u64) -> usize {
+        let differs = |dim: &usize| self.coordinate(node, *dim) != self.coordinate(next, *dim);
+        let dim = (0..self.dims.len()).find(differs).unwrap_or(0);
+        2 * dim + usize::from(self.neighbour(node, dim, true) == next)
+    }
+
     /// All nodes that differ from `base` in these dimensions only.
     pub fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];

@@ -8,6 +8,7 @@
 //!
 //! Read forwards this is a broadcast or a scatter, read backwards a gather, and on short lines the collection and distribution of chapter 4.
 
+use crate::cost::Cost;
 use crate::torus::Variant;
 use std::collections::HashMap;
 
@@ -62,7 +63,8 @@ pub(crate) fn divide(count: u64, at: u64, q: u64, variant: Variant, carries: Car
             for (first, count, leftwards) in
                 [(section.first, left, true), (section.first + section.count - right, right, false)]
             {
-                for (first, count) in chunks(first, count, reach.map_or(q, |reach| reach.circuits), leftwards && reach.is_some())
+                for (first, count) in
+                    chunks(first, count, reach.map_or(q, |reach| reach.circuits), leftwards && reach.is_some())
                 {
                     let far = match reach {
                         None => count - 1,
@@ -84,6 +86,20 @@ pub(crate) fn divide(count: u64, at: u64, q: u64, variant: Variant, carries: Car
         rounds.push(circuits);
         sections = next;
     }
+}
+
+/// What each round costs where every circuit carries a bundle, read forwards or backwards; `place` says how far along the line a node is.
+pub(crate) fn bundle_costs(rounds: &[Vec<Circuit>], place: impl Fn(u64) -> i64) -> Vec<Cost> {
+    let cost = |round: &Vec<Circuit>| {
+        let costs = round.iter().map(|c| {
+            // All that lead to a side share its first link.
+            let shares = |d: &&Circuit| d.from == c.from && (d.to > d.from) == (c.to > c.from);
+            let shared = round.iter().filter(shares).count() as u64;
+            Cost { rounds: 1, links: place(c.from).abs_diff(place(c.to)), blocks: (shared * c.count) as f64 }
+        });
+        costs.fold(Cost::default(), Cost::beside)
+    };
+    rounds.iter().map(cost).collect()
 }
 
 /// Where with one port the node is that informs a whole cycle of n, cut open: at the end of its own section, so that the first circuit goes to a neighbour
@@ -109,7 +125,7 @@ struct Reach {
 }
 
 /// Blocks through the fullest link and links of the longest circuit, each summed over rounds: compared in this order.
-type Cost = (u64, u64);
+type BlocksAndLinks = (u64, u64);
 
 /// The reach after each round for a line of which `side` nodes lie to the farther side: of the divisions in the fewest rounds the cheapest.
 ///
@@ -137,10 +153,10 @@ fn most_reach(rounds: u32, q: u64) -> u64 {
     ((2 * q + 1).saturating_pow(rounds) - 1) / 2
 }
 
-type Known = HashMap<(u64, u32), (Cost, Reach)>;
+type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
 /// What reaching so many nodes to each side in so many rounds costs, and the reach after the first of them.
-fn cheapest(nodes: u64, rounds: u32, q: u64, carries: Carries, known: &mut Known) -> (Cost, Reach) {
+fn cheapest(nodes: u64, rounds: u32, q: u64, carries: Carries, known: &mut Known) -> (BlocksAndLinks, Reach) {
     let stay = ((0, 0), Reach { circuits: 1, nodes, handed_on: 0 });
     if nodes == 0 || rounds == 0 {
         return stay;
@@ -148,7 +164,7 @@ fn cheapest(nodes: u64, rounds: u32, q: u64, carries: Carries, known: &mut Known
     if let Some(found) = known.get(&(nodes, rounds)) {
         return *found;
     }
-    let mut best: Option<(Cost, Reach)> = None;
+    let mut best: Option<(BlocksAndLinks, Reach)> = None;
     let least = least_cost(nodes, rounds, q, carries);
     'all: for circuits in (1..=q.min(nodes)).rev() {
         let first = (nodes - circuits).div_ceil(2 * circuits + 1);
@@ -175,7 +191,7 @@ fn cheapest(nodes: u64, rounds: u32, q: u64, carries: Carries, known: &mut Known
 }
 
 /// What no division goes below.
-fn least_cost(nodes: u64, rounds: u32, q: u64, carries: Carries) -> Cost {
+fn least_cost(nodes: u64, rounds: u32, q: u64, carries: Carries) -> BlocksAndLinks {
     (if carries == Carries::Bundle { nodes } else { least_circuits(2 * nodes + 1, rounds, q) }, nodes)
 }
 
@@ -284,18 +300,13 @@ mod tests {
     }
 
     /// Rounds, links of the longest circuits, blocks through the fullest link.
-    fn cost(count: u64, at: u64, q: u64, carries: Carries) -> (usize, u64, u64) {
-        let rounds = divide(count, at, q, Variant::AllPorts, carries);
-        let longest = |round: &Vec<Circuit>| round.iter().map(|c| c.from.abs_diff(c.to)).max().unwrap_or(0);
-        let fullest = |round: &Vec<Circuit>| {
-            let shared = |c: &Circuit| {
-                let side = |d: &&Circuit| d.from == c.from && (d.to > d.from) == (c.to > c.from);
-                let blocks = if carries == Carries::Bundle { c.count } else { 1 };
-                round.iter().filter(side).count() as u64 * blocks
-            };
-            round.iter().map(shared).max().unwrap_or(0)
-        };
-        (rounds.len(), rounds.iter().map(longest).sum(), rounds.iter().map(fullest).sum())
+    fn cost(count: u64, at: u64, q: u64, carries: Carries) -> (u64, u64, u64) {
+        let mut rounds = divide(count, at, q, Variant::AllPorts, carries);
+        if carries == Carries::Message {
+            rounds.iter_mut().flatten().for_each(|circuit| circuit.count = 1);
+        }
+        let cost: Cost = bundle_costs(&rounds, |node| node as i64).into_iter().sum();
+        (cost.rounds, cost.links, cost.blocks as u64)
     }
 
     #[test]
@@ -303,9 +314,12 @@ mod tests {
         for (q, count) in (1..=4).flat_map(|q| (2..=200).map(move |count| (q, count))) {
             let (rounds, links, blocks) = cost(count, count / 2, q, Carries::Message);
             assert_eq!(links, count / 2, "{count}, q = {q}");
-            assert!(blocks <= q * rounds as u64, "{count}, q = {q}: {blocks} blocks");
+            assert!(blocks <= q * rounds, "{count}, q = {q}: {blocks} blocks");
             let (_, links, blocks) = cost(count, count / 2, q, Carries::Bundle);
-            assert!(links <= count / 2 + 1 && blocks < count / 2 + q, "{count}, q = {q}: {links} links, {blocks} blocks");
+            assert!(
+                links <= count / 2 + 1 && blocks < count / 2 + q,
+                "{count}, q = {q}: {links} links, {blocks} blocks"
+            );
         }
     }
 

@@ -24,39 +24,64 @@ impl Mirror {
         std::iter::once(a).chain(b)
     }
 
+    fn first_axis(self) -> usize {
+        let (Self::One(a) | Self::Two { a, .. }) = self;
+        a
+    }
+
+    /// How many steps a node is from its image, and which way: one link each in one dimension, one in either in two.
+    fn steps(self, torus: &Torus, node: u64) -> i64 {
+        let n = torus.dims[self.first_axis()];
+        let x = torus.coordinate(node, self.first_axis());
+        shorter(
+            match self {
+                Self::One(_) => 2 * x + 1,
+                Self::Two { b, anti: true, .. } => x + torus.coordinate(node, b) + 1,
+                Self::Two { b, anti: false, .. } => x + n - torus.coordinate(node, b),
+            },
+            n,
+            x,
+        )
+    }
+
+    /// In which round a node's block crosses where q of every quadrant do in each (Fraigniaud and Peters); never if it stays.
+    pub fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
+        // In two dimensions twice as many nodes are as near, every other one on either staircase; in one every other distance is there.
+        let steps = self.steps(torus, node).unsigned_abs();
+        steps.checked_sub(1).map(|before| before / (2 * torus.q))
+    }
+
     /// The nodes that the circuit from `node` passes, the last one its image.
     ///
-    /// In two dimensions that is a staircase: every link belongs to one cycle of n nodes, each two links from the next (Fig. 4.7 b). Along rows, then columns, all of
-    /// a row would meet in one node.
-    pub fn walk(self, torus: &Torus, mut node: u64, mut pass: impl FnMut(u64)) -> u64 {
+    /// In two dimensions that is a staircase: along rows, then columns, all of a row would meet in one node. Two cycles of n nodes lead through each, and every
+    /// link belongs to one of all 2n (Fig. 4.7 b). `other` is whether a circuit takes the other one: it begins along the other axis.
+    pub fn walk(self, torus: &Torus, mut node: u64, other: bool, mut pass: impl FnMut(u64)) -> u64 {
         let mut step = |node: &mut u64, axis: usize, plus: bool| {
-            let (n, x) = (torus.dims[axis], torus.coordinate(*node, axis));
-            *node = torus.moved(*node, axis, if plus { (x + 1) % n } else { (x + n - 1) % n });
+            *node = torus.neighbour(*node, axis, plus);
             pass(*node);
         };
-        match self {
-            Self::One(axis) => {
-                let (n, x) = (torus.dims[axis], torus.coordinate(node, axis));
-                let by = shorter(2 * x + 1, n, x);
-                for _ in 0..by.unsigned_abs() {
-                    step(&mut node, axis, by > 0);
-                }
-            }
-            Self::Two { a, b, anti } => {
-                let (n, x, y) = (torus.dims[a], torus.coordinate(node, a), torus.coordinate(node, b));
-                let by = shorter(if anti { x + y + 1 } else { x + n - y }, n, x);
-                for _ in 0..by.unsigned_abs() {
-                    if by > 0 {
-                        step(&mut node, a, true);
-                        step(&mut node, b, anti);
-                    } else {
-                        step(&mut node, b, !anti);
-                        step(&mut node, a, false);
-                    }
+        let by = self.steps(torus, node);
+        let ahead = by > 0;
+        for _ in 0..by.unsigned_abs() {
+            match self {
+                Self::One(axis) => step(&mut node, axis, ahead),
+                Self::Two { a, b, anti } => {
+                    let [first, second] = if ahead != other { [a, b] } else { [b, a] };
+                    let plus = |axis: usize| ahead == (axis == a || anti);
+                    step(&mut node, first, plus(first));
+                    step(&mut node, second, plus(second));
                 }
             }
         }
         node
+    }
+
+    /// Which of the staircases through a node a section's collector takes, so that those of neighbouring sections take different ones. Sections may be even.
+    pub fn takes_other(self, torus: &Torus, node: u64, section: usize) -> bool {
+        match self {
+            Self::One(_) => false,
+            Self::Two { a, b, .. } => (torus.coordinate(node, a) + torus.coordinate(node, b) + section as u64) % 2 == 1,
+        }
     }
 }
 
@@ -226,7 +251,7 @@ mod tests {
                 for node in [0, 1, 77, 543, 1295] {
                     let mut at = node;
                     for mirror in mirrors.rounds.iter().flatten() {
-                        at = mirror.walk(&torus, at, |_| {});
+                        at = mirror.walk(&torus, at, node % 2 == 0, |_| {});
                     }
                     for (to, &(axis, turned)) in permutation.iter().enumerate() {
                         let x = torus.coordinate(node, axis);

@@ -6,22 +6,48 @@
 //! | M / q | | nodes of a section |
 //! | 2q + 1 | | nodes that one of them collects in a round, itself included; q + 1 with one port |
 
+use crate::cost::Cost;
 use crate::torus::Variant;
-use crate::tree::{Carries, Circuit, divide};
+use crate::tree::{Carries, Circuit, bundle_costs, divide};
 
-/// Which node of a section collects.
+/// Which node of a section collects: of the two in the middle, with one port of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
-    /// The one in the middle; with one port, the first.
-    Middle,
-    /// One beside it where that makes them even and odd by turns, as 2-dimensional transpositions want it: a cycle of theirs passes every other diagonal.
+    /// The earlier one.
+    Earlier,
+    /// The later one.
+    Later,
+    /// The one nearer to a mirror, of so many equal stretches of the cycle that begin and end at one by turns.
+    Nearer(u64),
+    /// Either by turns.
     Alternating,
+}
+
+impl Collectors {
+    /// Those worth trying for transpositions: a mirror lies at the cycle's first node, and in one dimension half-way round too.
+    pub const ALL: [Self; 5] = [Self::Later, Self::Earlier, Self::Alternating, Self::Nearer(2), Self::Nearer(4)];
+
+    /// The place in section i, of `count` nodes, of so many.
+    fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
+        let later = match self {
+            Self::Earlier => false,
+            Self::Later => true,
+            Self::Alternating => i % 2 == 1,
+            Self::Nearer(stretches) => i * stretches / sections % 2 == 1,
+        };
+        match (variant, later) {
+            (Variant::OnePort, false) => 0,
+            (Variant::OnePort, true) => count - 1,
+            (_, false) => (count - 1) / 2,
+            (_, true) => count / 2,
+        }
+    }
 }
 
 /// A cycle in sections.
 pub(super) struct Sections {
-    /// Rounds until every section is gathered.
-    pub rounds: usize,
+    /// What each round costs until every section is gathered, from the last, of whole blocks along one axis.
+    pub costs: Vec<Cost>,
     /// The node of each section that collects.
     pub collectors: Vec<u64>,
     /// By node: the section it collects.
@@ -34,18 +60,20 @@ impl Sections {
     /// `count` near-equal sections of a cycle of n, the first beginning with node 0.
     pub fn new(n: u64, count: u64, q: u64, variant: Variant, collectors: Collectors) -> Self {
         let mut sections = Self {
-            rounds: 0,
+            costs: Vec::new(),
             collectors: Vec::with_capacity(count as usize),
             section: vec![None; n as usize],
             circuits: vec![None; n as usize],
         };
         for i in 0..count {
             let (first, end) = (i * n / count, (i + 1) * n / count);
-            let at = place(first, end - first, i, variant, collectors);
+            let at = collectors.place(end - first, i, count, variant);
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
             let rounds = divide(end - first, at, q, variant, Carries::Bundle);
-            sections.rounds = sections.rounds.max(rounds.len());
+            let costs = bundle_costs(&rounds, |node| node as i64);
+            sections.costs.resize(sections.costs.len().max(costs.len()), Cost::default());
+            sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {
                     let circuit = Circuit { from: first + from, to: first + to, first: first + served, count };
@@ -54,6 +82,11 @@ impl Sections {
             }
         }
         sections
+    }
+
+    /// Rounds until every section is gathered.
+    pub fn rounds(&self) -> usize {
+        self.costs.len()
     }
 
     /// The section that this node of the cycle collects, if it does.
@@ -74,19 +107,6 @@ impl Sections {
     }
 }
 
-/// The collector's place in a section.
-fn place(first: u64, count: u64, i: u64, variant: Variant, collectors: Collectors) -> u64 {
-    let (usual, beside) = match variant {
-        Variant::OnePort => (0, count - 1),
-        _ => (count / 2, (count / 2).saturating_sub(1)),
-    };
-    let wanted = |at: u64| (first + at) % 2 == i % 2;
-    match collectors {
-        Collectors::Alternating if !wanted(usual) && wanted(beside) => beside,
-        _ => usual,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,8 +114,8 @@ mod tests {
     #[test]
     fn the_thesis_example_gathers_50_nodes_in_two_with_two_rounds() {
         // Fig. 4.2: a quarter of a cycle of 200 with two virtual channels.
-        let sections = Sections::new(200, 8, 2, Variant::AllPorts, Collectors::Middle);
-        assert_eq!(sections.rounds, 2);
+        let sections = Sections::new(200, 8, 2, Variant::AllPorts, Collectors::Later);
+        assert_eq!(sections.rounds(), 2);
         assert_eq!(sections.collectors[..2], [12, 37]);
     }
 
@@ -104,24 +124,16 @@ mod tests {
         for n in 1..60 {
             for count in 1..=n {
                 for variant in [Variant::OnePort, Variant::AllPorts] {
-                    for collectors in [Collectors::Middle, Collectors::Alternating] {
+                    for collectors in Collectors::ALL {
                         let sections = Sections::new(n, count, 2, variant, collectors);
                         for node in 0..n {
                             let collects = sections.collected_by(node).is_some();
-                            let through = (0..sections.rounds).filter(|r| sections.circuit(node, *r).is_some());
+                            let through = (0..sections.rounds()).filter(|r| sections.circuit(node, *r).is_some());
                             assert_eq!(through.count() + usize::from(collects), 1, "{node} of {n} in {count}");
                         }
                     }
                 }
             }
-        }
-    }
-
-    #[test]
-    fn alternating_collectors_are_even_and_odd_by_turns() {
-        for variant in [Variant::OnePort, Variant::AllPorts] {
-            let sections = Sections::new(48, 8, 2, variant, Collectors::Alternating);
-            assert!(sections.collectors.iter().enumerate().all(|(i, c)| *c % 2 == i as u64 % 2));
         }
     }
 }

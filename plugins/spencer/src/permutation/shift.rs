@@ -54,12 +54,17 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
+    fn sections(&self, count: u64) -> Sections {
+        let collectors = if self.variant == Variant::OnePort { Collectors::Earlier } else { Collectors::Later };
+        Sections::new(self.n, count, self.q, self.variant, collectors)
+    }
+
     /// The most sections whose journeys fit q circuits a link in so many middle rounds.
     pub fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
         let row = |(count, backs): (u64, Vec<Option<u64>>)| {
-            let sections = Sections::new(self.n, count, self.q, self.variant, Collectors::Middle);
+            let sections = self.sections(count);
             let journey = |i: u64| Journey {
                 round: (i % middles) as usize,
                 by: self
@@ -75,7 +80,7 @@ impl Task<'_> {
             return row(forward);
         }
         let (forward, both) = (row(forward), row(self.fitting(middles, true)));
-        let fewer = both.sections.rounds < forward.sections.rounds;
+        let fewer = both.sections.rounds() < forward.sections.rounds();
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
@@ -83,7 +88,7 @@ impl Task<'_> {
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.most(middles))).rev();
         let fit = |count: u64| {
-            let collectors = Sections::new(self.n, count, self.q, self.variant, Collectors::Middle).collectors;
+            let collectors = self.sections(count).collectors;
             let backs = self.by.iter().map(|by| self.back(&collectors, *by, middles, both)).collect::<Option<Vec<_>>>();
             backs.map(|backs| (count, backs))
         };
@@ -185,7 +190,7 @@ mod tests {
     #[test]
     fn a_distance_of_q_needs_no_collection() {
         let row = row(40, 3, 3, 1, Directions::Best);
-        assert_eq!((row.sections.rounds, row.journeys.len()), (0, 40));
+        assert_eq!((row.sections.rounds(), row.journeys.len()), (0, 40));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::affine::Affine;
 use super::mirrors::{Mirror, Mirrors};
 use super::sections::{Collectors, Sections};
 use super::shift::{Directions, Row, Task};
+use crate::cost::{self, Cost, Prices};
 use crate::torus::{Torus, Variant};
 use crate::tree::Circuit;
 use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
@@ -22,6 +23,8 @@ use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
 pub(super) enum Middle {
     /// Rounds of transpositions.
     Mirrors(Vec<Vec<Mirror>>),
+    /// One transposition of what nobody has collected, q nodes of every quadrant a round (Fraigniaud and Peters).
+    Direct(Mirror),
     /// Every row its journeys.
     Shift,
 }
@@ -42,39 +45,56 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A permutation of axes of one size, with signs.
-    pub fn of_mirrors(torus: &Torus, axes: &[usize], map: &Affine) -> Result<Self, Stop> {
-        let local = |axis: usize| axes.iter().position(|a| *a == axis).unwrap_or(0);
-        let signed: Vec<(usize, bool)> =
-            axes.iter().map(|axis| (local(map.terms[*axis].axis), map.terms[*axis].negated)).collect();
-        let mirrors = Mirrors::of(&signed).ok_or_else(|| {
-            Stop::unsupported(format!(
-                "exchanges axes among {} at once, which is more than it looks through",
-                axes.len()
-            ))
-        })?;
-        let Mirrors { rounds, signs } = mirrors.on(axes);
-        let (n, q) = (torus.dims[axes[0]], torus.q);
-        // A mirror is passed by a quarter of a cycle: with more than 4q sections never by as few as q. Fewer never take fewer rounds to collect.
+    /// The cheapest way that is known to permute axes of one size, with signs.
+    ///
+    /// Two rounds of transpositions may be one, where q circuits a link leave room for both. And not all q need be used: fewer collectors may fit better, and fewer
+    /// circuits share a link.
+    pub fn of_mirrors(torus: &Torus, axes: &[usize], map: &Affine, prices: Prices) -> Result<Self, Stop> {
+        let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
+        let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
+        let ways: Vec<Vec<Vec<Mirror>>> = std::iter::once(mirrors.rounds).chain(joined).collect();
+        let mut best: Option<(Self, Cost)> = None;
+        // A mirror is passed by a quarter of a cycle: with more than 4q sections never by as few as q.
         for count in (1..=n.min(4 * q)).rev() {
-            for collectors in [Collectors::Middle, Collectors::Alternating] {
-                let stage = Self {
-                    axes: axes.to_vec(),
-                    signs: signs.clone(),
-                    lanes: lanes(torus, axes),
-                    rows: vec![Row {
-                        sections: Sections::new(n, count, q, torus.variant, collectors),
-                        journeys: Vec::new(),
-                    }],
-                    middle: Middle::Mirrors(rounds.clone()),
-                    map: map.clone(),
-                };
-                if stage.busiest(torus).iter().all(|load| *load <= q) {
-                    return Ok(stage);
+            for (rounds, collectors) in ways.iter().flat_map(|way| Collectors::ALL.map(|collectors| (way, collectors)))
+            {
+                let sections = Sections::new(n, count, q, torus.variant, collectors);
+                let stage =
+                    Self::of_sections(torus, axes, map, &mirrors.signs, sections, Middle::Mirrors(rounds.clone()));
+                let least = Cost { rounds: rounds.len() as u64, ..Cost::default() } + stage.collection() * 2;
+                let so_far = best.as_ref().map(|(_, cost)| *cost);
+                if !prices.prefer(Some(least), so_far) {
+                    continue;
+                }
+                if let Some(cost) = stage.cost(torus).filter(|cost| prices.prefer(Some(*cost), so_far)) {
+                    best = Some((stage, cost));
                 }
             }
         }
-        Err(Stop::failed(format!("finds no way to collect {n} nodes for {q} circuits a link")))
+        let none = || Stop::failed(format!("finds no way to collect {n} nodes for {q} circuits a link"));
+        best.map(|(stage, _)| stage).ok_or_else(none)
+    }
+
+    /// A single transposition without collection.
+    pub fn direct(torus: &Torus, axes: &[usize], map: &Affine) -> Result<Option<Self>, Stop> {
+        let mirrors = mirrors(axes, map)?;
+        let [round] = &mirrors.rounds[..] else { return Ok(None) };
+        let [mirror] = round[..] else { return Ok(None) };
+        let n = torus.dims[axes[0]];
+        let sections = Sections::new(n, n, torus.q, torus.variant, Collectors::Earlier);
+        Ok(Some(Self::of_sections(torus, axes, map, &mirrors.signs, sections, Middle::Direct(mirror))))
+    }
+
+    fn of_sections(
+        torus: &Torus,
+        axes: &[usize],
+        map: &Affine,
+        signs: &[i64],
+        sections: Sections,
+        middle: Middle,
+    ) -> Self {
+        let rows = vec![Row { sections, journeys: Vec::new() }];
+        Self { axes: axes.to_vec(), signs: signs.to_vec(), lanes: lanes(torus, axes), rows, middle, map: map.clone() }
     }
 
     /// A translation by these distances along axes of one size.
@@ -103,21 +123,25 @@ impl Stage {
             Self { axes: vec![0], signs: vec![1], lanes: 1, rows, middle: Middle::Shift, map: map.clone() }
         };
         let (one, two) = (rows(1), rows(2));
-        if two.least_rounds() < one.least_rounds() { two } else { one }
+        if two.least_rounds(torus) < one.least_rounds(torus) { two } else { one }
     }
 
     /// Rounds if no round of circuits has to be run in turns.
-    pub fn least_rounds(&self) -> u64 {
-        2 * self.collection_rounds() as u64 + self.middle_rounds() as u64
+    pub fn least_rounds(&self, torus: &Torus) -> u64 {
+        2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
 
     fn collection_rounds(&self) -> usize {
-        self.rows.iter().map(|row| row.sections.rounds).max().unwrap_or(0)
+        self.rows.iter().map(|row| row.sections.rounds()).max().unwrap_or(0)
     }
 
-    fn middle_rounds(&self) -> usize {
+    fn middle_rounds(&self, torus: &Torus) -> usize {
         match &self.middle {
             Middle::Mirrors(rounds) => rounds.len(),
+            Middle::Direct(mirror) => {
+                let rounds = torus.span(0, &self.axes).into_iter().filter_map(|node| mirror.direct_round(torus, node));
+                rounds.max().map_or(0, |last| last as usize + 1)
+            }
             Middle::Shift => {
                 let journeys = self.rows.iter().flat_map(|row| &row.journeys);
                 journeys.map(|journey| journey.round + 1).max().unwrap_or(0)
@@ -139,8 +163,17 @@ impl Stage {
         let mut path = Vec::new();
         match &self.middle {
             Middle::Mirrors(rounds) => {
-                let walk = |at, mirror: &Mirror| mirror.walk(torus, at, |node| path.push(node));
+                let (row, diagonal) = self.place(torus, origin);
+                let section = row.sections.collected_by(diagonal).unwrap_or(0);
+                let walk = |at, mirror: &Mirror| {
+                    mirror.walk(torus, at, mirror.takes_other(torus, at, section), |node| path.push(node))
+                };
                 rounds[round].iter().fold(node, walk);
+            }
+            Middle::Direct(mirror) => {
+                if mirror.direct_round(torus, origin) == Some(round as u64) {
+                    mirror.walk(torus, node, false, |node| path.push(node));
+                }
             }
             Middle::Shift => {
                 let (row, diagonal) = self.place(torus, origin);
@@ -148,10 +181,8 @@ impl Stage {
                 let Some(journey) = journey.filter(|journey| journey.round == round) else { return path };
                 let mut at = node;
                 for (&axis, by) in self.axes.iter().zip(&journey.by) {
-                    let n = torus.dims[axis];
                     for _ in 0..by.unsigned_abs() {
-                        let x = torus.coordinate(at, axis);
-                        at = torus.moved(at, axis, if *by > 0 { (x + 1) % n } else { (x + n - 1) % n });
+                        at = torus.neighbour(at, axis, *by > 0);
                         path.push(at);
                     }
                 }
@@ -160,23 +191,29 @@ impl Stage {
         path
     }
 
-    /// The most circuits on a directed link, in each middle round.
-    fn busiest(&self, torus: &Torus) -> Vec<u64> {
+    /// What its collection costs.
+    fn collection(&self) -> Cost {
+        let mut cost: Cost = self.rows[0].sections.costs.iter().copied().sum();
+        cost.blocks /= self.lanes as f64;
+        cost
+    }
+
+    /// What it costs, where no link carries more than q circuits at a time; for transpositions.
+    pub fn cost(&self, torus: &Torus) -> Option<Cost> {
+        let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> =
             torus.span(0, &self.axes).into_iter().filter(|v| self.collects(torus, *v)).map(|v| (v, v)).collect();
-        let width = 2 * torus.dims.len();
-        let mut loads = vec![0_u32; torus.dims.iter().product::<u64>() as usize * width];
-        let round = |round| {
-            loads.fill(0);
-            for (origin, node) in &mut at {
-                for next in self.path(torus, round, *origin, *node) {
-                    loads[*node as usize * width + link(torus, *node, next)] += 1;
-                    *node = next;
-                }
-            }
-            loads.iter().copied().max().unwrap_or(0).into()
-        };
-        (0..self.middle_rounds()).map(round).collect()
+        let mut cost = self.collection() * 2;
+        for number in 0..self.middle_rounds(torus) {
+            let circuits = at.iter_mut().map(|(origin, node)| {
+                let (from, path) = (*node, self.path(torus, number, *origin, *node));
+                *node = path.last().copied().unwrap_or(from);
+                let section = sections.collected_by(self.place(torus, *origin).1);
+                (from, path, section.map_or(0, |section| sections.nodes(section).1))
+            });
+            cost = cost + cost::round(torus, circuits)?;
+        }
+        Some(cost)
     }
 
     fn collects(&self, torus: &Torus, node: u64) -> bool {
@@ -208,12 +245,12 @@ impl Stage {
         schedule.phase(&format!("permutation, {names}"))?;
         let collectors = (0..nodes).filter(|node| self.collects(torus, *node));
         let mut at: Vec<(u64, u64)> = collectors.map(|node| (node, node)).collect();
-        for round in 0..self.middle_rounds() {
+        for round in 0..self.middle_rounds(torus) {
             schedule.step()?;
             for (origin, node) in &mut at {
                 let path = self.path(torus, round, *origin, *node);
                 let Some(to) = path.last().filter(|to| *to != node) else { continue };
-                let (route, section) = (Route::path(&path), self.section(torus, *origin));
+                let (route, section) = (Route::path(&path), self.section(torus, earlier, *origin));
                 let send = Send::new(*node, *to).route(&route);
                 schedule.send(&match &section {
                     Some(origins) => send.origins(Set::product(origins)),
@@ -234,17 +271,24 @@ impl Stage {
         Ok(())
     }
 
-    /// What a collector has collected, where that isn't all it holds: in a row that takes two middle rounds, what came in the first may lie where something waits for the
-    /// second.
-    fn section(&self, torus: &Torus, collector: u64) -> Option<Vec<Axis<'static>>> {
-        if !matches!(self.middle, Middle::Shift) || self.middle_rounds() == 1 {
+    /// What a collector has collected, where that isn't all it holds: what came in a middle round may lie where something waits for a later one.
+    fn section(&self, torus: &Torus, earlier: &[Self], collector: u64) -> Option<Vec<Axis<'static>>> {
+        let all_at_once = match self.middle {
+            Middle::Mirrors(_) => true,
+            Middle::Direct(_) => false,
+            Middle::Shift => self.middle_rounds(torus) == 1,
+        };
+        if all_at_once {
             return None;
         }
-        let (row, diagonal) = self.place(torus, collector);
-        let (first, count) = row.sections.nodes(row.sections.collected_by(diagonal)?);
         let coordinates = 0..torus.dims.len();
-        let mut origins: Vec<_> = coordinates.map(|axis| Axis::one(torus.coordinate(collector, axis) as u32)).collect();
-        origins[self.axes[0]] = Axis::range(first as u32, count as u32);
+        let began = began(torus, earlier, collector);
+        let mut origins: Vec<_> = coordinates.map(|axis| Axis::one(torus.coordinate(began, axis) as u32)).collect();
+        if matches!(self.middle, Middle::Shift) {
+            let (row, diagonal) = self.place(torus, collector);
+            let (first, count) = row.sections.nodes(row.sections.collected_by(diagonal)?);
+            origins[self.axes[0]] = Axis::range(first as u32, count as u32);
+        }
         Some(origins)
     }
 
@@ -306,7 +350,7 @@ impl Stage {
             let first = circuit.first as i64 - circuit.to as i64;
             let lowest = if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
             let lowest = self.along(torus, node, lane, lowest);
-            let lowest = earlier.iter().rev().fold(lowest, |at, stage| stage.map.origin(torus, at));
+            let lowest = began(torus, earlier, lowest);
             let mut origins: Vec<Axis<'_>> =
                 (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis) as u32)).collect();
             let own = self.axes[lane];
@@ -318,12 +362,21 @@ impl Stage {
     }
 }
 
-/// The link from a node to its neighbour, among those of the node.
-fn link(torus: &Torus, node: u64, next: u64) -> usize {
-    let differs = |axis: &usize| torus.coordinate(node, *axis) != torus.coordinate(next, *axis);
-    let axis = (0..torus.dims.len()).find(differs).unwrap_or(0);
-    let (n, x, y) = (torus.dims[axis], torus.coordinate(node, axis), torus.coordinate(next, axis));
-    2 * axis + usize::from((x + 1) % n == y)
+/// Where the block that earlier stages have brought to a node began.
+fn began(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
+    earlier.iter().rev().fold(node, |at, stage| stage.map.origin(torus, at))
+}
+
+/// The transpositions that a permutation of axes of one size is made of.
+fn mirrors(axes: &[usize], map: &Affine) -> Result<Mirrors, Stop> {
+    let local = |axis: usize| axes.iter().position(|a| *a == axis).unwrap_or(0);
+    let signed: Vec<(usize, bool)> =
+        axes.iter().map(|axis| (local(map.terms[*axis].axis), map.terms[*axis].negated)).collect();
+    let mirrors = Mirrors::of(&signed).ok_or_else(|| {
+        let many = axes.len();
+        Stop::unsupported(format!("exchanges axes among {many} at once, which is more than it looks through"))
+    })?;
+    Ok(mirrors.on(axes))
 }
 
 fn lanes(torus: &Torus, axes: &[usize]) -> usize {

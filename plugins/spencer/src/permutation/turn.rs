@@ -4,8 +4,9 @@
 use super::affine::Affine;
 use super::balanced::{Ask, Section, sections};
 use super::rings::{Plane, Ring};
+use crate::cost::{self, Cost};
 use crate::torus::Torus;
-use crate::tree::{Carries, Circuit, divide};
+use crate::tree::{Carries, Circuit, bundle_costs, divide};
 use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
 
 /// The rotation, ready to run.
@@ -31,7 +32,8 @@ impl Turn {
         let rings = Ring::all(n);
         let mut first = 0;
         let ready = |section: Section| {
-            let circuits = divide(section.places.len() as u64, section.at as u64, torus.q, torus.variant, Carries::Bundle);
+            let circuits =
+                divide(section.places.len() as u64, section.at as u64, torus.q, torus.variant, Carries::Bundle);
             let ready = Ready { first, circuits, section };
             first += ready.section.places.len() as u64;
             ready
@@ -41,9 +43,20 @@ impl Turn {
         Some(Self { plane, rings, sections })
     }
 
-    /// Rounds of circuits.
-    pub fn rounds(&self) -> u64 {
-        2 * self.collection_rounds() as u64 + 1
+    /// What it costs within q circuits a link.
+    pub fn cost(&self, torus: &Torus) -> Option<Cost> {
+        let mut collection = vec![Cost::default(); self.collection_rounds()];
+        for ready in &self.sections {
+            let costs = bundle_costs(&ready.circuits, |member| ready.section.places[member as usize]);
+            collection.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
+        }
+        let collection: Cost = collection.into_iter().sum();
+        let crossing = |ready| {
+            let placed = Placed { turn: self, torus, base: 0, offset: 0, ready };
+            let (from, to) = placed.crossing();
+            (placed.node(from), placed.path(from, to), ready.section.places.len() as u64)
+        };
+        Some(collection * 2 + cost::round(torus, self.sections.iter().map(crossing))?)
     }
 
     fn collection_rounds(&self) -> usize {
@@ -126,6 +139,18 @@ impl Placed<'_> {
         self.ring().side as i64
     }
 
+    /// The nodes passed along the cycle.
+    fn path(&self, from: i64, to: i64) -> Vec<u64> {
+        let step = (to - from).signum();
+        (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
+    }
+
+    /// The places of the collector and of its image.
+    fn crossing(&self) -> (i64, i64) {
+        let at = self.place(self.ready.section.at as u64);
+        (at, at + if self.ready.section.forward { self.quarter() } else { -3 * self.quarter() })
+    }
+
     /// What a node holds, or of it the blocks of these members, along the cycle to another place.
     fn send(
         &self,
@@ -134,8 +159,7 @@ impl Placed<'_> {
         members: Option<&Circuit>,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        let step = (to - from).signum();
-        let path: Vec<u64> = (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect();
+        let path = self.path(from, to);
         let route = Route::path(&path);
         let number = |place| logical[self.node(place) as usize];
         let send = Send::new(number(from), number(to)).route(&route);
@@ -155,9 +179,7 @@ impl Placed<'_> {
     }
 
     fn cross(&self, logical: &[u64], schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let at = self.place(self.ready.section.at as u64);
-        let by = if self.ready.section.forward { self.quarter() } else { -3 * self.quarter() };
-        self.send(logical, (at, at + by), None, schedule)
+        self.send(logical, self.crossing(), None, schedule)
     }
 
     fn distribute(&self, logical: &[u64], from_last: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
