@@ -45,7 +45,7 @@ const CYCLES: ParamInfo = ParamInfo {
 const FORM: ParamInfo = ParamInfo {
     key: "form",
     default: "",
-    help: "standard; balanced: of a rotation by 90 degrees, on cycles about the centre and the corner; combined: Appendix A's, of a single 1- or 2-dimensional transposition; when not given, standard or balanced, the one of fewer rounds",
+    help: "standard; balanced: of a rotation by 90 degrees, on cycles about the centre and the corner; combined: Appendix A's, direct: Fraigniaud and Peters's, without collection, both of a single 1- or 2-dimensional transposition; when not given, standard, balanced or with one port direct, the cheapest",
 };
 const DIRECTIONS: ParamInfo = ParamInfo {
     key: "directions",

@@ -170,6 +170,73 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
 }
 
+/// What an independent construction takes, and a line that is divided, or collected from, as evenly as n allows does not.
+#[test]
+fn no_round_uses_more_channels_or_links_than_it_must() {
+    let cycle = |n, name: &str, q| {
+        costs(&format!("ring:{n}"), &format!("torus-{name}"), &format!("{name}/uniform:1"), "all", q)
+    };
+    assert_eq!(cycle(32, "broadcast", 2), (3.0, 16.0, 4.0));
+    assert_eq!(cycle(100, "broadcast", 3).1, 50.0);
+    for name in ["scatter", "gather"] {
+        // 17 there.
+        assert_eq!(cycle(32, name, 2), (3.0, 16.0, 16.0), "{name}");
+    }
+}
+
+#[test]
+fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_one_quadrant() {
+    let of = |torus: &str, form: &str, name: &str, q| {
+        costs(torus, &format!("torus-permutation{form}"), &format!("permutation/{name}:1"), "1", q)
+    };
+    assert_eq!(of("ring:12", ":form=direct", "transpose-1d", 1), (3.0, 9.0, 3.0));
+    // 5, 11 and 7 if it collects first.
+    assert_eq!(of("ring:12", "", "transpose-1d", 1), (3.0, 9.0, 3.0));
+    for n in [36, 100, 200] {
+        assert_eq!(of(&format!("ring:{n}"), ":form=direct", "transpose-1d", 1).2, f64::from(n) / 4.0, "{n}");
+    }
+    for name in ["transpose-2d", "transpose-2d-anti"] {
+        assert_eq!(of("torus:24x24", ":form=direct", name, 2), (3.0, 48.0, 6.0), "{name}");
+    }
+    let rows = run(
+        &["torus:6x10", "torus:2x4", "torus:10x10", "torus:6x6x6"],
+        &["torus-permutation:form=direct"],
+        &["permutation/transpose-1d:8,axis=1", "permutation/reflect:8", "permutation/axes:8,to=x.z.y"],
+        &[machine("1", 1), machine("1", 2), machine("all", 3)],
+    );
+    rows.iter().filter(|row| row.status != Status::Unsupported).for_each(proved);
+    assert!(rows.iter().filter(|row| row.status == Status::Ok).count() >= 18);
+}
+
+#[test]
+fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
+    let standard = "torus-permutation:form=standard";
+    // 28 links with the first node of every section, 26 found elsewhere.
+    assert_eq!(costs("torus:24x24", standard, "permutation/transpose-2d:1", "1", 2), (3.0, 24.0, 10.0));
+}
+
+#[test]
+fn a_second_channel_makes_nothing_dearer() {
+    let of = |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:1"), "all", q);
+    // Both transpositions in one round, as there is room for both.
+    assert_eq!(of("torus:12x12x12", "rotate-3d-120", 2), (3.0, 26.0, 6.667));
+    for (torus, name) in
+        [("torus:16x16", "transpose-2d"), ("torus:16x16", "reflect"), ("torus:12x12x12", "rotate-3d-180")]
+    {
+        let (one, two) = (of(torus, name, 1), of(torus, name, 2));
+        assert!(two.0 <= one.0 && two.1 <= one.1 && two.2 <= one.2, "{name} on {torus}: {one:?}, {two:?}");
+    }
+}
+
+#[test]
+fn sections_of_an_even_number_of_nodes_fit_as_well() {
+    let of = |name: &str| costs("torus:16x16x16", "torus-permutation", &format!("permutation/{name}:1"), "all", 1);
+    // 10.67 and twice 18.67 with collectors that have to be even and odd by turns.
+    assert_eq!(of("rotate-3d-180"), (5.0, 27.0, 5.333));
+    assert_eq!(of("transpose-3d-1"), (6.0, 43.0, 9.333));
+    assert_eq!(of("transpose-3d-2"), (6.0, 34.0, 9.333));
+}
+
 #[test]
 fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22() {
     // 2 log_(2q+1)(n/4q) + 1 rounds, n/4 + n/4q - 1 blocks.
@@ -369,10 +436,16 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
             "`form=combined` is for all ports",
         ),
         (
+            "torus:8x8",
+            "torus-permutation:form=direct",
+            "permutation/reflect:8",
+            "`form=direct` is for 1- or 2-dimensional transpositions, one in axes of a size",
+        ),
+        (
             "ring:8",
             "torus-permutation:form=both",
             "permutation/transpose-1d:8",
-            "`form=both`: expected one of standard, balanced, combined",
+            "`form=both`: expected one of standard, balanced, combined, direct",
         ),
         (
             "ring:8",

@@ -32,7 +32,7 @@ const CUBES: &[(u64, u64)] = &[(12, 1), (24, 2), (16, 1)];
 const LONG: &[(u64, u64)] = &[(12, 1), (108, 1), (40, 2), (200, 2), (16, 1)];
 const UNEVEN: (&str, &str) = (
     "propagation",
-    "sections are of the sizes that n allows, and the largest counts; where n/4q is even they are fewer, as 2-dimensional transpositions want collectors even and odd by turns",
+    "sections are of the sizes that n allows, and the largest counts; where that is even, one more node is collected from one side than from the other",
 );
 const UNEVEN_LINKS: (&str, &str) =
     ("switching", "sections are of the sizes that n allows, and the longest circuit of each round counts");
