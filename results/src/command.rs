@@ -1,33 +1,34 @@
 //! The command that makes a row again.
 
-use crate::compare::machine_is;
+use crate::case_id::{CaseId, Setting};
 use crate::record::Record;
 
-/// The command that makes this row again, whatever experiment it came from: `swapmeet run` with the row's own specs and seed, an experiment's own
-/// machine by what it stands for. Quoted for a POSIX shell. Its row has the same figures, as the first repetition of an experiment without a name.
+/// The command that makes this row again, whatever experiment it came from. Its row has the same figures, as the first repetition of an experiment
+/// without a name.
 pub fn command(record: &Record) -> String {
-    let seed = record.seed.to_string();
-    let machine = machine_spec(record);
-    let flags = [
-        ("--topology", record.topology.as_str()),
-        ("--algorithm", &record.algorithm),
-        ("--workload", &record.workload),
-        ("--machine", &machine),
-        ("--seed", &seed),
-    ];
-    let flags: Vec<String> = flags.iter().map(|(flag, value)| format!("{flag} {}", quoted(value))).collect();
-    format!("swapmeet run {} --out -", flags.join(" "))
+    format!("{} --out -", record.case().command())
 }
 
-/// The row's machine without names of an experiment's own: what the name stands for, then what was set besides.
-pub fn machine_spec(record: &Record) -> String {
-    let base = machine_is(record);
-    if base.is_empty() {
-        return record.machine.clone();
+impl<'a> Setting<&'a str> {
+    /// The machine as a spec of presets: an experiment's own by what it stands for.
+    pub fn machine_spec(&self) -> &'a str {
+        if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
-    match record.machine.split_once(':') {
-        None => base.to_owned(),
-        Some((_, set)) => format!("{base}{}{set}", if base.contains(':') { ',' } else { ':' }),
+}
+
+impl CaseId<&str> {
+    /// The command that runs the case: `swapmeet run` with its specs and seed, quoted for a POSIX shell.
+    pub fn command(&self) -> String {
+        let seed = self.seed.to_string();
+        let flags = [
+            ("--topology", self.setting.topology),
+            ("--algorithm", self.implementation.algorithm),
+            ("--workload", self.setting.workload),
+            ("--machine", self.setting.machine_spec()),
+            ("--seed", &seed),
+        ];
+        let flags: Vec<String> = flags.iter().map(|(flag, value)| format!("{flag} {}", quoted(value))).collect();
+        format!("swapmeet run {}", flags.join(" "))
     }
 }
 
@@ -56,13 +57,12 @@ mod tests {
 
     #[test]
     fn names_of_an_experiment_are_replaced_by_what_they_stand_for() {
-        let of = |machine: &str, note: &str| {
-            machine_spec(&Record { machine: machine.to_owned(), note: note.to_owned(), ..row("pex", 0, 1.0) })
+        let mine = Record {
+            machine: "mine:ports=2".to_owned(),
+            machine_definition: "sp2:startup_us=1,ports=2".to_owned(),
+            ..row("pex", 0, 1.0)
         };
-        assert_eq!(of("mine", "priced in turns; mine is paragon"), "paragon");
-        assert_eq!(of("mine:hop_us=1", "mine is paragon"), "paragon:hop_us=1");
-        assert_eq!(of("mine:hop_us=1", "mine is sp2:ports=2"), "sp2:ports=2,hop_us=1");
-        assert_eq!(of("paragon:hop_us=1", ""), "paragon:hop_us=1");
+        assert!(command(&mine).contains("--machine sp2:startup_us=1,ports=2 "), "{}", command(&mine));
     }
 
     #[test]

@@ -6,8 +6,7 @@
 mod group;
 mod merge;
 
-pub(crate) use merge::machine_is;
-
+use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary};
 use serde::Serialize;
@@ -42,8 +41,11 @@ pub enum CompareError {
 /// One algorithm within a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
-    /// The algorithm; with its plugin and version where the group has it from several.
+    /// The algorithm; with what tells the code from others where the group has it from several plugins, versions or builds.
     pub algorithm: String,
+    /// Whose rows these are.
+    #[serde(skip)]
+    pub implementation: Implementation,
     /// `ok` if every row is; otherwise how the first ended that isn't.
     pub status: Status,
     /// How many rows ended how.
@@ -89,20 +91,11 @@ impl Line {
 /// Cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// Where.
-    pub topology: String,
-    /// Its nodes.
+    /// What they have in common.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// The topology's nodes.
     pub nodes: u64,
-    /// What is to reach whom.
-    pub collective: String,
-    /// Sizes.
-    pub workload: String,
-    /// Prices.
-    pub machine: String,
-    /// What the machine's name stands for, where it is an experiment's own; otherwise empty.
-    pub machine_is: String,
-    /// By which model.
-    pub model: String,
     /// Which line the others are compared with.
     pub baseline: Option<String>,
     /// Why there is none; otherwise empty.
@@ -114,10 +107,8 @@ pub struct Group {
 impl Group {
     /// The machine, with what an experiment's own stands for.
     pub fn machine_in_full(&self) -> String {
-        if self.machine_is.is_empty() {
-            return self.machine.clone();
-        }
-        format!("{} ({})", self.machine, self.machine_is)
+        let Setting { machine, machine_definition, .. } = &self.setting;
+        if machine_definition.is_empty() { machine.clone() } else { format!("{machine} ({machine_definition})") }
     }
 }
 
@@ -211,13 +202,16 @@ pub(crate) mod tests {
         let elsewhere = Record { machine: "delta".to_owned(), ..row("fast", 0, 1.0) };
         let mine = |price: u32| Record {
             machine: "mine".to_owned(),
-            note: format!("in turns; mine is paragon:startup_us={price}"),
+            machine_definition: format!("paragon:startup_us={price}"),
             ..row("fast", 0, f64::from(price))
         };
         let rows = files(vec![row("fast", 0, 10.0), elsewhere, row("slow", 0, 20.0), mine(75), mine(220)]);
         let compared = compare(&rows, None).unwrap();
-        let shown: Vec<_> =
-            compared.groups.iter().map(|g| (g.machine.as_str(), g.machine_is.as_str(), g.lines.len())).collect();
+        let shown: Vec<_> = compared
+            .groups
+            .iter()
+            .map(|g| (g.setting.machine.as_str(), g.setting.machine_definition.as_str(), g.lines.len()))
+            .collect();
         assert_eq!(
             shown,
             [

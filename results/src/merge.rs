@@ -1,7 +1,8 @@
-//! Joins the rows of shards: none lost, none doubled, in the order in which one run would have written them.
+//! Joins the rows of shards: none lost, none doubled.
 
+use crate::case_id::{CaseId, inputs};
 use crate::record::Record;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What cannot be joined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +15,7 @@ pub enum MergeError {
         /// File and row.
         second: String,
         /// What differs.
-        what: &'static str,
+        what: String,
         /// In the first.
         a: String,
         /// In the second.
@@ -31,12 +32,12 @@ pub enum MergeError {
         second: String,
     },
     /// A row of none of the experiment's cases.
-    #[error("{at} is of none of the experiment's cases: {case}")]
+    #[error("{at} is of none of the experiment's cases: {why}")]
     Stranger {
         /// File and row.
         at: String,
-        /// The case.
-        case: String,
+        /// In what it differs from the case most like it.
+        why: String,
     },
     /// No rows at all.
     #[error("no rows to join")]
@@ -45,167 +46,116 @@ pub enum MergeError {
 
 /// Rows joined.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Merged {
-    /// All rows, in the order of cases.
-    pub rows: Vec<Record>,
+pub struct Merged<'a> {
+    /// All rows: in the order of the experiment's cases where these are known, else as they stand in the files.
+    pub rows: Vec<&'a Record>,
     /// Cases without a row.
     pub missing: Vec<String>,
-    /// Of topologies, algorithms, workloads and machines those whose order the files don't give away: they come as the files first have them.
-    pub unordered: Vec<&'static str>,
 }
 
-/// Which case: topology, algorithm, workload, machine, repetition; cases vary in this order, the last fastest.
-pub type Key = (String, String, String, String, u32);
-
-/// The case that a row is of.
-pub fn key(r: &Record) -> Key {
-    (r.topology.clone(), r.algorithm.clone(), r.workload.clone(), r.machine.clone(), r.repetition)
+/// A row, and the file and place it is from.
+struct Found<'a> {
+    record: &'a Record,
+    file: &'a str,
+    number: usize,
 }
 
-fn in_words((topology, algorithm, workload, machine, repetition): &Key) -> String {
-    format!("{algorithm} on {topology}, {workload}, {machine}, repetition {repetition}")
+impl Found<'_> {
+    fn place(&self) -> String {
+        format!("{}, row {}", self.file, self.number)
+    }
 }
 
 /// Joins the rows of files, given with their names. Without the experiment's cases in order, those expected are the cross product of all that the rows name.
-pub fn merge(files: &[(String, Vec<Record>)], expected: Option<Vec<Key>>) -> Result<Merged, MergeError> {
-    let all: Vec<(String, &Record)> = files
-        .iter()
-        .flat_map(|(name, rows)| rows.iter().enumerate().map(move |(i, row)| (format!("{name}, row {}", i + 1), row)))
-        .collect();
+pub fn merge<'a>(files: &'a [(String, Vec<Record>)], expected: Option<&[CaseId]>) -> Result<Merged<'a>, MergeError> {
+    let found = |(file, rows): &'a (String, Vec<Record>)| {
+        rows.iter().enumerate().map(move |(i, record)| Found { record, file, number: i + 1 })
+    };
+    let all: Vec<Found<'_>> = files.iter().flat_map(found).collect();
     refuse_mixtures(&all)?;
-    let mut at: HashMap<Key, &(String, &Record)> = HashMap::new();
-    for entry in &all {
-        if let Some(first) = at.insert(key(entry.1), entry) {
-            let case = in_words(&key(entry.1));
-            return Err(MergeError::Doubled { case, first: first.0.clone(), second: entry.0.clone() });
+    let mut at: HashMap<CaseId<&str>, &Found<'_>> = HashMap::new();
+    for found in &all {
+        let case = found.record.case();
+        if let Some(first) = at.insert(case, found) {
+            return Err(MergeError::Doubled { case: case.in_words(), first: first.place(), second: found.place() });
         }
     }
-    let (order, unordered) = match expected {
-        Some(order) => {
-            let known: BTreeSet<&Key> = order.iter().collect();
-            if let Some((place, row)) = all.iter().find(|(_, row)| !known.contains(&key(row))) {
-                return Err(MergeError::Stranger { at: place.clone(), case: in_words(&key(row)) });
-            }
-            (order, Vec::new())
-        }
-        None => cross_product(files),
+    let Some(expected) = expected else {
+        return Ok(Merged { rows: all.iter().map(|found| found.record).collect(), missing: missing(&all) });
     };
-    let rows = order.iter().filter_map(|key| at.get(key).map(|(_, row)| (*row).clone())).collect();
-    let missing = order.iter().filter(|key| !at.contains_key(*key)).map(in_words).collect();
-    Ok(Merged { rows, missing, unordered })
+    let cases: Vec<CaseId<&str>> = expected.iter().map(CaseId::borrowed).collect();
+    let known: HashSet<&CaseId<&str>> = cases.iter().collect();
+    if let Some(found) = all.iter().find(|found| !known.contains(&found.record.case())) {
+        return Err(MergeError::Stranger { at: found.place(), why: found.record.case().unlike(&cases) });
+    }
+    let rows = cases.iter().filter_map(|case| at.get(case).map(|found| found.record)).collect();
+    let missing = cases.iter().filter(|case| !at.contains_key(*case)).map(CaseId::in_words).collect();
+    Ok(Merged { rows, missing })
 }
 
-fn refuse_mixtures(all: &[(String, &Record)]) -> Result<(), MergeError> {
-    let Some((first, one)) = all.first() else { return Err(MergeError::NoRows) };
-    let seed = |r: &Record| r.seed.wrapping_sub(u64::from(r.repetition)).to_string();
-    let mixture = |first: &str, second: &str, what, a: String, b: String| {
-        let (first, second) = (first.to_owned(), second.to_owned());
-        Err(MergeError::Mixture { first, second, what, a, b })
-    };
-    let mut versions: BTreeMap<&str, (&str, &Record)> = BTreeMap::new();
-    let mut meanings: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
-    for (at, row) in all {
-        // What a name stands for, whether a machine of the experiment's own or a file.
-        for (what, said) in meant(row) {
-            let name = said.split(" is ").next().unwrap_or_default();
-            let (known_at, known) = *meanings.entry(name).or_insert((at, said));
-            if known != said {
-                return mixture(known_at, at, what, known.to_owned(), said.to_owned());
+/// Refuses rows that one run could not have made: what a name stands for is the same in all of them.
+fn refuse_mixtures(all: &[Found<'_>]) -> Result<(), MergeError> {
+    if all.is_empty() {
+        return Err(MergeError::NoRows);
+    }
+    let mut meanings: BTreeMap<(&str, &str), (&Found<'_>, String)> = BTreeMap::new();
+    for found in all {
+        let row = found.record;
+        let build = format!("{} {}", row.plugin_version, row.plugin_digest);
+        let named = [
+            (("experiment", ""), row.experiment.clone()),
+            (("first seed", ""), row.seed.wrapping_sub(u64::from(row.repetition)).to_string()),
+            (("swapmeet_version", ""), row.swapmeet_version.clone()),
+            (("plugin", row.algorithm.as_str()), row.plugin.clone()),
+            (("build", row.plugin.as_str()), build.trim_end().to_owned()),
+            (("machine_definition", row.machine.as_str()), row.machine_definition.clone()),
+        ];
+        let files = inputs(&row.inputs).map(|(file, digest)| (("file", file), digest.to_owned()));
+        for ((what, name), meaning) in files.chain(named) {
+            let (first, known) = meanings.entry((what, name)).or_insert_with(|| (found, meaning.clone()));
+            if *known != meaning {
+                let what = if name.is_empty() { what.to_owned() } else { format!("{what} of `{name}`") };
+                let (first, second) = (first.place(), found.place());
+                return Err(MergeError::Mixture { first, second, what, a: known.clone(), b: meaning });
             }
-        }
-        if row.experiment != one.experiment {
-            return mixture(first, at, "experiment", one.experiment.clone(), row.experiment.clone());
-        }
-        if seed(row) != seed(one) {
-            return mixture(first, at, "first seed", seed(one), seed(row));
-        }
-        let (known_at, known) = *versions.entry(&row.algorithm).or_insert((at, row));
-        let version = |r: &Record| format!("{} {}", r.plugin, r.plugin_version);
-        if version(known) != version(row) {
-            return mixture(known_at, at, "plugin", version(known), version(row));
         }
     }
     Ok(())
 }
 
-/// What a row's note says that names stand for.
-fn meant(row: &Record) -> impl Iterator<Item = (&'static str, &str)> {
-    let machine = row.machine.split(':').next().unwrap_or_default();
-    row.note.split("; ").filter_map(move |said| {
-        let is_machine = said.strip_prefix(machine).is_some_and(|rest| rest.starts_with(" is "));
-        if said.contains(" is sha256:") { Some(("file", said)) } else { is_machine.then_some(("machine", said)) }
-    })
-}
-
-/// Every combination of what the rows name, in the order of the experiment's lists, and which of these the files leave open: a file's rows are in that
-/// order, though not all are in each file, unless their run was interrupted.
-fn cross_product(files: &[(String, Vec<Record>)]) -> (Vec<Key>, Vec<&'static str>) {
-    /// What a list holds, and where a row has it.
-    type Level = (&'static str, fn(&Record) -> &str);
-    let texts: [Level; 4] = [
-        ("topologies", |r| &r.topology),
-        ("algorithms", |r| &r.algorithm),
-        ("workloads", |r| &r.workload),
-        ("machines", |r| &r.machine),
-    ];
-    let mut lists: Vec<Vec<String>> = Vec::new();
-    let mut unordered = Vec::new();
-    for (level, (what, text)) in texts.iter().enumerate() {
-        let mut runs: Vec<Vec<&str>> = Vec::new();
-        for (_, rows) in files {
-            // Within rows that agree in all that varies more slowly, values come in the list's order.
-            for run in rows.chunk_by(|a, b| texts[..level].iter().all(|(_, outer)| outer(a) == outer(b))) {
-                let mut values: Vec<&str> = run.iter().map(text).collect();
-                values.dedup();
-                runs.push(values);
-            }
-        }
-        let (list, is_known) = common_order(&runs);
-        lists.push(list);
-        if !is_known {
-            unordered.push(*what);
-        }
-    }
-    let repetitions: BTreeSet<u32> = files.iter().flat_map(|(_, rows)| rows).map(|r| r.repetition).collect();
-    let mut keys = Vec::new();
-    for t in &lists[0] {
-        for a in &lists[1] {
-            for w in &lists[2] {
-                for m in &lists[3] {
-                    keys.extend(repetitions.iter().map(|r| (t.clone(), a.clone(), w.clone(), m.clone(), *r)));
+/// What is missing of every combination of what the rows name.
+fn missing(all: &[Found<'_>]) -> Vec<String> {
+    type Text = fn(&Record) -> &str;
+    let texts: [Text; 4] = [|r| &r.topology, |r| &r.algorithm, |r| &r.workload, |r| &r.machine];
+    let named = texts.map(|text| each_once(all.iter().map(|found| text(found.record))));
+    let repetitions = each_once(all.iter().map(|found| found.record.repetition));
+    let known: HashSet<_> =
+        all.iter().map(|Found { record: r, .. }| (texts.map(|text| text(r)), r.repetition)).collect();
+    let mut missing = Vec::new();
+    for topology in &named[0] {
+        for algorithm in &named[1] {
+            for workload in &named[2] {
+                for machine in &named[3] {
+                    for repetition in &repetitions {
+                        if !known.contains(&([*topology, *algorithm, *workload, *machine], *repetition)) {
+                            let mut case = CaseId { repetition: *repetition, ..CaseId::default() };
+                            (case.setting.topology, case.setting.workload, case.setting.machine) =
+                                (*topology, *workload, *machine);
+                            case.implementation.algorithm = *algorithm;
+                            missing.push(case.in_words());
+                        }
+                    }
                 }
             }
         }
     }
-    (keys, unordered)
+    missing
 }
 
-/// The order of which all `runs` are parts, and whether there is just one such; otherwise it is one that takes what came first.
-fn common_order(runs: &[Vec<&str>]) -> (Vec<String>, bool) {
-    let mut values: Vec<&str> = Vec::new();
-    let mut before: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for run in runs {
-        for (i, value) in run.iter().enumerate() {
-            if !values.contains(value) {
-                values.push(value);
-            }
-            if let Some(earlier) = i.checked_sub(1) {
-                before.entry(value).or_default().insert(run[earlier]);
-            }
-        }
-    }
-    let mut order: Vec<&str> = Vec::new();
-    let mut is_known = true;
-    while order.len() < values.len() {
-        let open = || values.iter().filter(|v| !order.contains(v));
-        let is_free = |v: &&&str| before.get(**v).is_none_or(|earlier| earlier.iter().all(|e| order.contains(e)));
-        let mut free = open().filter(is_free);
-        // Runs that contradict each other leave none free.
-        let Some(next) = free.next().or_else(|| open().next()) else { break };
-        is_known &= is_free(&next) && free.next().is_none();
-        order.push(next);
-    }
-    (order.into_iter().map(str::to_owned).collect(), is_known)
+/// Each value once, in the order in which they first come.
+fn each_once<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut known = HashSet::new();
+    values.filter(|value| known.insert(*value)).collect()
 }
 
 #[cfg(test)]
@@ -235,47 +185,46 @@ mod tests {
         shards.iter().enumerate().map(|(i, keep)| (format!("part-{i}.csv"), shard(keep))).collect()
     }
 
+    fn rows(merged: &Merged<'_>) -> Vec<Record> {
+        merged.rows.iter().map(|row| (*row).clone()).collect()
+    }
+
+    fn cases(records: &[Record]) -> Vec<CaseId> {
+        records.iter().map(|record| record.case().owned()).collect()
+    }
+
     #[test]
     fn shards_in_any_order_are_one_run_again() {
         for shards in [[&[0, 3, 4][..], &[1, 2, 5, 6, 7]], [&[1, 2, 5, 6, 7], &[0, 3, 4]]] {
-            let merged = merge(&files(&shards), None).unwrap();
-            assert_eq!((merged.rows, merged.missing), (whole(), vec![]));
+            let files = files(&shards);
+            let merged = merge(&files, Some(&cases(&whole()))).unwrap();
+            assert_eq!((rows(&merged), merged.missing), (whole(), vec![]));
         }
     }
 
     #[test]
-    fn what_the_files_do_not_show_of_the_order_is_named() {
-        let unordered = |shards: &[&[usize]]| {
-            let merged = merge(&files(shards), None).unwrap();
-            assert_eq!(merged.rows.len(), 8, "all rows are there in any case");
-            merged.unordered
-        };
-        assert_eq!(unordered(&[&[0, 3, 4], &[1, 2, 5, 6, 7]]), [""; 0]);
-        assert_eq!(unordered(&[&[4, 5, 6, 7], &[0, 1, 2, 3]]), ["topologies"], "no file has two");
-        assert_eq!(unordered(&[&[4, 5], &[6, 7], &[0, 1], &[2, 3]]), ["topologies", "algorithms"]);
-        // The file of an interrupted run has its rows as cases ended.
-        assert_eq!(unordered(&[&[0, 2, 5, 7], &[3, 1, 4, 6]]), ["algorithms"]);
-        assert_eq!(unordered(&[&[0, 4, 1, 5, 2, 6, 3, 7]]), ["topologies", "algorithms"]);
-        // With the experiment nothing is open.
-        let order: Vec<Key> = whole().iter().map(key).collect();
-        assert_eq!(merge(&files(&[&[4, 5, 6, 7], &[0, 1, 2, 3]]), Some(order)).unwrap().rows, whole());
+    fn without_the_experiment_rows_stand_as_in_the_files() {
+        let files = files(&[&[4, 5, 6, 7], &[3, 1, 2, 0]]);
+        let merged = merge(&files, None).unwrap();
+        assert_eq!((rows(&merged), merged.missing.len()), (shard(&[4, 5, 6, 7, 3, 1, 2, 0]), 0));
     }
 
     #[test]
     fn what_is_missing_is_named() {
-        let merged = merge(&files(&[&[0, 1, 2], &[4, 5, 6, 7]]), None).unwrap();
+        let some = files(&[&[0, 1, 2], &[4, 5, 6, 7]]);
+        let merged = merge(&some, None).unwrap();
         assert_eq!(merged.rows.len(), 7);
         assert_eq!(merged.missing, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
         // Nothing names the ring: only the experiment knows of it.
-        let order: Vec<Key> = whole().iter().map(key).collect();
         let shards = files(&[&[0, 1], &[2, 3]]);
         assert_eq!(merge(&shards, None).unwrap().missing.len(), 0);
-        assert_eq!(merge(&shards, Some(order)).unwrap().missing.len(), 4);
+        assert_eq!(merge(&shards, Some(&cases(&whole()))).unwrap().missing.len(), 4);
     }
 
     #[test]
     fn what_is_doubled_mixed_or_strange_is_refused() {
-        let said = |files: &[(String, Vec<Record>)], order| merge(files, order).unwrap_err().to_string();
+        let said =
+            |files: &[(String, Vec<Record>)], order: Option<&[CaseId]>| merge(files, order).unwrap_err().to_string();
         assert_eq!(
             said(&files(&[&[0, 1], &[1, 2]]), None),
             "pex on torus:4x4, uniform:64, paragon, repetition 1 is in part-0.csv, row 2 and in part-1.csv, row 1: expected every case once"
@@ -286,23 +235,28 @@ mod tests {
             said(&mixed, None),
             "part-0.csv, row 1 and part-1.csv, row 1 are not of one experiment: their experiment is `` and `other`"
         );
-        let mut mixed = files(&[&[0], &[1]]);
-        mixed[1].1[0].plugin_version = "0.2.0".to_owned();
-        assert!(said(&mixed, None).ends_with("their plugin is `classic 0.1.0` and `classic 0.2.0`"));
-        let mut mixed = files(&[&[0], &[1]]);
-        mixed[0].1[0].note = "in turns; m.csv is sha256:aa".to_owned();
-        mixed[1].1[0].note = "m.csv is sha256:bb".to_owned();
-        assert!(said(&mixed, None).ends_with("their file is `m.csv is sha256:aa` and `m.csv is sha256:bb`"));
-        for (file, note) in [(0, "paragon is delta"), (1, "paragon is sp2")] {
-            mixed[file].1[0].note = note.to_owned();
-        }
-        assert!(said(&mixed, None).ends_with("their machine is `paragon is delta` and `paragon is sp2`"));
-        let mut mixed = files(&[&[0], &[1]]);
-        mixed[1].1[0].seed = 7;
-        assert!(said(&mixed, None).ends_with("their first seed is `42` and `6`"));
+        let differing = |change: fn(&mut Record, &str)| {
+            let mut mixed = files(&[&[0], &[1]]);
+            change(&mut mixed[0].1[0], "aa");
+            change(&mut mixed[1].1[0], "bb");
+            said(&mixed, None)
+        };
+        let text = differing(|r, text| r.plugin_version = text.to_owned());
+        assert!(text.ends_with("their build of `classic` is `aa` and `bb`"), "{text}");
+        let text = differing(|r, text| r.plugin_digest = text.to_owned());
+        assert!(text.ends_with("their build of `classic` is `0.1.0 aa` and `0.1.0 bb`"), "{text}");
+        let text = differing(|r, text| r.swapmeet_version = text.to_owned());
+        assert!(text.ends_with("their swapmeet_version is `aa` and `bb`"), "{text}");
+        let text = differing(|r, text| r.inputs = format!("a; b.csv={text}"));
+        assert!(text.ends_with("their file of `a; b.csv` is `aa` and `bb`"), "{text}");
+        let text = differing(|r, text| r.machine_definition = text.to_owned());
+        assert!(text.ends_with("their machine_definition of `paragon` is `aa` and `bb`"), "{text}");
+        let text = differing(|r, text| r.seed = u64::from(text == "aa") + 6);
+        assert!(text.ends_with("their first seed is `7` and `5`"), "{text}");
         assert_eq!(
-            said(&files(&[&[0, 7]]), Some(vec![key(&whole()[0])])),
-            "part-0.csv, row 2 is of none of the experiment's cases: gen on ring:5, uniform:64, paragon, repetition 1"
+            said(&files(&[&[0, 7]]), Some(&cases(&whole()[..1]))),
+            "part-0.csv, row 2 is of none of the experiment's cases: its topology is `ring:5`, here `torus:4x4`, its algorithm is `gen`, \
+             here `pex`, its repetition is `1`, here `0`, its seed is `43`, here `42`"
         );
         assert_eq!(said(&[], None), "no rows to join");
     }

@@ -1,15 +1,16 @@
 //! Rows as CSV.
 
 use crate::record::{Record, columns};
-use crate::sink::{Sink, SinkError};
 use std::io::{self, Write};
 
-impl From<csv::Error> for SinkError {
-    fn from(error: csv::Error) -> Self {
-        match error.into_kind() {
-            csv::ErrorKind::Io(e) => Self::Io(e),
-            other => Self::Io(io::Error::other(format!("{other:?}"))),
-        }
+/// Someone who takes rows: a run doesn't know whether they go to a file, a terminal or a test.
+pub trait Sink {
+    /// Takes a row.
+    fn record(&mut self, record: &Record) -> io::Result<()>;
+
+    /// No more rows will come.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -35,7 +36,7 @@ impl<W: Write> CsvSink<W> {
     }
 
     /// Writes a row, and the header if it is still to come.
-    fn write(&mut self, row: Option<&Record>) -> Result<(), SinkError> {
+    fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
         let mut lines = csv::Writer::from_writer(Vec::new());
         if !std::mem::replace(&mut self.headed, true) {
             lines.write_record(columns())?;
@@ -45,20 +46,20 @@ impl<W: Write> CsvSink<W> {
         }
         let bytes = lines.into_inner().map_err(csv::IntoInnerError::into_error)?;
         self.out.write_all(&bytes)?;
-        Ok(self.out.flush()?)
+        self.out.flush()
     }
 }
 
 impl<W: Write> Sink for CsvSink<W> {
-    fn record(&mut self, record: &Record) -> Result<(), SinkError> {
+    fn record(&mut self, record: &Record) -> io::Result<()> {
         // A file with `NaN` in it could not be read again, for the sake of one row.
         if let Some(error) = record.unwritable() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, error).into());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
         self.write(Some(record))
     }
 
-    fn finish(&mut self) -> Result<(), SinkError> {
+    fn finish(&mut self) -> io::Result<()> {
         self.write(None)
     }
 }
@@ -158,7 +159,7 @@ mod tests {
                 Ok(())
             }
         }
-        let SinkError::Io(error) = CsvSink::new(Full).record(&Record::default()).unwrap_err();
+        let error = CsvSink::new(Full).record(&Record::default()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 
         let record = Record { plan_ms: Some(f64::NEG_INFINITY), ..Record::default() };

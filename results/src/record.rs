@@ -39,13 +39,25 @@ words! {
 /// One column.
 struct Column {
     name: &'static str,
+    /// Whether it says what came of the case, rather than which case it is.
+    is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
     is_writable: fn(&Record) -> bool,
 }
 
+/// Whether columns of a kind say what came of a case.
+macro_rules! is_outcome {
+    (case) => {
+        false
+    };
+    (outcome) => {
+        true
+    };
+}
+
 macro_rules! record {
-    ($($(#[$doc:meta])+ $name:ident: $type:ty),+ $(,)?) => {
+    ($($(#[$doc:meta])+ $kind:ident $name:ident: $type:ty),+ $(,)?) => {
         /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms` in milliseconds), sizes in bytes:
         /// whole numbers that are exact however large, for a schedule passes on the same bytes many times.
         ///
@@ -57,6 +69,7 @@ macro_rules! record {
 
         static COLUMNS: &[Column] = &[$(Column {
             name: stringify!($name),
+            is_outcome: is_outcome!($kind),
             write: |r| r.$name.write(),
             read: |r, text| <$type as Field>::read(text).map(|value| r.$name = value),
             is_writable: |r| r.$name.is_writable(),
@@ -82,90 +95,105 @@ macro_rules! record {
 
 record! {
     /// The experiment's name.
-    experiment: String,
+    case experiment: String,
     /// The algorithm, with its parameters.
-    algorithm: String,
+    case algorithm: String,
     /// The plugin it came from.
-    plugin: String,
+    case plugin: String,
     /// That plugin's version.
-    plugin_version: String,
+    case plugin_version: String,
     /// What was to reach whom.
-    collective: String,
+    case collective: String,
     /// Where.
-    topology: String,
+    case topology: String,
     /// Nodes.
-    nodes: u64,
+    case nodes: u64,
     /// Sizes of blocks.
-    workload: String,
+    case workload: String,
     /// At which prices.
-    machine: String,
+    case machine: String,
     /// By which model.
-    model: String,
+    case model: String,
     /// Which repetition, from 0.
-    repetition: u32,
+    case repetition: u32,
     /// Its seed.
-    seed: u64,
+    case seed: u64,
     /// How it ended.
-    status: Status,
+    outcome status: Status,
     /// Why, where it isn't `ok`.
-    reason: String,
+    outcome reason: String,
     /// What was proved.
-    verified: Verified,
+    outcome verified: Verified,
     /// Completion time: the sum of the six parts.
-    time_us: Option<f64>,
+    outcome time_us: Option<f64>,
     /// Start-ups.
-    startup_us: Option<f64>,
+    outcome startup_us: Option<f64>,
     /// Transmission.
-    transmission_us: Option<f64>,
+    outcome transmission_us: Option<f64>,
     /// Propagation over links.
-    propagation_us: Option<f64>,
+    outcome propagation_us: Option<f64>,
     /// Rearrangement of data within nodes.
-    rearrangement_us: Option<f64>,
+    outcome rearrangement_us: Option<f64>,
     /// Barriers.
-    barrier_us: Option<f64>,
+    outcome barrier_us: Option<f64>,
     /// What sharing of links, or waiting for ports, adds.
-    contention_us: Option<f64>,
+    outcome contention_us: Option<f64>,
     /// No schedule takes less on this machine.
-    lower_bound_us: Option<f64>,
+    outcome lower_bound_us: Option<f64>,
     /// Synchronous steps in which anything was sent.
-    steps: Option<u64>,
+    outcome steps: Option<u64>,
     /// Sends over all steps.
-    messages: Option<u64>,
+    outcome messages: Option<u64>,
     /// Sum over steps of the longest message.
-    critical_bytes: Option<u128>,
+    outcome critical_bytes: Option<u128>,
     /// Sum over steps of the longest route.
-    critical_hops: Option<u64>,
+    outcome critical_hops: Option<u64>,
     /// Bytes over all messages.
-    total_bytes: Option<u128>,
+    outcome total_bytes: Option<u128>,
     /// Bytes times hops over all messages.
-    total_hop_bytes: Option<u128>,
+    outcome total_hop_bytes: Option<u128>,
     /// The most messages on one directed link in one step.
-    max_link_messages: Option<u64>,
+    outcome max_link_messages: Option<u64>,
     /// The sum over steps of each step's such maximum.
-    sum_link_messages: Option<u64>,
+    outcome sum_link_messages: Option<u64>,
     /// The most messages one node sends in one step.
-    max_sends: Option<u64>,
+    outcome max_sends: Option<u64>,
     /// The most messages one node receives in one step.
-    max_receives: Option<u64>,
+    outcome max_receives: Option<u64>,
     /// The most bytes one node holds at a step's end.
-    peak_node_bytes: Option<u128>,
+    outcome peak_node_bytes: Option<u128>,
     /// How often nodes rearrange their data.
-    rearrangements: Option<u64>,
+    outcome rearrangements: Option<u64>,
     /// Planning, verifying and counting the schedule that the row was priced from; rows of one schedule share it.
-    plan_ms: Option<f64>,
+    outcome plan_ms: Option<f64>,
     /// The row's share of the time that its schedule took altogether.
-    wall_ms: Option<f64>,
+    outcome wall_ms: Option<f64>,
     /// A remark, such as that the machine had to run steps in turns.
-    note: String,
+    outcome note: String,
     /// The most bytes one node sends in one phase, what it keeps for itself included.
-    send_buffer_bytes: Option<u128>,
+    outcome send_buffer_bytes: Option<u128>,
     /// The most bytes one node receives in one phase, what it keeps for itself included.
-    receive_buffer_bytes: Option<u128>,
+    outcome receive_buffer_bytes: Option<u128>,
+    /// The version of the program that made the row.
+    case swapmeet_version: String,
+    /// The digest of the plugin's file.
+    case plugin_digest: String,
+    /// What an experiment's own machine stands for, with all that is set besides, as a spec of presets; empty for a preset.
+    case machine_definition: String,
+    /// The files that topology and workload name, with a digest of what each said.
+    case inputs: String,
+    /// Bytes of a block, where all have the same.
+    case block_bytes: Option<u64>,
 }
 
 /// The names of all columns, in order.
 pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|c| c.name)
+}
+
+/// The names of the columns that say what came of a case, in order.
+pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
+    COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.name)
 }
 
 /// The names of the columns that no file of rows lacks; those after them came with later versions.
@@ -181,14 +209,47 @@ impl Record {
         COLUMNS.iter().map(|c| (c.write)(self))
     }
 
-    /// A row from the texts of all its columns, in order, as [`Record::fields`] gives them.
-    pub fn from_fields<'a>(fields: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
-        let (mut record, mut count) = (Self::default(), 0);
-        for (column, text) in COLUMNS.iter().zip(fields) {
-            (column.read)(&mut record, text).map_err(|expected| format!("{}: expected {expected}", column.name))?;
-            count += 1;
+    /// The texts of the columns that say what came of the case, in order.
+    pub fn outcome(&self) -> impl Iterator<Item = String> + '_ {
+        COLUMNS.iter().filter(|c| c.is_outcome).map(|c| (c.write)(self))
+    }
+
+    /// Sets the columns that say what came of the case from their texts, in order, as [`Record::outcome`] gives them. `Err` says which makes no sense.
+    pub fn set_outcome<'a>(&mut self, texts: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
+        let mut texts = texts.into_iter();
+        for column in COLUMNS.iter().filter(|c| c.is_outcome) {
+            let text = texts.next().ok_or_else(|| format!("no {}", column.name))?;
+            (column.read)(self, text).map_err(|expected| format!("{}: expected {expected}", column.name))?;
         }
-        if count == COLUMNS.len() { Ok(record) } else { Err(format!("{count} fields, expected {}", COLUMNS.len())) }
+        if texts.next().is_some() {
+            return Err("more columns than say what came of a case".to_owned());
+        }
+        match self.impossible() {
+            Some((column, expected)) => Err(format!("{column}: expected {expected}")),
+            None => Ok(()),
+        }
+    }
+
+    /// A column of an `ok` row that no case can have, and what was expected.
+    pub(crate) fn impossible(&self) -> Option<(&'static str, &'static str)> {
+        if self.status != Status::Ok {
+            return None;
+        }
+        let times = [
+            ("time_us", self.time_us),
+            ("startup_us", self.startup_us),
+            ("transmission_us", self.transmission_us),
+            ("propagation_us", self.propagation_us),
+            ("rearrangement_us", self.rearrangement_us),
+            ("barrier_us", self.barrier_us),
+            ("contention_us", self.contention_us),
+            ("lower_bound_us", self.lower_bound_us),
+        ];
+        if self.time_us.is_none() {
+            return Some(("time_us", "a time: the row is `ok`"));
+        }
+        let negative = times.into_iter().find(|(_, time)| time.is_some_and(|t| t < 0.0));
+        negative.map(|(column, _)| (column, "a time of 0 or more"))
     }
 
     /// Sets a column from text; `None` if there is no such column, `Err` says what was expected.
@@ -217,7 +278,10 @@ mod tests {
     fn columns_are_those_promised_in_that_order_and_then_more() {
         assert_eq!(
             columns().collect::<Vec<_>>().join(", "),
-            format!("{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes")
+            format!(
+                "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
+                 block_bytes"
+            )
         );
     }
 
@@ -233,7 +297,9 @@ mod tests {
         let record = Record { total_bytes: Some(188_296_863_814_778_880_000), ..Record::default() };
         let fields: Vec<String> = record.fields().collect();
         assert!(fields.iter().any(|f| f == "188296863814778880000"));
-        assert_eq!(Record::from_fields(fields.iter().map(String::as_str)), Ok(record.clone()));
+        let mut back = Record::default();
+        back.set_outcome(record.outcome().collect::<Vec<_>>().iter().map(String::as_str)).unwrap();
+        assert_eq!(back, record);
         assert!(serde_json::to_string(&record).unwrap().contains(r#""total_bytes":188296863814778880000"#));
     }
 

@@ -14,6 +14,7 @@ pub use markdown::as_markdown;
 pub use table::as_table;
 pub use words::in_words;
 
+use crate::case_id::Setting;
 use crate::compare::{Group, Line};
 use crate::record::Status;
 use crate::stats::Interval;
@@ -88,9 +89,10 @@ fn p_value(p: Option<f64>) -> String {
 }
 
 fn title(group: &Group) -> String {
-    let collective = if group.collective == "alltoall" { String::new() } else { format!("{}, ", group.collective) };
-    let machine = group.machine_in_full();
-    in_a_line(&format!("{}, {collective}{}, {machine}, {}", group.topology, group.workload, group.model))
+    let Setting { topology, collective, workload, inputs, model, .. } = &group.setting;
+    let collective = if collective == "alltoall" { String::new() } else { format!("{collective}, ") };
+    let inputs = if inputs.is_empty() { String::new() } else { format!(", {}", inputs.replace(',', ", ")) };
+    in_a_line(&format!("{topology}, {collective}{workload}, {}, {model}{inputs}", group.machine_in_full()))
 }
 
 /// Why lines are not `ok`, a text each.
@@ -136,8 +138,8 @@ pub(crate) mod tests {
     fn titles_say_what_is_not_plain() {
         let mut group = repeated().groups.remove(0);
         assert_eq!(title(&group), "torus:4x4, uniform:64, paragon, wormhole");
-        (group.collective, group.machine, group.machine_is) =
-            ("scatter".to_owned(), "mine".to_owned(), "sp2".to_owned());
+        let [collective, machine, machine_definition] = ["scatter", "mine", "sp2"].map(str::to_owned);
+        group.setting = Setting { collective, machine, machine_definition, ..group.setting };
         assert_eq!(title(&group), "torus:4x4, scatter, uniform:64, mine (sp2), wormhole");
     }
 }

@@ -4,6 +4,7 @@
 //! [`GENERATORS`] (or, if it says where blocks go, to [`PERMUTATIONS`]).
 
 use crate::axis::Axis;
+use crate::digest::InputDigest;
 use crate::parse::Args;
 use permutation::PERMUTATIONS;
 use std::fmt;
@@ -66,8 +67,8 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// What the file was that sizes came from, if they did: see [`crate::fingerprint()`].
-    fn made_of(&self) -> Option<&str> {
+    /// The file that sizes came from, if they did.
+    fn input(&self) -> Option<&InputDigest> {
         None
     }
 }

@@ -11,13 +11,13 @@ use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
 
 mod axis;
+mod digest;
 pub mod file;
-mod fingerprint;
 mod generator;
 mod parse;
 
 pub use axis::Axis;
-pub use fingerprint::fingerprint;
+pub use digest::{InputDigest, digest};
 pub use generator::irregular::{Distribution, Shape};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
@@ -77,9 +77,9 @@ impl Workload {
         self.element
     }
 
-    /// What the file was that sizes came from, if they did: see [`fingerprint()`].
-    pub fn made_of(&self) -> Option<&str> {
-        self.pattern.made_of()
+    /// The file that sizes came from, if they did.
+    pub fn input(&self) -> Option<&InputDigest> {
+        self.pattern.input()
     }
 
     /// Whether the two differ in nothing but the size of uniform blocks.
@@ -126,7 +126,7 @@ impl Workload {
 /// One case has one spelling; of a file it matters what it said.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
-        self.spec == other.spec && self.made_of() == other.made_of()
+        self.spec == other.spec && self.input() == other.input()
     }
 }
 

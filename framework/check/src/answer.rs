@@ -47,7 +47,7 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
         topology: topology::parse(&rung.topology).map_err(|e| e.to_string())?,
         algorithm: Chosen { algorithm: Arc::clone(algorithm), params: rung.params.clone() },
         workload: Workload::parse(&rung.workload).map_err(|e| e.to_string())?,
-        made_of: Vec::new(),
+        inputs: [].into(),
         machine: Machine::parse(&rung.machine).map_err(|e| e.to_string())?,
         repetition: 0,
         seed: 42,

@@ -68,7 +68,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "collectives", "title", "accepts", "parameters", "paper", "plugin"],
             rows: registry
                 .algorithms()
-                .map(|a| texts(&[&a.name, &collectives(a), &a.title, &a.accepts, &params(a), &a.paper, &a.plugin.0]))
+                .map(|a| texts(&[&a.name, &collectives(a), &a.title, &a.accepts, &params(a), &a.paper, &a.plugin.name]))
                 .collect(),
         },
         Kind::Topologies => List {

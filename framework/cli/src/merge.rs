@@ -7,8 +7,8 @@ use crate::{output, run};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_results::{CsvSink, Sink, SinkError, merge as merge_rows, merge_key, read_files};
-use swapmeet_runner::session::blank;
+use swapmeet_results::{CaseId, CsvSink, Sink, merge as merge_rows, read_files};
+use swapmeet_runner::case::Case;
 
 /// Joins result files.
 pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
@@ -16,8 +16,8 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     const NAMED: usize = 10;
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let cases = args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
-    let expected = cases.map(|cases| cases.iter().map(|case| merge_key(&blank(case))).collect());
-    let merged = merge_rows(&files, expected).map_err(|e| Failure::Usage(e.to_string()))?;
+    let expected: Option<Vec<CaseId>> = cases.map(|cases| cases.iter().map(Case::id).collect());
+    let merged = merge_rows(&files, expected.as_deref()).map_err(|e| Failure::Usage(e.to_string()))?;
     for case in merged.missing.iter().take(NAMED) {
         say!("missing: {case}");
     }
@@ -33,8 +33,7 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     }
     let rows = |out: &mut dyn Write| {
         let mut csv = CsvSink::new(out);
-        let written = merged.rows.iter().try_for_each(|row| csv.record(row)).and_then(|()| csv.finish());
-        written.map_err(|SinkError::Io(e)| e)
+        merged.rows.iter().try_for_each(|row| csv.record(row)).and_then(|()| csv.finish())
     };
     let place = if args.out == Path::new("-") {
         output::data().and_then(|mut out| rows(&mut out)).map_err(|e| Failure::printing(&e))?;
@@ -44,11 +43,8 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
         format!(" in {}", args.out.display())
     };
     say!("{} rows{place}", merged.rows.len());
-    if !merged.unordered.is_empty() {
-        let lists = merged.unordered.join(" and ");
-        say!(
-            "in which order the experiment has its {lists} can't be told from these files: --experiment FILE gives it"
-        );
+    if expected.is_none() && args.files.len() > 1 {
+        say!("rows stand in the order of the files: --experiment FILE gives the experiment's");
     }
     Ok(if merged.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }

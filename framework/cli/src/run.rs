@@ -115,9 +115,7 @@ fn interrupts() -> Arc<AtomicBool> {
 /// Refuses to write rows over the experiment's file, or one that its specs name.
 pub fn leave_what_is_read(args: &RunArgs, cases: &[Case]) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
-    let made_of = cases.iter().flat_map(|case| &case.made_of);
-    let named: BTreeSet<&str> =
-        made_of.filter_map(|text| text.rsplit_once(" is sha256:")).map(|(file, _)| file).collect();
+    let named: BTreeSet<&str> = cases.iter().flat_map(|case| &*case.inputs).map(|input| input.file.as_str()).collect();
     output::none_of(out, args.experiment.as_deref().into_iter().chain(named.into_iter().map(Path::new)))
 }
 

@@ -8,8 +8,8 @@
 //! Whoever started a batch hears of it by [`Event`]s. Rows come as cases end; [`Ordered`] puts them in the order of cases again.
 
 use crate::case::Case;
-use crate::session::{Said, blank, refuse, tell_group};
-use message::CaseSpec;
+use crate::session::{Said, refuse, tell_group};
+use message::Job;
 use process::{Answer, Process};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -201,16 +201,22 @@ impl Shared {
 
     /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes back if it still can work.
     fn run_unit(&self, mut worker: Process, open: &mut BTreeSet<usize>) -> Option<Process> {
-        let specs: Vec<CaseSpec> = open.iter().map(|i| CaseSpec::of(&self.cases[*i])).collect();
         let asked: Vec<usize> = open.iter().copied().collect();
         let limit = self.cases[asked[0]].timeout;
-        let mut answer = worker.ask(specs);
+        let mut answer = worker.ask(&Job::of(asked.iter().map(|i| &self.cases[*i])));
         loop {
             match answer {
-                Answer::Row(index, record) => {
+                Answer::Row(index, outcome) => {
                     if let Some(case) = asked.get(index) {
                         open.remove(case);
-                        self.finished(*case, record);
+                        let mut record = self.cases[*case].blank_row();
+                        match record.set_outcome(outcome.iter().map(String::as_str)) {
+                            Ok(()) => self.finished(*case, Box::new(record)),
+                            Err(why) => {
+                                self.failed(*case, Status::Crashed, &process::no_row(&why));
+                                return None;
+                            }
+                        }
                     }
                 }
                 Answer::Unknown(index, reason) => {
@@ -265,7 +271,7 @@ impl Shared {
     }
 
     fn failed(&self, case: usize, status: Status, reason: &str) {
-        let mut record = blank(&self.cases[case]);
+        let mut record = self.cases[case].blank_row();
         refuse(&mut record, status, reason);
         self.finished(case, Box::new(record));
     }

@@ -12,14 +12,15 @@ use std::time::Duration;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
-use swapmeet_workloads::Workload;
+use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
+use swapmeet_workloads::{InputDigest, Workload};
 
 /// An algorithm with the parameters the user gave it.
 #[derive(Debug, Clone)]
 pub struct Chosen {
     /// The algorithm.
     pub algorithm: Arc<Algorithm>,
-    /// Its parameters, as given.
+    /// Its parameters, in the order in which the algorithm declares them, without those that are what they are by default.
     pub params: Vec<(String, String)>,
 }
 
@@ -44,8 +45,8 @@ pub struct Case {
     pub algorithm: Chosen,
     /// What.
     pub workload: Workload,
-    /// What the files were that topology and workload name, as rows say it.
-    pub made_of: Vec<Arc<str>>,
+    /// The files that topology and workload name.
+    pub inputs: Arc<[InputDigest]>,
     /// At which price.
     pub machine: Machine,
     /// Which repetition, from 0.
@@ -57,6 +58,42 @@ pub struct Case {
 }
 
 impl Case {
+    /// Which case it is, as its row says.
+    pub fn id(&self) -> CaseId {
+        let algorithm = &self.algorithm.algorithm;
+        let inputs = self.inputs.iter().map(|input| (input.file.as_str(), input.digest.as_str()));
+        CaseId {
+            setting: Setting {
+                topology: self.topology.spec(),
+                collective: self.workload.collective().word.to_owned(),
+                workload: self.workload.to_string(),
+                inputs: inputs_column(inputs),
+                machine: self.machine.to_string(),
+                machine_definition: self.machine.definition().unwrap_or_default(),
+                model: self.machine.model.to_string(),
+            },
+            implementation: Implementation {
+                algorithm: self.algorithm.to_string(),
+                plugin: algorithm.plugin.name.clone(),
+                plugin_version: algorithm.plugin.version.clone(),
+                plugin_digest: algorithm.plugin.digest.clone(),
+                swapmeet_version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+            repetition: self.repetition,
+            seed: self.seed,
+        }
+    }
+
+    /// Its row before anything has come of it.
+    pub fn blank_row(&self) -> Record {
+        Record {
+            experiment: self.experiment.to_string(),
+            nodes: self.topology.nodes(),
+            block_bytes: self.workload.is_uniform().then(|| self.workload.block_bytes()),
+            ..self.id().blank()
+        }
+    }
+
     /// Whether both cases have the same schedule but for what a plugin asks for: the same algorithm doing the same thing in the same place.
     pub fn shares_plan_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.topology, &other.topology)
@@ -70,7 +107,8 @@ impl Case {
 /// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the last varying fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
     affordable(experiment)?;
-    let topologies = all(&experiment.topologies, |t| topology::parse_noting(&t.value).map_err(|e| spec_error(t, &e)))?;
+    let topologies =
+        all(&experiment.topologies, |t| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e)))?;
     let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
     let workloads = all(&experiment.workloads, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
     let own = own_machines(&experiment.own_machines)?;
@@ -99,18 +137,14 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     for (topology, made_of) in &topologies {
         for algorithm in &algorithms {
             for workload in &workloads {
+                let inputs: Arc<[InputDigest]> = made_of.iter().chain(workload.input()).cloned().collect();
                 for machine in &machines {
                     for repetition in 0..experiment.repetitions {
                         cases.push(Case {
                             experiment: Arc::clone(&name),
                             topology: Arc::clone(topology),
                             algorithm: algorithm.clone(),
-                            made_of: made_of
-                                .iter()
-                                .map(String::as_str)
-                                .chain(workload.made_of())
-                                .map(Arc::from)
-                                .collect(),
+                            inputs: Arc::clone(&inputs),
                             workload: workload.clone(),
                             machine: machine.clone(),
                             repetition,
@@ -183,7 +217,6 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
         text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name))
             .near(&unknown.near, "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where")
     })?;
-    let mut params = Vec::new();
     for arg in spec.args() {
         let Some(key) = arg.key() else {
             return Err(text
@@ -196,8 +229,13 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
                 .error_at(arg.at(), key.len(), format!("`{}` has no parameter `{key}`", algorithm.name))
                 .near(&near, &takes(&algorithm)));
         }
-        params.push((key.to_owned(), arg.value().to_owned()));
     }
+    // In one spelling, whatever the user's: rows of one case say the same of it.
+    let given = |p: &Param| {
+        let arg = spec.args().iter().find(|arg| arg.key() == Some(&p.key))?;
+        (arg.value() != p.default).then(|| (p.key.clone(), arg.value().to_owned()))
+    };
+    let params = algorithm.params.iter().filter_map(given).collect();
     Ok(Chosen { algorithm, params })
 }
 

@@ -4,6 +4,9 @@
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
@@ -11,6 +14,7 @@ use swapmeet_abi::{
     SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 use swapmeet_core::limits;
+use swapmeet_workloads::digest;
 
 /// Why a file could not be loaded as a plugin.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +75,8 @@ pub struct Plugin {
     pub name: String,
     /// Its version.
     pub version: String,
+    /// The digest of the file.
+    pub digest: String,
     /// Its licence.
     pub licence: String,
     /// The boundary's version it was built for.
@@ -96,13 +102,24 @@ pub struct Algorithm {
     pub params: Vec<Param>,
     /// The most messages that a node sends, or receives, in one step, as the plugin says; 0 where it doesn't.
     pub ports: u64,
-    /// The plugin's name and version.
-    pub plugin: (String, String),
+    /// The plugin it is of.
+    pub plugin: Build,
     /// The plugin's file.
     pub file: PathBuf,
     /// The plugin's own table, once this process has loaded it; or why it can't.
     #[serde(skip)]
     table: OnceLock<Result<Table, String>>,
+}
+
+/// A plugin's name, and which build of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Build {
+    /// The plugin's name.
+    pub name: String,
+    /// The plugin's version.
+    pub version: String,
+    /// The digest of the plugin's file; empty where it came from none.
+    pub digest: String,
 }
 
 /// A parameter that an algorithm takes.
@@ -136,9 +153,15 @@ impl Plugin {
     pub fn load(path: &Path) -> Result<Self, PluginError> {
         // A bare file name would be looked up in the system's library folders.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let no_library = |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
+        let (digest, state) = digest_of(&file).map_err(|e| no_library(e.to_string()))?;
         // SAFETY: running the library's initialisers is what the caller asked for. RTLD_LOCAL keeps its symbols to itself.
-        let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }
-            .map_err(|e| PluginError::NotALibrary { path: path.to_owned(), reason: chain(&e) })?;
+        let library =
+            unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| no_library(chain(&e)))?;
+        // What was loaded is what was read, or rows would be called those of another build.
+        if std::fs::metadata(&file).map(|now| State::of(&now)).ok() != Some(state) {
+            return Err(no_library("it changed while it was loaded".to_owned()));
+        }
         // SAFETY: a symbol of this name is a plugin's entry, of this type.
         let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
         let table = match entry {
@@ -149,7 +172,7 @@ impl Plugin {
         // Never unloaded: dropping the handle would unmap code that tables, hooks and threads may still point to.
         std::mem::forget(library);
         // SAFETY: the boundary promises that what the entry returns is a table for the life of the process, or null.
-        unsafe { Self::of_table(path, table) }
+        unsafe { Self::read(path, digest, table) }
     }
 
     /// The same, found at `path`.
@@ -169,6 +192,15 @@ impl Plugin {
     /// # Safety
     /// `table` must be null or what a plugin's entry returned.
     pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
+        // SAFETY: the caller promises the same.
+        unsafe { Self::read(path, String::new(), table) }
+    }
+
+    /// Reads a plugin's table, head first.
+    ///
+    /// # Safety
+    /// As [`Plugin::of_table`].
+    unsafe fn read(path: &Path, digest: String, table: *const SwmPlugin) -> Result<Self, PluginError> {
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         if table.is_null() {
             return Err(bad("its entry returns no table".to_owned()));
@@ -187,6 +219,7 @@ impl Plugin {
         let text = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")));
         let name = text(table.name, "name")?;
         let version = text(table.version, "version")?;
+        let build = Build { name, version, digest };
         if table.algorithm_count == 0 || table.algorithms.is_null() {
             return Err(bad("it has no algorithms".to_owned()));
         }
@@ -202,7 +235,7 @@ impl Plugin {
             // SAFETY: the table promises `algorithm_count` pointers.
             let raw = unsafe { table.algorithms.add(i).read_unaligned() };
             // SAFETY: the table promises that each points to an algorithm's table.
-            let algorithm = unsafe { Algorithm::read(raw, path, &name, &version) };
+            let algorithm = unsafe { Algorithm::read(raw, path, &build) };
             let algorithm = algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?;
             if let Some(first) = algorithms.iter().position(|a| a.name == algorithm.name) {
                 return Err(bad(format!("algorithms {first} and {i} are both named `{}`", algorithm.name)));
@@ -213,8 +246,9 @@ impl Plugin {
             path: path.to_owned(),
             licence: text(table.licence, "licence")?,
             abi: (head.abi_major, head.abi_minor),
-            name,
-            version,
+            name: build.name,
+            version: build.version,
+            digest: build.digest,
             algorithms,
         })
     }
@@ -242,7 +276,7 @@ impl Algorithm {
     ///
     /// # Safety
     /// `raw` must be null or point to an algorithm's table.
-    unsafe fn read(raw: *const SwmAlgorithm, file: &Path, plugin: &str, version: &str) -> Result<Self, String> {
+    unsafe fn read(raw: *const SwmAlgorithm, file: &Path, plugin: &Build) -> Result<Self, String> {
         if raw.is_null() {
             return Err("no table".to_owned());
         }
@@ -286,12 +320,39 @@ impl Algorithm {
             collectives: table.collectives,
             params,
             ports: table.ports,
-            plugin: (plugin.to_owned(), version.to_owned()),
+            plugin: plugin.clone(),
             file: file.to_owned(),
             table: OnceLock::from(Ok(Table { raw, supports: table.supports, plan })),
             name,
         })
     }
+}
+
+/// What tells a file from one that has taken its place, or was written over.
+#[derive(Debug, PartialEq, Eq)]
+struct State {
+    place: (u64, u64),
+    len: u64,
+    modified: (i64, i64),
+}
+
+impl State {
+    fn of(m: &Metadata) -> Self {
+        Self { place: (m.dev(), m.ino()), len: m.len(), modified: (m.mtime(), m.mtime_nsec()) }
+    }
+}
+
+/// The digest of a file, and what the file was when it was read.
+fn digest_of(path: &Path) -> io::Result<(String, State)> {
+    // Asked before it is opened: a pipe would wait for whoever writes to it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut file = File::open(path)?;
+    let state = State::of(&file.metadata()?);
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    Ok((digest(&content), state))
 }
 
 /// Copies a plugin's text as one line: control characters, which could play tricks with a terminal, stand there escaped.

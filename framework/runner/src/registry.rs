@@ -136,7 +136,7 @@ impl Registry {
                         "`{}` of {} is hidden by that of plugin `{}`, which was found first",
                         algorithm.name,
                         plugin.path.display(),
-                        first.plugin.0
+                        first.plugin.name
                     ));
                 }
                 continue;

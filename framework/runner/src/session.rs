@@ -61,7 +61,7 @@ fn plan_and_price(
     let task = match affordable(nodes).and_then(|()| first.workload.task(&first.topology, first.seed)) {
         Ok(task) => task,
         Err(reason) => {
-            let mut record = blank(first);
+            let mut record = first.blank_row();
             refuse(&mut record, Status::Unsupported, &reason);
             return vec![(open[0], record)];
         }
@@ -97,7 +97,7 @@ fn plan_and_price(
         if !planned.asked.same_plan(told, answers(case)) {
             continue;
         }
-        let mut record = blank(case);
+        let mut record = case.blank_row();
         record.plan_ms = Some(plan_ms);
         fill(&mut record, case, &task, &planned, evaluator.as_ref(), unit(case));
         records.push((*index, record));
@@ -108,30 +108,6 @@ fn plan_and_price(
 fn affordable(nodes: u64) -> Result<(), String> {
     const MOST: u64 = limits::CASE_NODES;
     if nodes <= MOST { Ok(()) } else { Err(format!("{nodes} nodes are more than a case may have, {MOST}")) }
-}
-
-/// A row that says which case it is and nothing else.
-pub fn blank(case: &Case) -> Record {
-    let algorithm = &case.algorithm.algorithm;
-    // Whatever comes of the case: a name of an experiment's own means nothing without it, and a file may say something else tomorrow.
-    let meaning = case.machine.stands_for().map(|spec| format!("{} is {spec}", case.machine.name()));
-    let meanings: Vec<&str> = meaning.as_deref().into_iter().chain(case.made_of.iter().map(|text| &**text)).collect();
-    Record {
-        experiment: case.experiment.to_string(),
-        algorithm: case.algorithm.to_string(),
-        plugin: algorithm.plugin.0.clone(),
-        plugin_version: algorithm.plugin.1.clone(),
-        collective: case.workload.collective().word.to_owned(),
-        topology: case.topology.spec(),
-        nodes: case.topology.nodes(),
-        workload: case.workload.to_string(),
-        machine: case.machine.to_string(),
-        model: case.machine.model.to_string(),
-        repetition: case.repetition,
-        seed: case.seed,
-        note: meanings.join("; "),
-        ..Record::default()
-    }
 }
 
 fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evaluator: &dyn Evaluator, unit: u64) {
@@ -167,8 +143,7 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evalua
         Proof::ByteCounts => Verified::Amounts,
     };
     set_totals(record, totals, unit);
-    let meaning = Some(std::mem::take(&mut record.note)).filter(|meaning| !meaning.is_empty());
-    record.note = [note, meaning].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    record.note = note.unwrap_or_default();
     record.lower_bound_us = Traffic::of(task, case.workload.block_bytes())
         .map(|traffic| lower_bound(case.topology.as_ref(), &case.machine, traffic).total_us());
 }

@@ -5,23 +5,23 @@ use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::network::topology::{Topology, parse_with};
 use swapmeet_core::spec::SpecError;
+use swapmeet_workloads::InputDigest;
 use swapmeet_workloads::file::read_regular;
-use swapmeet_workloads::fingerprint;
 
 /// The topology that a spec names.
 pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
-    parse_noting(text).map(|(topology, _)| topology)
+    parse_with_inputs(text).map(|(topology, _)| topology)
 }
 
-/// The topology that a spec names, and what the files were that it was made of: see [`fingerprint`].
-pub fn parse_noting(text: &str) -> Result<(Arc<dyn Topology>, Vec<String>), SpecError> {
+/// The topology that a spec names, and the files that it was made of.
+pub fn parse_with_inputs(text: &str) -> Result<(Arc<dyn Topology>, Vec<InputDigest>), SpecError> {
     /// The most edges that a graph may have take 8 MiB; the rest is for remarks.
     const LONGEST: u64 = 64 << 20;
-    let made_of = RefCell::new(Vec::new());
+    let inputs = RefCell::new(Vec::new());
     let topology = parse_with(text, &|file| {
         let content = read_regular(Path::new(file), LONGEST, "a file of edges")?;
-        made_of.borrow_mut().push(fingerprint(file, &content));
+        inputs.borrow_mut().push(InputDigest::new(file, &content));
         Ok(content)
     })?;
-    Ok((topology, made_of.into_inner()))
+    Ok((topology, inputs.into_inner()))
 }

@@ -317,11 +317,12 @@ fn crowded(families: &[Family], x: Axis) -> Option<String> {
 /// Titles the panels by what tells them apart; returns what they have in common, and in what they differ.
 fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     type Part = fn(&Family) -> &str;
-    const PARTS: [(Part, &str); 4] = [
+    const PARTS: [(Part, &str); 5] = [
         (|f| &f.topology, "topologies (--topology)"),
         (|f| &f.workload, "workloads"),
         (|f| &f.machine, "machines (--machine)"),
         (|f| &f.model, "models"),
+        (|f| &f.inputs, "inputs"),
     ];
     let first = panels[0].0;
     let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
@@ -330,7 +331,7 @@ fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     let parts = PARTS.iter().enumerate().filter(|(index, _)| told(*index)).map(|(_, part)| part);
     let (common, apart): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| same(*part));
     let join = |family: &Family, parts: &[&(Part, &str)]| {
-        parts.iter().map(|(part, _)| part(family)).collect::<Vec<_>>().join(", ")
+        parts.iter().map(|(part, _)| part(family)).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
     };
     for (family, panel) in panels.iter_mut() {
         panel.title = join(family, &apart);

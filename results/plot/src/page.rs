@@ -105,7 +105,7 @@ fn has_a_course(panel: &crate::figure::Panel) -> bool {
 /// What each machine costs, and where the figures are from.
 fn machines(rows: &[&Record]) -> String {
     let specs: BTreeSet<(String, String)> =
-        rows.iter().map(|row| (row.machine.clone(), swapmeet_results::machine_spec(row))).collect();
+        rows.iter().map(|row| (row.machine.clone(), row.case().setting.machine_spec().to_owned())).collect();
     let mut out = String::new();
     for (name, spec) in specs {
         let stands = if name == spec { String::new() } else { format!(" = {spec}") };

@@ -63,11 +63,11 @@ impl Axis {
 
     /// Where a group stands; `None` if it has no such value.
     pub fn place(self, group: &Group) -> Option<Place> {
-        let (topology, workload) = (group.topology.clone(), group.workload.as_str());
+        let (topology, workload) = (group.setting.topology.clone(), group.setting.workload.as_str());
         let within = |(x, workload)| Place { x, topology: topology.clone(), workload };
         match self {
             Self::Nodes => {
-                let topology = family(&group.topology);
+                let topology = family(&group.setting.topology);
                 Some(Place { x: group.nodes as f64, topology, workload: workload.to_owned() })
             }
             Self::Block => workloads::Axis::BlockSize.split(workload).map(within),

@@ -168,6 +168,7 @@ mod tests {
             workload: String::new(),
             machine: String::new(),
             model: String::new(),
+            inputs: String::new(),
             curves: curves.iter().map(curve).collect(),
             crowded: Vec::new(),
             groups: BTreeSet::new(),

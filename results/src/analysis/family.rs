@@ -40,6 +40,8 @@ pub struct Family {
     pub machine: String,
     /// The model.
     pub model: String,
+    /// The files that topology and workload name, with digests.
+    pub inputs: String,
     /// A curve an algorithm, by name.
     pub curves: Vec<Curve>,
     /// The values of x that several groups have, such as two shapes of as many nodes: no line goes through their points, and nothing is said
@@ -85,7 +87,8 @@ impl Family {
             topology: place.topology.clone(),
             workload: place.workload.clone(),
             machine: group.machine_in_full(),
-            model: group.model.clone(),
+            model: group.setting.model.clone(),
+            inputs: group.setting.inputs.clone(),
             curves: Vec::new(),
             crowded: Vec::new(),
             groups: BTreeSet::new(),
@@ -96,7 +99,8 @@ impl Family {
         self.topology == place.topology
             && self.workload == place.workload
             && self.machine == group.machine_in_full()
-            && self.model == group.model
+            && self.model == group.setting.model
+            && self.inputs == group.setting.inputs
     }
 
     fn add(&mut self, x: f64, number: usize, group: &Group) {
@@ -125,7 +129,8 @@ impl Family {
 
     /// What its cases have in common, in a line.
     pub fn title(&self) -> String {
-        [&self.topology, &self.workload, &self.machine, &self.model].map(String::as_str).join(", ")
+        let parts = [&self.topology, &self.workload, &self.machine, &self.model, &self.inputs];
+        parts.map(String::as_str).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
     /// Every x that has a point, rising.

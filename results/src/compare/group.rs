@@ -1,14 +1,15 @@
 //! One group: a line an algorithm, each against the baseline.
 
-use super::merge::machine_is;
 use super::{Group, Line, RowAt};
+use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary, mann_whitney_p, ratio, welch_p};
 use std::collections::BTreeMap;
 
-/// The rows of one algorithm, from one version of one plugin.
+/// The rows of one algorithm, from one build of one plugin.
 struct Sample<'a> {
     label: String,
+    implementation: Implementation<&'a str>,
     rows: Vec<&'a Record>,
     members: Vec<RowAt>,
     times: Vec<f64>,
@@ -21,32 +22,55 @@ impl Sample<'_> {
     }
 }
 
-fn origin(r: &Record) -> (&str, &str, &str) {
-    (&r.algorithm, &r.plugin, &r.plugin_version)
-}
-
 fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
-    let mut parted: Vec<(Vec<&'a Record>, Vec<RowAt>)> = Vec::new();
+    let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowAt>)> = Vec::new();
     for (row, at) in rows {
-        match parted.iter_mut().find(|(known, _)| origin(known[0]) == origin(row)) {
-            Some((known, places)) => {
-                known.push(row);
+        let implementation = Implementation::of(row);
+        match parted.iter_mut().find(|(known, ..)| *known == implementation) {
+            Some((_, rows, places)) => {
+                rows.push(row);
                 places.push(*at);
             }
-            None => parted.push((vec![row], vec![*at])),
+            None => parted.push((implementation, vec![row], vec![*at])),
         }
     }
-    let label = |r: &Record| {
-        // Two versions of one algorithm are two algorithms: whoever changes one wants to know what came of it.
-        let alone = parted.iter().filter(|(other, _)| other[0].algorithm == r.algorithm).count() == 1;
-        if alone { r.algorithm.clone() } else { format!("{} ({} {})", r.algorithm, r.plugin, r.plugin_version) }
-    };
-    let labels: Vec<String> = parted.iter().map(|(rows, _)| label(rows[0])).collect();
-    let sample = |(label, (rows, members)): (String, (Vec<&'a Record>, Vec<RowAt>))| {
+    let all: Vec<Implementation<&str>> = parted.iter().map(|(implementation, ..)| *implementation).collect();
+    let sample = |(implementation, rows, members): (Implementation<&'a str>, Vec<&'a Record>, Vec<RowAt>)| {
         let times: Vec<f64> = rows.iter().filter(|r| r.status == Status::Ok).filter_map(|r| r.time_us).collect();
-        Sample { label, time: Summary::of(&times), rows, members, times }
+        let label = label(&implementation, &all);
+        Sample { label, implementation, time: Summary::of(&times), rows, members, times }
     };
-    labels.into_iter().zip(parted).map(sample).collect()
+    parted.into_iter().map(sample).collect()
+}
+
+/// The algorithm, and of plugin, build and program as much as tells it from the others: two builds of one algorithm are two algorithms, for whoever
+/// changes one wants to know what came of it.
+fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
+    type Texts = fn(&Implementation<&str>) -> String;
+    fn or_none(text: &str, what: &str) -> String {
+        if text.is_empty() { format!("{what} not known") } else { text.to_owned() }
+    }
+    let mut others: Vec<_> = all.iter().filter(|other| *other != own && other.algorithm == own.algorithm).collect();
+    if others.is_empty() {
+        return own.algorithm.to_owned();
+    }
+    let what: [Texts; 3] = [
+        |i| format!("{} {}", i.plugin, i.plugin_version),
+        |i| or_none(i.plugin_digest, "build"),
+        |i| format!("swapmeet {}", or_none(i.swapmeet_version, "version")),
+    ];
+    let mut words = Vec::new();
+    for (number, text) in what.into_iter().enumerate() {
+        let told = others.iter().any(|other| text(other) != text(own));
+        if number == 0 || told {
+            words.push(text(own));
+        }
+        others.retain(|other| text(other) == text(own));
+        if others.is_empty() {
+            break;
+        }
+    }
+    format!("{} ({})", own.algorithm, words.join(", "))
 }
 
 /// The sample that the others are compared with, or why there is none. A name is a line's own, or that of an algorithm, which then is the first of it.
@@ -77,15 +101,9 @@ pub(super) fn group(rows: &[(&Record, RowAt)], baseline: Option<&str>) -> Group 
     };
     let mut ranked: Vec<&Sample<'_>> = samples.iter().collect();
     ranked.sort_by(|a, b| a.mean().total_cmp(&b.mean()));
-    let of = |text: fn(&Record) -> &str| rows.first().map(|(r, _)| text(r).to_owned()).unwrap_or_default();
     Group {
-        topology: of(|r| &r.topology),
+        setting: rows.first().map(|(r, _)| Setting::of(r).owned()).unwrap_or_default(),
         nodes: rows.first().map_or(0, |(r, _)| r.nodes),
-        collective: of(|r| &r.collective),
-        workload: of(|r| &r.workload),
-        machine: of(|r| &r.machine),
-        machine_is: of(machine_is),
-        model: of(|r| &r.model),
         baseline: baseline.map(|b| b.label.clone()),
         no_baseline,
         lines: ranked.into_iter().map(|sample| line(sample, baseline)).collect(),
@@ -109,6 +127,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
     let to_itself = || sample.time.as_ref().filter(|t| is_baseline && t.mean > 0.0);
     Line {
         algorithm: sample.label.clone(),
+        implementation: sample.implementation.owned(),
         status: status(sample),
         rows: counts,
         reason: reasons.join("; "),
@@ -196,5 +215,29 @@ mod tests {
             let group = one_group(vec![row("pex", 0, 10.0), newer.clone()], Some(name));
             assert_eq!(group.baseline.as_deref(), Some(is), "of one name, the first to come");
         }
+    }
+
+    #[test]
+    fn builds_that_say_the_same_of_themselves_are_told_apart_by_what_they_are() {
+        let of = |digest: &str, program: &str, time| Record {
+            plugin_digest: digest.to_owned(),
+            swapmeet_version: program.to_owned(),
+            ..row("pex", 0, time)
+        };
+        let labels = |rows: Vec<Record>| -> Vec<String> {
+            one_group(rows, None).lines.into_iter().map(|l| l.algorithm).collect()
+        };
+        assert_eq!(
+            labels(vec![of("sha256:aa", "0.1.0", 1.0), of("sha256:bb", "0.1.0", 2.0), of("", "", 3.0)]),
+            [
+                "pex (classic 0.1.0, sha256:aa)",
+                "pex (classic 0.1.0, sha256:bb)",
+                "pex (classic 0.1.0, build not known)"
+            ]
+        );
+        assert_eq!(
+            labels(vec![of("sha256:aa", "0.1.0", 1.0), of("sha256:aa", "0.2.0", 2.0)]),
+            ["pex (classic 0.1.0, swapmeet 0.1.0)", "pex (classic 0.1.0, swapmeet 0.2.0)"]
+        );
     }
 }

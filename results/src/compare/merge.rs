@@ -1,6 +1,7 @@
 //! Rows of several files brought together: each case and repetition once.
 
 use super::{CompareError, RowAt};
+use crate::case_id::{CaseId, Setting};
 use crate::record::{Record, Status};
 use crate::units::count;
 use std::collections::HashMap;
@@ -11,21 +12,6 @@ pub(super) struct Merged<'a> {
     pub groups: Vec<Vec<(&'a Record, RowAt)>>,
     /// What was noticed.
     pub notes: Vec<String>,
-}
-
-/// What all rows of a group have in common.
-fn key(r: &Record) -> [&str; 8] {
-    // A topology and a workload may each be of a file.
-    let mut files = r.note.split("; ").filter(|said| said.contains(" is sha256:"));
-    let [a, b] = [files.next(), files.next()].map(Option::unwrap_or_default);
-    [&r.topology, &r.collective, &r.workload, &r.machine, machine_is(r), &r.model, a, b]
-}
-
-/// What an experiment's own machine stands for: its row says so in the note, as `NAME is SPEC`. Two experiments may mean different things by one
-/// name.
-pub(crate) fn machine_is(r: &Record) -> &str {
-    let name = r.machine.split(':').next().unwrap_or_default();
-    r.note.split("; ").find_map(|note| note.strip_prefix(name)?.strip_prefix(" is ")).unwrap_or_default()
 }
 
 /// A row and where it is from.
@@ -56,18 +42,17 @@ fn may_change(r: &Record) -> bool {
 /// else that says two things of one case is an error.
 pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, CompareError> {
     let mut merged = Merged { groups: Vec::new(), notes: Vec::new() };
-    let mut places: HashMap<[&str; 8], usize> = HashMap::new();
-    let mut known: HashMap<_, Vec<Found<'_>>> = HashMap::new();
+    let mut places: HashMap<Setting<&str>, usize> = HashMap::new();
+    let mut known: HashMap<CaseId<&str>, Vec<Found<'_>>> = HashMap::new();
     for (file_number, (file, records)) in files.iter().enumerate() {
         let (mut twice, mut again) = (0, 0);
         for (row, record) in records.iter().enumerate() {
             let found = Found { record, file, row: row + 1 };
-            let place = *places.entry(key(record)).or_insert_with(|| {
+            let place = *places.entry(Setting::of(record)).or_insert_with(|| {
                 merged.groups.push(Vec::new());
                 merged.groups.len() - 1
             });
-            let origin = (record.algorithm.as_str(), record.plugin.as_str(), record.plugin_version.as_str());
-            let same_case = known.entry((place, origin, record.repetition, record.seed)).or_default();
+            let same_case = known.entry(record.case()).or_default();
             if same_case.iter().any(|other| figures(other.record) == figures(record)) {
                 twice += 1;
                 continue;
@@ -96,12 +81,7 @@ pub(super) fn merge(files: &[(String, Vec<Record>)]) -> Result<Merged<'_>, Compa
 }
 
 fn contradiction(first: &Found<'_>, second: &Found<'_>) -> CompareError {
-    let r = second.record;
-    CompareError::Contradiction {
-        case: format!("{} on {}, {}, {}, repetition {}", r.algorithm, r.topology, r.workload, r.machine, r.repetition),
-        first: first.place(),
-        second: second.place(),
-    }
+    CompareError::Contradiction { case: second.record.case().in_words(), first: first.place(), second: second.place() }
 }
 
 #[cfg(test)]
@@ -131,10 +111,15 @@ mod tests {
         let compared = two(vec![row("fast", 0, 10.0)], vec![noted("priced in turns: one port")]).unwrap();
         assert_eq!(compared.notes, ["b.csv: 1 row that was there before is counted once"]);
         assert_eq!(compared.groups[0].lines[0].time.as_ref().unwrap().n, 1);
-        let compared = two(vec![row("fast", 0, 10.0)], vec![noted("paragon is delta")]).unwrap();
+        let on = |definition: &str, inputs: &str| Record {
+            machine_definition: definition.to_owned(),
+            inputs: inputs.to_owned(),
+            ..row("fast", 0, 10.0)
+        };
+        let compared = two(vec![on("delta", "")], vec![on("delta:startup_us=2", "")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
         // As do files of one name.
-        let compared = two(vec![noted("m.csv is sha256:aa")], vec![noted("m.csv is sha256:bb")]).unwrap();
+        let compared = two(vec![on("", "m.csv=sha256:aa")], vec![on("", "m.csv=sha256:bb")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
     }
 

@@ -324,9 +324,9 @@ fn a_row_on_a_machine_of_ones_own_says_what_its_name_stands_for() {
                 [machine.mine]\nbase = \"paragon\"\nstartup_us = 220\nbarrier_us = 0.5\n";
     std::fs::write(&file, text).unwrap();
     let named = rows(&[file.to_str().unwrap()]);
-    let said: Vec<_> = named.iter().map(|r| (r.machine.as_str(), r.note.as_str())).collect();
-    let meaning = "mine is paragon:startup_us=220,barrier_us=0.5";
-    assert_eq!(said, [("mine", meaning), ("mine:ports=2", meaning)]);
+    let said: Vec<_> = named.iter().map(|r| (r.machine.as_str(), r.machine_definition.as_str())).collect();
+    let meaning = "paragon:startup_us=220,barrier_us=0.5";
+    assert_eq!(said, [("mine", meaning), ("mine:ports=2", &format!("{meaning},ports=2"))]);
     let spelled_out =
         rows(&["--topology", "ring:4", "--algorithm", "gen", "--machine", "paragon:startup_us=220,barrier_us=0.5"]);
     assert_eq!(spelled_out[0].time_us, named[0].time_us);

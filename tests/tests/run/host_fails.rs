@@ -26,7 +26,7 @@ fn a_panic_of_the_host_is_an_error_with_its_message() {
     let several_steps = plugin.algorithms.iter().find(|a| a.name == "pairwise").unwrap();
     let case = Case {
         experiment: "test".into(),
-        made_of: Vec::new(),
+        inputs: [].into(),
         topology: topology::parse("ring:8").unwrap(),
         algorithm: Chosen { algorithm: Arc::clone(several_steps), params: Vec::new() },
         workload: Workload::parse("alltoall/uniform:8").unwrap(),

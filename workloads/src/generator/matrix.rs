@@ -1,8 +1,8 @@
 //! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
 
 use super::{Generator, Pattern, WORD};
+use crate::digest::InputDigest;
 use crate::file::read_regular;
-use crate::fingerprint::fingerprint;
 use crate::parse::Args;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,21 +26,19 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
     let matrix =
         Matrix::parse(&content).map_err(|e| refused(format!("{file}:{}:{}: {}", e.line, e.column, e.message)))?;
-    let fingerprint = fingerprint(file, &content);
-    Ok(Arc::new(FromFile { file: file.to_owned(), matrix: Arc::new(matrix), fingerprint }))
+    Ok(Arc::new(FromFile { matrix: Arc::new(matrix), input: InputDigest::new(file, &content) }))
 }
 
 /// Sizes that a file gave.
 #[derive(Debug)]
 struct FromFile {
-    file: String,
     matrix: Arc<Matrix>,
-    fingerprint: String,
+    input: InputDigest,
 }
 
 impl Pattern for FromFile {
     fn arguments(&self) -> Vec<(&'static str, String)> {
-        vec![(WORD, self.file.clone())]
+        vec![(WORD, self.input.file.clone())]
     }
 
     fn sizes(&self, nodes: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
@@ -50,8 +48,8 @@ impl Pattern for FromFile {
         Ok(Arc::clone(&self.matrix) as Arc<dyn BlockSizes>)
     }
 
-    fn made_of(&self) -> Option<&str> {
-        Some(&self.fingerprint)
+    fn input(&self) -> Option<&InputDigest> {
+        Some(&self.input)
     }
 }
 

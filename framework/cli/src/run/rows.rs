@@ -7,9 +7,8 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use swapmeet_results::{CsvSink, ReadError, Record, Sink, SinkError, Status, columns, read_bytes};
+use swapmeet_results::{CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::session::blank;
 
 /// A place for rows.
 pub enum Rows {
@@ -102,7 +101,7 @@ impl Rows {
         }
     }
 
-    fn failed(&self, SinkError::Io(e): &SinkError) -> Failure {
+    fn failed(&self, e: &io::Error) -> Failure {
         match self {
             Self::Written { path: Some(path), .. } => Failure::writing(&path.display().to_string(), e),
             _ => Failure::printing(e),
@@ -146,7 +145,7 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     let mut csv = CsvSink::new(io::BufWriter::new(beside.as_file()));
     let mut rows = found.rows.iter().flatten();
     let written = rows.try_for_each(|row| csv.record(row)).and_then(|()| csv.finish());
-    written.map_err(|SinkError::Io(e)| failed(&e))?;
+    written.map_err(|e| failed(&e))?;
     drop(csv);
     beside.as_file().sync_all().map_err(|e| failed(&e))?;
     beside.persist(real).map_err(|e| failed(&e.error))
@@ -237,50 +236,15 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
     Ok(usable.map(|(intact, records)| Whole { intact: intact as u64, records, is_as_written }))
 }
 
-/// What says which case a row is.
-fn identity(r: &Record) -> [String; 12] {
-    [
-        r.experiment.clone(),
-        r.topology.clone(),
-        r.algorithm.clone(),
-        r.workload.clone(),
-        r.machine.clone(),
-        r.repetition.to_string(),
-        r.seed.to_string(),
-        r.plugin.clone(),
-        r.plugin_version.clone(),
-        r.collective.clone(),
-        r.model.clone(),
-        r.nodes.to_string(),
-    ]
-}
-
-const IDENTITY: [&str; 12] = [
-    "experiment",
-    "topology",
-    "algorithm",
-    "workload",
-    "machine",
-    "repetition",
-    "seed",
-    "plugin",
-    "plugin_version",
-    "collective",
-    "model",
-    "nodes",
-];
-
 /// Refuses rows of the experiment's other shards.
 fn own_shard(path: &Path, records: &[Record], cases: &[Case], all: &[Case]) -> Result<(), Failure> {
     if cases.len() == all.len() {
         return Ok(());
     }
-    let keys = |cases: &[Case]| -> HashSet<[String; 12]> { cases.iter().map(|case| identity(&blank(case))).collect() };
-    let (ours, all) = (keys(cases), keys(all));
-    let other = |record: &Record| {
-        let key = identity(record);
-        !ours.contains(&key) && all.contains(&key)
-    };
+    let ids = |cases: &[Case]| -> Vec<CaseId> { cases.iter().map(Case::id).collect() };
+    let (ours, all) = (ids(cases), ids(all));
+    let [ours, all] = [&ours, &all].map(|ids| ids.iter().map(CaseId::borrowed).collect::<HashSet<_>>());
+    let other = |record: &Record| !ours.contains(&record.case()) && all.contains(&record.case());
     match records.iter().position(other) {
         Some(row) => Err(Failure::Usage(format!(
             "{}: row {} is of another shard: its case is none of this one; give each shard an --out of its own",
@@ -294,11 +258,11 @@ fn own_shard(path: &Path, records: &[Record], cases: &[Case], all: &[Case]) -> R
 /// Each row to its case; an error says in what a row differs from all cases. A case that was run again, as the dashboard does, is there
 /// twice: the later row stands.
 fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
-    let keys: Vec<[String; 12]> = cases.iter().map(|case| identity(&blank(case))).collect();
-    let numbers: HashMap<&[String; 12], usize> = keys.iter().enumerate().map(|(i, key)| (key, i)).collect();
+    let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
+    let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();
+    let numbers: HashMap<&CaseId<&str>, usize> = ids.iter().enumerate().map(|(i, id)| (id, i)).collect();
     let mut found = Found::nothing(cases.len());
     for (line, record) in records.into_iter().enumerate() {
-        let key = identity(&record);
         let refused = |what: String| {
             Failure::Usage(format!(
                 "{}: row {} is of another experiment: {what}; give another --out, or leave --resume to write it anew",
@@ -306,42 +270,16 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
                 line + 1
             ))
         };
-        let Some(number) = numbers.get(&key) else { return Err(refused(difference(&key, &keys))) };
-        let machine = &cases[*number].machine;
-        if let Some(spec) = machine.stands_for().filter(|_| record.time_us.is_some())
-            && !record.note.contains(&format!("{} is {spec}", machine.name()))
-        {
-            return Err(refused(format!("there `{}` is not {spec}", machine.name())));
+        if let Some(case) = cases.first().filter(|case| *case.experiment != *record.experiment) {
+            return Err(refused(format!("its experiment is `{}`, here `{}`", record.experiment, case.experiment)));
         }
-        // A row of a worker that did not even find its case says nothing.
-        if record.time_us.is_some() || !record.note.is_empty() {
-            let ours = cases[*number].made_of.iter();
-            if let Some(ours) = ours.into_iter().find(|ours| !record.note.split("; ").any(|said| said == &***ours)) {
-                let file = ours.split(" is sha256:").next().unwrap_or_default();
-                let theirs = record
-                    .note
-                    .split("; ")
-                    .find(|said| said.strip_prefix(file).is_some_and(|s| s.starts_with(" is sha256:")));
-                return Err(refused(match theirs {
-                    Some(theirs) => format!("there `{theirs}`, here `{ours}`"),
-                    None => format!("it doesn't say what {file} was, here `{ours}`"),
-                }));
-            }
-        }
-        found.in_order &= *number == line;
-        found.rows[*number] = Some(record);
+        let Some(number) = numbers.get(&record.case()).copied() else {
+            return Err(refused(record.case().unlike(&ids)));
+        };
+        found.in_order &= number == line;
+        found.rows[number] = Some(record);
     }
     Ok(found)
-}
-
-/// In what a row differs from the case that is most like it.
-fn difference(key: &[String; 12], keys: &[[String; 12]]) -> String {
-    let alike = |other: &&[String; 12]| key.iter().zip(other.iter()).filter(|(a, b)| a == b).count();
-    let Some(nearest) = keys.iter().max_by_key(alike) else { return "there are no cases".to_owned() };
-    let differ = IDENTITY.iter().zip(key.iter().zip(nearest)).filter(|(_, (a, b))| a != b);
-    let texts: Vec<String> =
-        differ.map(|(name, (theirs, ours))| format!("its {name} is `{theirs}`, here `{ours}`")).collect();
-    texts.join(", ")
 }
 
 #[cfg(test)]

@@ -216,12 +216,19 @@ impl Machine {
         self.stands_for.as_deref()
     }
 
+    /// The same machine as a spec of presets, where its name is the user's own: what the name stands for, and what was set besides.
+    pub fn definition(&self) -> Option<String> {
+        let base = Self::parse(self.stands_for()?).ok()?;
+        let whole = self.set.iter().try_fold(base, |machine, (key, value)| machine.with(key, value)).ok()?;
+        Some(whole.to_string())
+    }
+
     /// The name, without what was set.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// With one parameter changed, given as text.
+    /// With one parameter changed, given as text. What is as it was under the machine's name alone is not printed: one machine has one spelling.
     pub fn with(mut self, key: &str, value: &str) -> Result<Self, ParameterError> {
         let (rank, parameter) = parameters::find(key)?;
         (parameter.read)(&mut self, value).map_err(|expected| ParameterError::Bad {
@@ -230,10 +237,25 @@ impl Machine {
             found: value.to_owned(),
         })?;
         self.set.retain(|(k, _)| *k != parameter.key);
-        let at = self.set.iter().take_while(|(k, _)| parameters::find(k).is_ok_and(|(r, _)| r < rank)).count();
         let canonical = (parameter.print)(&self);
-        self.set.insert(at, (parameter.key, canonical));
+        // Whether it says something, rather than what it prints as: what follows another parameter until it is set prints as that one.
+        let changes = |base: Self| {
+            let mut changed = base.clone();
+            (parameter.read)(&mut changed, value).is_ok() && changed != base
+        };
+        if self.base().is_none_or(changes) {
+            let at = self.set.iter().take_while(|(k, _)| parameters::find(k).is_ok_and(|(r, _)| r < rank)).count();
+            self.set.insert(at, (parameter.key, canonical));
+        }
         Ok(self)
+    }
+
+    /// The machine of this name before anything was set besides.
+    fn base(&self) -> Option<Self> {
+        match self.stands_for() {
+            Some(spec) => Self::parse(spec).ok(),
+            None => presets().iter().find(|p| p.name == self.name).map(|p| (p.machine)()),
+        }
     }
 
     /// What a barrier among so many nodes costs, in us.

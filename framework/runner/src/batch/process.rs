@@ -2,7 +2,7 @@
 
 use super::Workers;
 use super::child::{Child, Heard};
-use super::message::{CaseSpec, Job, Reply};
+use super::message::{Job, Reply};
 use super::printed::Printed;
 use crate::words::is_out_of_memory;
 use std::io;
@@ -11,12 +11,11 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use swapmeet_core::spec::format_size;
-use swapmeet_results::Record;
 
 /// What a worker answers, or what became of it.
 pub enum Answer {
-    /// A case of the job has ended.
-    Row(usize, Box<Record>),
+    /// A case of the job has ended: what came of it.
+    Row(usize, Vec<String>),
     /// A case of the job can't run, for this reason.
     Unknown(usize, String),
     /// The schedule has come so far.
@@ -33,6 +32,11 @@ pub enum Answer {
     Unfit(String),
     /// The batch was stopped; the worker is no more.
     Cancelled,
+}
+
+/// What is said where something wrote to the socket that is no row of ours.
+pub fn no_row(why: &str) -> String {
+    format!("the worker process sent what is no row: {why}")
 }
 
 /// What comes on top of the job's own words: a row's figures and its reason are a few kilobytes.
@@ -83,10 +87,10 @@ impl Process {
     }
 
     /// Hands over a job; the first answer.
-    pub fn ask(&mut self, cases: Vec<CaseSpec>) -> Answer {
+    pub fn ask(&mut self, job: &Job) -> Answer {
         self.since = Instant::now();
         self.printed.begin();
-        let sent = serde_json::to_vec(&Job { cases }).map_err(io::Error::from).and_then(|mut line| {
+        let sent = serde_json::to_vec(job).map_err(io::Error::from).and_then(|mut line| {
             line.push(b'\n');
             // A row says what the job was.
             self.longest = LONGEST_ROW + line.len();
@@ -137,13 +141,10 @@ impl Process {
 
     fn understood(&mut self, line: &[u8]) -> Answer {
         match serde_json::from_slice(line) {
-            Ok(Reply::Row { case, fields }) => match Record::from_fields(fields.iter().map(String::as_str)) {
-                Ok(record) => {
-                    self.since = Instant::now();
-                    Answer::Row(case, Box::new(record))
-                }
-                Err(e) => self.confused(&e),
-            },
+            Ok(Reply::Row { case, outcome }) => {
+                self.since = Instant::now();
+                Answer::Row(case, outcome)
+            }
             Ok(Reply::Unknown { case, reason }) => Answer::Unknown(case, reason),
             Ok(Reply::Ready) => {
                 self.ready = true;
@@ -164,7 +165,7 @@ impl Process {
     /// Something wrote to the socket that is not ours: the plugin has found it.
     fn confused(&mut self, why: &str) -> Answer {
         self.child.kill();
-        Answer::Died(format!("the worker process sent what is no row: {why}"))
+        Answer::Died(no_row(why))
     }
 
     /// The socket has closed: the worker has ended, or the plugin closed what isn't its own.

@@ -4,7 +4,7 @@
 //! knows, and the standard input becomes empty; standard output and error are a pipe to the program's log.
 
 use super::Pulse;
-use super::message::{CaseSpec, Job, Reply};
+use super::message::{Job, Reply};
 use super::printed::MARK;
 use crate::case::{Case, choose};
 use crate::input::Text;
@@ -25,8 +25,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_results::Record;
-use swapmeet_workloads::Workload;
+use swapmeet_results::{CaseId, Setting};
+use swapmeet_workloads::{InputDigest, Workload};
 
 /// Why a worker can't work.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,7 @@ pub fn serve(memory_limit: u64) -> Result<(), WorkerError> {
                 broken = send(&mut out.borrow_mut(), reply);
             }
         };
-        known.run(&job.cases, &mut say);
+        known.run(&job, &mut say);
         mark_prints();
         say(&Reply::Done);
         broken?;
@@ -105,18 +105,17 @@ pub(crate) fn limit(memory: u64) -> io::Result<()> {
 struct Known {
     /// By their files.
     plugins: HashMap<PathBuf, Registry>,
-    topologies: HashMap<String, (Arc<dyn Topology>, Vec<String>)>,
+    topologies: HashMap<String, (Arc<dyn Topology>, Vec<InputDigest>)>,
     workloads: HashMap<String, Workload>,
 }
 
 impl Known {
-    fn run(&mut self, specs: &[CaseSpec], say: &mut dyn FnMut(&Reply)) {
+    fn run(&mut self, job: &Job, say: &mut dyn FnMut(&Reply)) {
         let say = RefCell::new(say);
         let say = |reply: &Reply| (say.borrow_mut())(reply);
-        let row = |case: usize, record: &Record| say(&Reply::Row { case, fields: record.fields().collect() });
         let (mut cases, mut numbers) = (Vec::new(), Vec::new());
-        for (number, spec) in specs.iter().enumerate() {
-            match self.look_up(spec) {
+        for (number, id) in job.cases.iter().enumerate() {
+            match self.look_up(job, id) {
                 Ok(case) => {
                     cases.push(case);
                     numbers.push(number);
@@ -127,52 +126,60 @@ impl Known {
         }
         let mut pulse = Pulse::new(|steps| say(&Reply::Progress { steps }));
         tell_group(&cases, &mut [&mut pulse], &mut |said| match said {
-            Said::Row(index, record) => row(numbers[index], &record),
+            Said::Row(index, record) => say(&Reply::Row { case: numbers[index], outcome: record.outcome().collect() }),
             Said::Log(line) => say(&Reply::Log { line }),
         });
     }
 
-    fn look_up(&mut self, spec: &CaseSpec) -> Result<Case, String> {
-        let (topology, made_of) = match self.topologies.get(&spec.topology) {
+    fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {
+        let CaseId { setting, implementation, .. } = id;
+        let (topology, made_of) = match self.topologies.get(&setting.topology) {
             Some(known) => known.clone(),
             None => {
-                let new = topology::parse_noting(&spec.topology).map_err(|e| e.to_string())?;
-                self.topologies.insert(spec.topology.clone(), new.clone());
+                let new = topology::parse_with_inputs(&setting.topology).map_err(|e| e.to_string())?;
+                self.topologies.insert(setting.topology.clone(), new.clone());
                 new
             }
         };
-        let workload = match self.workloads.get(&spec.workload) {
+        let workload = match self.workloads.get(&setting.workload) {
             Some(known) => known.clone(),
             None => {
-                let new = Workload::parse(&spec.workload).map_err(|e| e.to_string())?;
-                self.workloads.insert(spec.workload.clone(), new.clone());
+                let new = Workload::parse(&setting.workload).map_err(|e| e.to_string())?;
+                self.workloads.insert(setting.workload.clone(), new.clone());
                 new
             }
         };
-        let made_of: Vec<Arc<str>> =
-            made_of.iter().map(String::as_str).chain(workload.made_of()).map(Arc::from).collect();
-        if let Some((then, now)) = spec.made_of.iter().zip(&made_of).find(|(then, now)| then.as_str() != &***now) {
-            return Err(format!("changed while the run went on: {then} when it began, {now} now"));
-        }
-        let own: Vec<Machine> = match &spec.own_machine {
-            Some((name, stands_for)) => vec![Machine::parse(stands_for).map_err(|e| e.to_string())?.renamed(name)],
-            None => Vec::new(),
-        };
-        let plugin = match self.plugins.entry(spec.plugin.clone()) {
+        let plugin = match self.plugins.entry(job.plugin.clone()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(Registry::of(&spec.plugin).map_err(|e| e.to_string())?),
+            Entry::Vacant(new) => new.insert(Registry::of(&job.plugin).map_err(|e| e.to_string())?),
         };
-        let algorithm = Text::flag("algorithm", &spec.algorithm);
-        Ok(Case {
-            experiment: spec.experiment.as_str().into(),
+        let algorithm = Text::flag("algorithm", &implementation.algorithm);
+        let machine = Machine::parse(setting.borrowed().machine_spec()).map_err(|e| e.to_string())?;
+        let case = Case {
+            experiment: "".into(),
+            inputs: made_of.iter().chain(workload.input()).cloned().collect(),
             topology,
-            made_of,
             algorithm: choose(&algorithm, plugin).map_err(|e| e.message)?,
             workload,
-            machine: Machine::parse_among(&spec.machine, &own).map_err(|e| e.to_string())?,
-            repetition: spec.repetition,
-            seed: spec.seed,
-            timeout: spec.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
-        })
+            // The row says the user's name for it.
+            machine,
+            repetition: id.repetition,
+            seed: id.seed,
+            timeout: job.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
+        };
+        let found = case.id();
+        let named = Setting {
+            machine: setting.machine.clone(),
+            machine_definition: setting.machine_definition.clone(),
+            ..found.setting.clone()
+        };
+        let found = CaseId { setting: named, ..found };
+        match found.borrowed().differences(&id.borrowed()).first() {
+            Some(d) => Err(format!(
+                "changed while the run went on: its {} was `{}` when it began, and is `{}` now",
+                d.column, d.theirs, d.ours
+            )),
+            None => Ok(case),
+        }
     }
 }

@@ -117,7 +117,7 @@ impl Details {
         if !algorithm.paper.is_empty() {
             all.push(entry("paper", algorithm.paper.clone()));
         }
-        all.push(entry("plugin", format!("{} {}", algorithm.plugin.0, algorithm.plugin.1)));
+        all.push(entry("plugin", format!("{} {}", algorithm.plugin.name, algorithm.plugin.version)));
         if let Some(spec) = row.case.machine.stands_for() {
             all.push(entry("machine", format!("{} is {spec}", row.case.machine.name())));
         }

@@ -81,10 +81,8 @@ impl Line {
 
     /// Whether a row is of this line: any repetition of its case.
     pub(crate) fn is_of(&self, row: &Record) -> bool {
-        fn case(r: &Record) -> [&str; 6] {
-            [&r.algorithm, &r.topology, &r.collective, &r.workload, &r.machine, &r.model].map(String::as_str)
-        }
-        case(&self.sample) == case(row)
+        let (own, other) = (self.sample.case(), row.case());
+        own.setting == other.setting && own.implementation == other.implementation
     }
 }
 
@@ -105,7 +103,8 @@ impl Compared {
 
     /// The statistics' lines, with the figures that only the rows have.
     fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
-        let ranks = ranks(comparison.groups.iter().map(|g| [&g.topology, &g.workload, &g.machine]));
+        let ranks =
+            ranks(comparison.groups.iter().map(|g| [&g.setting.topology, &g.setting.workload, &g.setting.machine]));
         let mut ranked: Vec<([usize; 3], Group)> = ranks.into_iter().zip(comparison.groups).collect();
         ranked.sort_by_key(|(ranks, _)| *ranks);
         let ranks = ranked.iter().map(|(ranks, _)| *ranks).collect();
@@ -136,7 +135,8 @@ fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
 /// A group by what tells it from others. Where there is no room for all of it that goes which groups have in common, and what is left is
 /// cut where it agrees.
 pub(crate) fn told_apart(groups: &[Group], group: &Group, room: usize) -> String {
-    let parts: [fn(&Group) -> &str; 4] = [|g| &g.topology, |g| &g.workload, |g| &g.machine, |g| &g.model];
+    let parts: [fn(&Group) -> &str; 4] =
+        [|g| &g.setting.topology, |g| &g.setting.workload, |g| &g.setting.machine, |g| &g.setting.model];
     let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
     // The model is the machine's, unless groups differ in it.
     let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
@@ -205,7 +205,8 @@ pub(crate) mod tests {
         let small = |topology| Record { workload: "uniform:1".to_owned(), ..row("a", topology, 0, 1.0) };
         let rows = vec![row("a", "ring:8", 0, 3.0), row("a", "ring:4", 0, 1.0), small("ring:8"), small("ring:4")];
         let all = Compared::of(rows, None);
-        let groups: Vec<String> = all.groups.iter().map(|g| format!("{} {}", g.topology, g.workload)).collect();
+        let groups: Vec<String> =
+            all.groups.iter().map(|g| format!("{} {}", g.setting.topology, g.setting.workload)).collect();
         assert_eq!(groups, ["ring:8 uniform:64", "ring:8 uniform:1", "ring:4 uniform:64", "ring:4 uniform:1"]);
     }
 }

@@ -4,9 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::spec::Spec;
-use swapmeet_results::{CsvSink, Record, Sink, SinkError, quoted};
+use swapmeet_results::{CsvSink, Record, Sink, quoted};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -109,8 +107,7 @@ pub(crate) fn save(files: &[Saved]) -> io::Result<String> {
 /// Rows as CSV.
 pub(crate) fn write_rows(file: &mut File, rows: &[Arc<Record>]) -> io::Result<()> {
     let mut sink = CsvSink::new(file);
-    let written = rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish());
-    written.map_err(|SinkError::Io(error)| error)
+    rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
 }
 
 /// Writes a file under another name and gives it its own once it is whole.
@@ -125,27 +122,10 @@ fn whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Re
     written
 }
 
-/// A machine's spec without names of an experiment's own: what they stand for, with what was set on top.
-fn machine_spec(machine: &Machine) -> String {
-    let shown = machine.to_string();
-    let meant = || -> Option<String> {
-        let base = Machine::parse(machine.stands_for()?).ok()?;
-        let spec = Spec::parse("machine", &shown).ok()?;
-        let set = |machine: Machine, arg: &swapmeet_core::spec::Arg| machine.with(arg.key().unwrap_or(""), arg.value());
-        spec.args().iter().try_fold(base, set).ok().map(|machine| machine.to_string())
-    };
-    meant().unwrap_or(shown)
-}
-
 /// The command that repeats a case.
 pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
-    let mut words = vec!["swapmeet".to_owned(), "run".to_owned()];
+    let mut words = vec![case.id().borrowed().command()];
     let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
-    flag("--topology", &case.topology.spec());
-    flag("--algorithm", &case.algorithm.to_string());
-    flag("--workload", &case.workload.to_string());
-    flag("--machine", &machine_spec(&case.machine));
-    flag("--seed", &case.seed.to_string());
     if let Some(limit) = case.timeout {
         flag("--timeout", &limit.as_secs_f64().to_string());
     }
@@ -181,22 +161,6 @@ base = "delta"
     fn an_experiment_is_read_back_as_it_was() {
         let experiment = Experiment::parse("x", FILE).unwrap();
         assert_eq!(as_toml(&experiment), FILE);
-    }
-
-    #[test]
-    fn commands_are_quoted_for_a_shell() {
-        assert_eq!(quoted("torus:16x16"), "torus:16x16");
-        assert_eq!(quoted("rdn:1(hypercube:3)"), "'rdn:1(hypercube:3)'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
-
-    #[test]
-    fn a_machine_of_ones_own_is_written_out() {
-        let own = Machine::parse("paragon:startup_us=220").unwrap().renamed("mine");
-        assert_eq!(machine_spec(&own), "paragon:startup_us=220");
-        let more = own.with("byte_us", "1").unwrap();
-        assert_eq!(machine_spec(&more), "paragon:startup_us=220,byte_us=1");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::filter::Filter;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_results::{Record, Status};
+use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::batch::forecast::Forecast;
 use swapmeet_runner::case::Case;
 
@@ -26,16 +26,19 @@ pub(crate) enum State {
 pub(crate) struct Row {
     pub(crate) case: Case,
     /// What tells it from all others.
-    pub(crate) key: Arc<str>,
+    pub(crate) key: Arc<CaseId>,
     /// How far it is.
     pub(crate) state: State,
-    /// The key in small letters.
+    /// Its specs and seed in small letters.
     text: Box<str>,
 }
 
 impl Row {
-    fn new(case: Case, key: Arc<str>) -> Self {
-        let text = key.to_lowercase().into();
+    fn new(case: Case, key: Arc<CaseId>) -> Self {
+        let CaseId { setting, implementation, seed, .. } = &*key;
+        let text = [&setting.topology, &implementation.algorithm, &setting.workload, &setting.machine];
+        let text = [&text.map(String::as_str).join(" "), &*setting.machine_definition, &*seed.to_string()].join(" ");
+        let text = text.to_lowercase().into();
         Self { case, key, state: State::Waiting, text }
     }
 
@@ -93,11 +96,11 @@ fn join(mut a: Common, b: &Common) -> Common {
 
 impl Prepared {
     /// Those cases that are not known yet.
-    pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<str>>) -> Self {
-        let mut known: HashSet<Arc<str>> = known.into_iter().collect();
+    pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
+        let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
         let mut rows = Vec::new();
         for case in cases {
-            let key: Arc<str> = key(&case).into();
+            let key = Arc::new(case.id());
             if known.insert(Arc::clone(&key)) {
                 rows.push(Row::new(case, key));
             }
@@ -153,12 +156,6 @@ pub(crate) struct Queue {
     common: Common,
 }
 
-/// What tells a case from all others.
-pub(crate) fn key(case: &Case) -> String {
-    let machine = case.machine.stands_for().map(|spec| format!("={spec}")).unwrap_or_default();
-    format!("{} {} {} {}{machine} {}", case.topology.spec(), case.algorithm, case.workload, case.machine, case.seed)
-}
-
 impl Queue {
     /// All cases, in the order in which they came.
     pub(crate) fn rows(&self) -> &[Row] {
@@ -192,7 +189,7 @@ impl Queue {
     }
 
     /// What tells the cases that have their rows from others.
-    pub(crate) fn known(&self) -> Vec<Arc<str>> {
+    pub(crate) fn known(&self) -> Vec<Arc<CaseId>> {
         let ended = self.rows.iter().filter(|row| matches!(row.state, State::Done(_)));
         ended.map(|row| Arc::clone(&row.key)).collect()
     }

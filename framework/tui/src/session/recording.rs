@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::step::{Listener, Step, StepFacts};
-use swapmeet_results::Record;
+use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::run_group;
 
@@ -79,7 +79,7 @@ pub(crate) struct Recording {
     events: Receiver<Event>,
     cancelled: Arc<AtomicBool>,
     /// Which case it is.
-    pub(crate) key: Arc<str>,
+    pub(crate) key: Arc<CaseId>,
     pub(crate) topology: Arc<dyn Topology>,
     pub(crate) links: u64,
     /// Bytes of a unit of load, times its parts.
@@ -99,7 +99,7 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// Simulates the schedule of a case and keeps its steps from `from` on, in a thread of its own.
-    pub(crate) fn start(case: &Case, key: Arc<str>, from: usize) -> Self {
+    pub(crate) fn start(case: &Case, key: Arc<CaseId>, from: usize) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());

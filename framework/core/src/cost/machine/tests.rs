@@ -73,6 +73,24 @@ fn a_name_of_ones_own_stands_for_a_spec_of_presets() {
     let changed = Machine::parse_among("mine:ports=2", &[mine]).unwrap();
     assert_eq!((changed.to_string().as_str(), changed.startup_us), ("mine:ports=2", 220.0));
     assert_eq!(changed.stands_for(), Some("paragon:startup_us=220"));
+    assert_eq!(changed.definition().as_deref(), Some("paragon:startup_us=220,ports=2"));
+    assert_eq!(Machine::parse("paragon:ports=2").unwrap().definition(), None);
+}
+
+#[test]
+fn one_machine_has_one_spelling() {
+    let spelled = |text: &str, own: &[Machine]| Machine::parse_among(text, own).unwrap().to_string();
+    assert_eq!(spelled("paragon:ports=2,startup_us=75.0", &[]), "paragon:ports=2");
+    assert_eq!(spelled("paragon:ports=1,byte_us=0.0110", &[]), "paragon");
+    let mine = Machine::parse("paragon:startup_us=220").unwrap().renamed("mine");
+    assert_eq!(spelled("mine:startup_us=220,ports=1", std::slice::from_ref(&mine)), "mine");
+    assert_eq!(spelled("mine:startup_us=75", &[mine]), "mine:startup_us=75", "the preset's, but not the user's");
+    let kept = "paragon:unpaired_byte_us=0.011,byte_us=5";
+    assert_eq!(
+        Machine::parse(&spelled(kept, &[])).unwrap().unpaired_byte_us(),
+        0.011,
+        "set, though as it was before byte_us was"
+    );
 }
 
 #[test]

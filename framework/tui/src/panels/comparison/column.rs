@@ -116,9 +116,9 @@ impl Column {
     /// The text of a group in this column; empty for columns that tell lines, not groups, apart.
     pub(super) fn of(self, group: &Group) -> &str {
         match self {
-            Self::Topology => &group.topology,
-            Self::Workload => &group.workload,
-            Self::Machine => &group.machine,
+            Self::Topology => &group.setting.topology,
+            Self::Workload => &group.setting.workload,
+            Self::Machine => &group.setting.machine,
             _ => "",
         }
     }
@@ -179,8 +179,9 @@ pub(super) fn sorted<'c>(
             return true;
         }
         let group = &compared.groups[line.group];
-        let text =
-            [&group.topology, &group.workload, &group.machine, &line.stats.algorithm].map(String::as_str).join(" ");
+        let text = [&group.setting.topology, &group.setting.workload, &group.setting.machine, &line.stats.algorithm]
+            .map(String::as_str)
+            .join(" ");
         filter.passes(&format!("{text} {} {}", line.stats.status, line.stats.verified))
     };
     let mut lines: Vec<&Line> = compared.lines.iter().filter(has).collect();
@@ -222,7 +223,7 @@ mod tests {
         let rows = vec![row("a", "torus:8x8", 0, 3.0), row("a", "torus:16x16", 0, 1.0), row("b", "torus:8x8", 0, 4.0)];
         let all = Compared::of(rows, None);
         let sorted = sorted(&all, Some(Column::Topology), false, &Filter::of(""));
-        let topologies: Vec<&str> = sorted.iter().map(|l| all.groups[l.group].topology.as_str()).collect();
+        let topologies: Vec<&str> = sorted.iter().map(|l| all.groups[l.group].setting.topology.as_str()).collect();
         assert_eq!(topologies, ["torus:8x8", "torus:8x8", "torus:16x16"]);
     }
 }

@@ -18,7 +18,7 @@ use picture::{Drawn, grid, histogram, legend};
 use playback::Playback;
 use ratatui::layout::Rect;
 use std::sync::Arc;
-use swapmeet_results::{Group, units};
+use swapmeet_results::{CaseId, Group, units};
 use unicode_width::UnicodeWidthStr;
 use view::View;
 
@@ -29,7 +29,7 @@ pub(crate) struct Network {
     playback: Playback,
     view: View,
     /// The case whose schedule it is.
-    seen: Option<Arc<str>>,
+    seen: Option<Arc<CaseId>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -280,7 +280,9 @@ impl Network {
 fn title(session: &Session, row: &Row, room: usize) -> String {
     let [algorithm, topology, workload, machine] = specs(&row.case);
     let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");
-    let is = |group: &&Group| (&group.topology, &group.workload, &group.machine) == (&topology, &workload, &machine);
+    let is = |group: &&Group| {
+        (&group.setting.topology, &group.setting.workload, &group.setting.machine) == (&topology, &workload, &machine)
+    };
     match session.compared.groups.iter().find(is) {
         Some(group) if full.width() > room => {
             let head = format!("Network: {algorithm}, ");
