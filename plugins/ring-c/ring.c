@@ -50,13 +50,13 @@ static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, co
             return SWM_STOPPED;
         for (node = 0; node < n; node++) {
             SwmAxis not_mine;
-            SwmSend send;
+            SwmBlocks send;
 
             memset(&not_mine, 0, sizeof not_mine);
             not_mine.kind = SWM_RANGE;
-            not_mine.first = (uint32_t)((node + 1) % n);
+            not_mine.first = (node + 1) % n;
             not_mine.stride = 1;
-            not_mine.count = (uint32_t)(n - 1);
+            not_mine.count = n - 1;
 
             /* Zero is "all" for every set, and the topology's own way for the route. */
             memset(&send, 0, sizeof send);
@@ -66,14 +66,14 @@ static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, co
             send.destinations.kind = SWM_AXES;
             send.destinations.axis_count = 1;
             send.destinations.axes = &not_mine;
-            if (host->send(host->ctx, &send) != SWM_OK)
+            if (host->send_blocks(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
     }
     return SWM_OK;
 }
 
-const SwmPlugin *swapmeet_plugin(void)
+SwmPlugin *swapmeet_plugin(void)
 {
     static SwmAlgorithm ring;
     static const SwmAlgorithm *const algorithms[] = {&ring};

@@ -20,9 +20,9 @@ __attribute__((constructor)) static void at_load(void)
 #define AT_ENTRY (void)0
 #endif
 
-const SwmPlugin *swapmeet_plugin(void);
+SwmPlugin *swapmeet_plugin(void);
 
-const SwmPlugin *swapmeet_plugin(void)
+SwmPlugin *swapmeet_plugin(void)
 {
     AT_ENTRY;
     return ring_plugin();

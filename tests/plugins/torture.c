@@ -32,7 +32,7 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
         if (host->step(host->ctx) != SWM_OK)
             return SWM_STOPPED;
         for (node = 0; node < n; node++) {
-            SwmSend send;
+            SwmBlocks send;
             memset(&send, 0, sizeof send);
             send.size = sizeof send;
             send.flags = SWM_STRICT;
@@ -42,7 +42,7 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
             send.origins.node = node;
             send.destinations.kind = SWM_NODE;
             send.destinations.node = send.to;
-            if (host->send(host->ctx, &send) != SWM_OK)
+            if (host->send_blocks(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
     }
@@ -129,7 +129,7 @@ static const struct {
 
 enum { COUNT = sizeof ALL / sizeof ALL[0] };
 
-const SwmPlugin *swapmeet_plugin(void)
+SwmPlugin *swapmeet_plugin(void)
 {
     static SwmAlgorithm algorithms[COUNT];
     static const SwmAlgorithm *pointers[COUNT];

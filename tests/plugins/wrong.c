@@ -31,9 +31,9 @@ static SwmStr text(const char *s)
 }
 
 /* All that `from` holds. */
-static SwmSend everything(uint64_t from, uint64_t to)
+static SwmBlocks everything(uint64_t from, uint64_t to)
 {
-    SwmSend send;
+    SwmBlocks send;
     memset(&send, 0, sizeof send);
     send.size = sizeof send;
     send.from = from;
@@ -42,9 +42,9 @@ static SwmSend everything(uint64_t from, uint64_t to)
 }
 
 /* The one block origin -> destination, which must be held. */
-static SwmSend block(uint64_t origin, uint64_t destination, uint64_t from, uint64_t to)
+static SwmBlocks block(uint64_t origin, uint64_t destination, uint64_t from, uint64_t to)
 {
-    SwmSend send = everything(from, to);
+    SwmBlocks send = everything(from, to);
     send.flags = SWM_STRICT;
     send.origins.kind = SWM_NODE;
     send.origins.node = origin;
@@ -54,14 +54,14 @@ static SwmSend block(uint64_t origin, uint64_t destination, uint64_t from, uint6
 }
 
 /* The send, in a first step of its own that is over when this returns. */
-static int32_t one_step(const SwmHost *host, const SwmSend *send)
+static int32_t one_step(const SwmHost *host, const SwmBlocks *send)
 {
-    if (host->step(host->ctx) != SWM_OK || host->send(host->ctx, send) != SWM_OK)
+    if (host->step(host->ctx) != SWM_OK || host->send_blocks(host->ctx, send) != SWM_OK)
         return SWM_STOPPED;
     return host->step(host->ctx);
 }
 
-static SwmAxis range(uint32_t first, uint32_t stride, uint32_t count)
+static SwmAxis range(uint64_t first, uint64_t stride, uint64_t count)
 {
     SwmAxis axis;
     memset(&axis, 0, sizeof axis);
@@ -72,7 +72,7 @@ static SwmAxis range(uint32_t first, uint32_t stride, uint32_t count)
     return axis;
 }
 
-static SwmAxis bits(const void *words, uint32_t count)
+static SwmAxis bits(const void *words, uint64_t count)
 {
     SwmAxis axis;
     memset(&axis, 0, sizeof axis);
@@ -85,7 +85,7 @@ static SwmAxis bits(const void *words, uint32_t count)
 /* From 0 to 1, the blocks with destinations in the product of `count` axes. */
 static int32_t send_to_set(const SwmHost *host, const SwmAxis *axes, uint32_t count)
 {
-    SwmSend send = everything(0, 1);
+    SwmBlocks send = everything(0, 1);
     send.destinations.kind = SWM_AXES;
     send.destinations.axis_count = count;
     send.destinations.axes = axes;
@@ -103,7 +103,7 @@ static SwmRoute no_route(void)
 /* From 0 to 2, which on a ring of four are no neighbours, by that route. */
 static int32_t send_by(const SwmHost *host, const SwmRoute *route)
 {
-    SwmSend send = everything(0, 2);
+    SwmBlocks send = everything(0, 2);
     send.route = route;
     return one_step(host, &send);
 }
@@ -148,25 +148,56 @@ static SwmRedistribution redistribution_of(uint64_t node, uint64_t buckets)
     return redistribution;
 }
 
-static SwmSend bucket(uint64_t from, uint64_t to, uint64_t number)
+static SwmBucket bucket(uint64_t from, uint64_t to, uint64_t number)
 {
-    SwmSend send = everything(from, to);
-    send.flags = SWM_BUCKET | SWM_LOCAL;
+    SwmBucket send;
+    memset(&send, 0, sizeof send);
+    send.size = sizeof send;
+    send.flags = SWM_LOCAL;
+    send.from = from;
+    send.to = to;
     send.bucket = number;
     return send;
 }
 
-/* Everyone sends everyone what it has for it, one distance a step. */
+static int32_t one_bucket(const SwmHost *host, const SwmBucket *send)
+{
+    if (host->step(host->ctx) != SWM_OK || host->send_bucket(host->ctx, send) != SWM_OK)
+        return SWM_STOPPED;
+    return host->step(host->ctx);
+}
+
+static SwmBytes bytes(uint64_t from, uint64_t to, const SwmByteCount *counts, uint64_t count)
+{
+    SwmBytes send;
+    memset(&send, 0, sizeof send);
+    send.size = sizeof send;
+    send.from = from;
+    send.to = to;
+    send.counts = counts;
+    send.count = count;
+    return send;
+}
+
+static int32_t one_of_bytes(const SwmHost *host, const SwmBytes *send)
+{
+    if (host->step(host->ctx) != SWM_OK || host->send_bytes(host->ctx, send) != SWM_OK)
+        return SWM_STOPPED;
+    return host->step(host->ctx);
+}
+
+/* Everyone sends everyone all that it has for it, one distance a step. */
 static int32_t collect(uint64_t n, const SwmHost *host)
 {
     uint64_t distance, node;
     for (distance = 1; distance < n; distance++) {
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
-            SwmSend send = everything(node, (node + distance) % n);
-            send.destinations.kind = SWM_NODE;
-            send.destinations.node = send.to;
-            if (host->send(host->ctx, &send) != SWM_OK)
+            SwmByteCount all;
+            SwmBytes send = bytes(node, (node + distance) % n, &all, 1);
+            all.destination = send.to;
+            all.bytes = SWM_ALL_BYTES;
+            if (host->send_bytes(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
     }
@@ -187,8 +218,8 @@ static int32_t deal_and_collect_from(const SwmProblem *problem, const SwmHost *h
     for (distance = 1; distance <= n; distance++) {
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
-            SwmSend send = bucket(node, (node + distance) % n, (node + distance) % n);
-            host->send(host->ctx, &send);
+            SwmBucket send = bucket(node, (node + distance) % n, (node + distance) % n);
+            host->send_bucket(host->ctx, &send);
         }
     }
     return collect(n, host);
@@ -210,14 +241,11 @@ static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, ui
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
             const uint64_t next = (node + 1) % n;
-            SwmSend send = back ? everything(next, node) : everything(node, next);
             SwmByteCount amount;
+            SwmBytes send = bytes(back ? next : node, back ? node : next, &amount, 1);
             amount.destination = (node + 2 + farther) % n;
             amount.bytes = host->block_bytes(host->ctx);
-            send.flags = SWM_LISTED;
-            send.byte_counts = &amount;
-            send.byte_counts_len = 1;
-            host->send(host->ctx, &send);
+            host->send_bytes(host->ctx, &send);
         }
     }
     return collect(n, host);
@@ -231,9 +259,9 @@ static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const Sw
     for (distance = 1; distance < n; distance++) {
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
-            SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
+            SwmBlocks send = block(node, (node + distance) % n, node, (node + distance) % n);
             send.route = route;
-            if (host->send(host->ctx, &send) != SWM_OK)
+            if (host->send_blocks(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
     }
@@ -265,8 +293,8 @@ static int32_t backwards(const SwmProblem *problem, const SwmHost *host)
     for (distance = n - 1; distance > 0; distance--) {
         host->step(host->ctx);
         for (node = 0; node < n; node++) {
-            SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
-            if (host->send(host->ctx, &send) != SWM_OK)
+            SwmBlocks send = block(node, (node + distance) % n, node, (node + distance) % n);
+            if (host->send_blocks(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
     }
@@ -281,8 +309,8 @@ static int32_t at_once(const SwmProblem *problem, const SwmHost *host)
     host->step(host->ctx);
     for (distance = 1; distance < n; distance++)
         for (node = 0; node < n; node++) {
-            SwmSend send = block(node, (node + distance) % n, node, (node + distance) % n);
-            if (host->send(host->ctx, &send) != SWM_OK)
+            SwmBlocks send = block(node, (node + distance) % n, node, (node + distance) % n);
+            if (host->send_blocks(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
     return SWM_OK;
@@ -298,7 +326,7 @@ static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, co
     PLAN
 }
 
-const SwmPlugin *swapmeet_plugin(void)
+SwmPlugin *swapmeet_plugin(void)
 {
     static SwmAlgorithm wrong;
     static const SwmAlgorithm *algorithms[] = {&wrong};

@@ -2,12 +2,14 @@
 //
 // A plugin is a shared library that exports one function,
 //
-//     const SwmPlugin *swapmeet_plugin(void);
+//     SwmPlugin *swapmeet_plugin(void);
 //
 // which returns a table that stays for the life of the process. The table names algorithms; an algorithm's `plan` function is called with a
-// problem and a table of functions of the host, and tells the host its schedule: step(), then send() for each send of the step, and so on.
+// problem and a table of functions of the host, and tells the host its schedule: step(), then send_blocks() for each send of the step, and so on.
 // Every host function takes host->ctx first. One that returns anything but SWM_OK wants you to return SWM_STOPPED at once.
 // Fill in `size` of every struct that has one with sizeof; set what you don't use to zero. Text is a pointer and a length, UTF-8.
+// Nothing may unwind into the host: in C++ catch every exception before it leaves a function of yours (a panic in Go or Rust likewise). Link
+// C++ with its own runtime or with the compiler's driver (c++), and export the function below as extern "C", which including this header does.
 
 #ifndef SWAPMEET_H
 #define SWAPMEET_H
@@ -69,24 +71,30 @@
 // `SwmSet`: the product of `axes`.
 #define SWM_AXES 2
 
-// `SwmSend.flags`: every block selected must be held; without it the selection is a rule over whatever is held.
+// `SwmBlocks.flags`: every block selected must be held; without it the selection is a rule over whatever is held.
 #define SWM_STRICT 1
 
-// `SwmSend.flags`: the sender keeps what it sends (broadcast, allgather).
+// `SwmBlocks.flags`: the sender keeps what it sends (broadcast, allgather).
 #define SWM_COPY 2
 
-// `SwmSend.flags`: `from` may equal `to`; such a send is a local copy and costs nothing.
+// Flags of any send: `from` may equal `to`; such a send is a local copy and costs nothing.
 #define SWM_LOCAL 4
-
-// `SwmSend.flags`: what goes is the bucket `bucket` of what the sender has redistributed (`SwmHost.redistribute`).
-#define SWM_BUCKET 8
-
-// `SwmSend.flags`: what goes is named in `byte_counts`, destination by destination.
-#define SWM_LISTED 16
 
 // `SwmLayout.flags`: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
 // from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
 #define SWM_BYTE_COUNTS 1
+
+// `SwmByteCount.bytes`: all that the sender holds for the destination, outside of buckets.
+#define SWM_ALL_BYTES UINT64_MAX
+
+// `SwmParamInfo.kind`: any text.
+#define SWM_PARAM_TEXT 0
+
+// `SwmParamInfo.kind`: a whole number, from 0 on.
+#define SWM_PARAM_NUMBER 1
+
+// `SwmParamInfo.kind`: one of the words in `values`.
+#define SWM_PARAM_CHOICE 2
 
 // Levels for `SwmHost.log`.
 #define SWM_LOG_WARN 1
@@ -118,12 +126,20 @@ typedef struct SwmStr {
 
 // A parameter that an algorithm takes.
 typedef struct SwmParamInfo {
+    // Size of this struct.
+    uint32_t size;
+    // `SWM_PARAM_TEXT`, `SWM_PARAM_NUMBER` or `SWM_PARAM_CHOICE`.
+    uint32_t kind;
     // Its key.
     struct SwmStr key;
     // What it is when not given; empty if that depends on the problem, as `help` then says.
     struct SwmStr default_value;
     // One line: meaning, values.
     struct SwmStr help;
+    // The words that a `SWM_PARAM_CHOICE` may be, its default among them. Others never reach the algorithm; `swapmeet check` tries each.
+    const struct SwmStr *values;
+    // Length of `values`.
+    uint64_t value_count;
 } SwmParamInfo;
 
 // What connects the nodes.
@@ -134,12 +150,16 @@ typedef struct SwmTopology {
     uint32_t dim_count;
     // The family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, ..
     struct SwmStr kind;
-    // The whole spec in canonical form, such as `torus:16x16`.
+    // The whole spec in canonical form, such as `torus:16x16`: for messages. What it says is in the other fields, none need take it apart.
     struct SwmStr spec;
     // Nodes, numbered from 0.
     uint64_t nodes;
     // Radix of each axis; nodes are numbered row-major, the last axis fastest.
     const uint64_t *dims;
+    // Of a dual-net, what a cluster is at the lowest level, which is none itself; null for other topologies.
+    const struct SwmTopology *base;
+    // Of a dual-net, how many levels there are above the base, whatever way they are nested in its spec; else 0.
+    uint64_t levels;
 } SwmTopology;
 
 // A parameter as the user gave it: `variant` and `lean` in `rdn-alltoall:variant=lean`.
@@ -176,22 +196,24 @@ typedef struct SwmLayout {
     uint32_t axis_count;
     // Radix of each axis; nodes are numbered row-major, the last axis fastest.
     const uint64_t *radices;
-    // Parts into which every block is split; 0 and 1 mean whole.
+    // Segments into which every block is split; 0 and 1 mean whole.
     uint32_t segments;
     // 0 or `SWM_BYTE_COUNTS`.
     uint32_t flags;
 } SwmLayout;
 
-// A subset of the coordinates of one axis of the grid.
+// A subset of the coordinates of one axis of the grid. Zero is every coordinate.
 typedef struct SwmAxis {
     // `SWM_ALL`, `SWM_RANGE` or `SWM_BITS`.
     uint32_t kind;
+    // Zero.
+    uint32_t reserved;
     // First coordinate of a range; below the axis's radix.
-    uint32_t first;
+    uint64_t first;
     // Distance between members of a range; at least 1.
-    uint32_t stride;
+    uint64_t stride;
     // Members of a range (cyclic; no coordinate may come up twice), or words in `words`.
-    uint32_t count;
+    uint64_t count;
     // Bit `c % 64` of word `c / 64` is coordinate `c`.
     const uint64_t *words;
 } SwmAxis;
@@ -224,64 +246,93 @@ typedef struct SwmRoute {
     uint64_t path_len;
 } SwmRoute;
 
-// So many bytes for one destination, of what a node holds in a schedule of byte counts.
-typedef struct SwmByteCount {
-    // For whom.
-    uint64_t destination;
-    // How many: a multiple of the element's size (`SwmHost.element_bytes`).
-    uint64_t bytes;
-} SwmByteCount;
-
-// One send: of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go to `to`.
-typedef struct SwmSend {
+// A send of blocks (`SwmHost.send_blocks`): of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go
+// to `to`.
+typedef struct SwmBlocks {
     // Size of this struct.
     uint32_t size;
-    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`, or in a schedule of byte counts `SWM_LOCAL` | `SWM_BUCKET` or `SWM_LISTED`.
+    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`.
     uint32_t flags;
     // Sender, a node of the schedule's grid.
     uint64_t from;
     // Receiver, a node of the schedule's grid.
     uint64_t to;
-    // Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
-    // strict send of everything a node holds takes it along. In a schedule of byte counts `SWM_ALL`: it forgets where data comes from.
+    // Where the blocks come from. In an all-to-all every node also has a block for itself, which is where it should be from the start and may
+    // stay there: a strict send of everything a node holds takes it along.
     struct SwmSet origins;
     // Where the blocks go. In a permutation `SWM_ALL`: its blocks are known by their origins.
     struct SwmSet destinations;
-    // Which segments of each block, when blocks are split; else, and of byte counts, `SWM_ALL`.
+    // Which segments of each block, where blocks are split (`SwmLayout.segments`).
     struct SwmAxis segments;
     // Null for the topology's own route. A path in it wins over signs and order.
     const struct SwmRoute *route;
-    // Which bucket, with `SWM_BUCKET`; else 0.
-    uint64_t bucket;
-    // What goes, with `SWM_LISTED`; else null.
-    const struct SwmByteCount *byte_counts;
-    // Length of `byte_counts`.
-    uint64_t byte_counts_len;
-} SwmSend;
+} SwmBlocks;
 
-// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`. Buckets are then sent one by one (`SWM_BUCKET`).
-// What the node holds for itself is redistributed with the rest.
+// A node sorts all it holds into buckets, element by element. Element x (from 0) of what it holds for destination d has number
+// `e = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + e) % buckets`. Buckets are then sent one by one
+// (`SwmHost.send_bucket`). What the node holds for itself is redistributed with the rest.
 typedef struct SwmRedistribution {
     // Size of this struct.
     uint32_t size;
     // Zero.
     uint32_t flags;
-    // Who redistributes.
+    // Whose bytes.
     uint64_t node;
     // How many buckets there are.
     uint64_t buckets;
-    // After how many cards the redistribution begins again; as many as there are buckets in the plain case.
+    // After how many elements the round begins again; as many as there are buckets in the plain case.
     uint64_t cycle;
-    // The bucket that the first card goes to, below `buckets`.
+    // The bucket that the first element goes to, below `buckets`.
     uint64_t first;
-    // For each destination the card its elements begin with, below `cycle`; null for 0 everywhere.
+    // For each destination the number its elements begin with, below `cycle`; null for 0 everywhere.
     const uint32_t *starts;
     // For each destination what is added to `first`, below `buckets`; null for 0 everywhere.
     const uint32_t *firsts;
     // Length of `starts` and of `firsts` where they are not null: the nodes.
     uint64_t node_count;
 } SwmRedistribution;
+
+// A send of one bucket of what `from` has redistributed (`SwmHost.send_bucket`), in a schedule of byte counts.
+typedef struct SwmBucket {
+    // Size of this struct.
+    uint32_t size;
+    // 0 or `SWM_LOCAL`.
+    uint32_t flags;
+    // Sender.
+    uint64_t from;
+    // Receiver.
+    uint64_t to;
+    // Which bucket.
+    uint64_t bucket;
+    // Null for the topology's own route. A path in it wins over signs and order.
+    const struct SwmRoute *route;
+} SwmBucket;
+
+// So many bytes for one destination.
+typedef struct SwmByteCount {
+    // For whom.
+    uint64_t destination;
+    // How many: a multiple of the element's size (`SwmHost.element_bytes`), or `SWM_ALL_BYTES`.
+    uint64_t bytes;
+} SwmByteCount;
+
+// A send of so many bytes for each of some destinations (`SwmHost.send_bytes`), in a schedule of byte counts; what is in buckets isn't touched.
+typedef struct SwmBytes {
+    // Size of this struct.
+    uint32_t size;
+    // 0 or `SWM_LOCAL`.
+    uint32_t flags;
+    // Sender.
+    uint64_t from;
+    // Receiver.
+    uint64_t to;
+    // What goes.
+    const struct SwmByteCount *counts;
+    // Length of `counts`.
+    uint64_t count;
+    // Null for the topology's own route. A path in it wins over signs and order.
+    const struct SwmRoute *route;
+} SwmBytes;
 
 // What a plugin may ask of the host. Each function takes `ctx` first; those that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
 //
@@ -306,26 +357,37 @@ typedef struct SwmHost {
     uint64_t (*ports)(void *ctx);
     // Circuits a directed link carries at a time.
     uint64_t (*virtual_channels)(void *ctx);
+    // Bytes of the unit that is redistributed; block sizes are multiples of it.
+    uint64_t (*element_bytes)(void *ctx);
+    // For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    uint64_t (*destination)(void *ctx, uint64_t from);
+    // The machine's start-up of a message in microseconds (alpha), 0 if it has none. This and the two below are for choosing among forms that the
+    // algorithm declares, not for making up a schedule machine by machine.
+    double (*startup_us)(void *ctx);
+    // The machine's time per link of a route in microseconds, 0 if it has none.
+    double (*hop_us)(void *ctx);
+    // The machine's time per byte of a message in microseconds (beta), 0 if it has none.
+    double (*byte_us)(void *ctx);
     // Sets the grid and the segments of blocks; before the first step, once.
     int32_t (*layout)(void *ctx, const struct SwmLayout *layout);
-    // Says which node of the machine runs node `virtual_node` of the grid, and whether it has blocks of its own (`home` 1) or only
-    // passes on what others have (`home` 0). After `layout`, before the first step; needed for every node when the grid has not as
-    // many nodes as the machine, and for none when it has.
-    int32_t (*place)(void *ctx, uint64_t virtual_node, uint64_t physical, uint32_t home);
+    // Says which node of the machine runs node `node` of the grid, and whether it is that one's home, where its own blocks are (`home` 1), or a
+    // virtual node that only passes on what others have (`home` 0). After `layout`, before the first step; needed for every node when the grid
+    // has not as many nodes as the machine, and for none when it has.
+    int32_t (*place)(void *ctx, uint64_t node, uint64_t physical, uint32_t home);
     // Begins a phase: a name for a run of steps.
     int32_t (*phase)(void *ctx, struct SwmStr name);
     // Begins a step: what follows happens at once, and what arrives can be sent on only in a later step.
     int32_t (*step)(void *ctx);
-    // Adds a send to the current step.
-    int32_t (*send)(void *ctx, const struct SwmSend *send);
+    // Adds a send of blocks to the current step.
+    int32_t (*send_blocks)(void *ctx, const struct SwmBlocks *send);
     // Every node rearranges all it holds, once, between two steps.
     int32_t (*rearrange)(void *ctx);
-    // Bytes of the unit that is redistributed; block sizes are multiples of it.
-    uint64_t (*element_bytes)(void *ctx);
-    // In a schedule of byte counts, between steps: a node redistributes all it holds, what has just arrived included.
+    // In a schedule of byte counts, between steps: a node sorts all it holds into buckets, what has just arrived included.
     int32_t (*redistribute)(void *ctx, const struct SwmRedistribution *redistribution);
-    // For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
-    uint64_t (*destination)(void *ctx, uint64_t from);
+    // In a schedule of byte counts, adds a send of a bucket to the current step.
+    int32_t (*send_bucket)(void *ctx, const struct SwmBucket *send);
+    // In a schedule of byte counts, adds a send of so many bytes for each of some destinations to the current step.
+    int32_t (*send_bytes)(void *ctx, const struct SwmBytes *send);
 } SwmHost;
 
 // One algorithm of a plugin.
@@ -344,8 +406,8 @@ typedef struct SwmAlgorithm {
     struct SwmStr accepts;
     // Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
     uint64_t collectives;
-    // The parameters it takes.
-    const struct SwmParamInfo *params;
+    // The parameters it takes, in the order in which specs name them: pointers, so that `SwmParamInfo` can grow.
+    const struct SwmParamInfo *const *params;
     // Length of `params`.
     uint64_t param_count;
     // The plugin's own.
@@ -381,17 +443,23 @@ typedef struct SwmPlugin {
 // The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process.
 typedef const struct SwmPlugin *(*SwmEntry)(void);
 
+// Either answers whether the algorithm can run, or gives its schedule. Returns `SWM_OK`, `SWM_UNSUPPORTED`, `SWM_ERROR`
+// or `SWM_STOPPED`.
+typedef int32_t (*SwmRun)(const struct SwmAlgorithm *algorithm,
+                          const struct SwmProblem *problem,
+                          const struct SwmHost *host);
+
 #endif  /* SWAPMEET_H */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// The one function a plugin exports.
+// The one function a plugin exports. Its table is read only, but not declared const, so that cgo can export it (//export swapmeet_plugin).
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const SwmPlugin *swapmeet_plugin(void);
+SwmPlugin *swapmeet_plugin(void);
 
 #ifdef __cplusplus
 }

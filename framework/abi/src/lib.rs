@@ -67,20 +67,25 @@ pub const SWM_NODE: u32 = 1;
 /// [`SwmSet`]: the product of `axes`.
 pub const SWM_AXES: u32 = 2;
 
-/// [`SwmSend::flags`]: every block selected must be held; without it the selection is a rule over whatever is held.
+/// [`SwmBlocks::flags`]: every block selected must be held; without it the selection is a rule over whatever is held.
 pub const SWM_STRICT: u32 = 1;
-/// [`SwmSend::flags`]: the sender keeps what it sends (broadcast, allgather).
+/// [`SwmBlocks::flags`]: the sender keeps what it sends (broadcast, allgather).
 pub const SWM_COPY: u32 = 2;
-/// [`SwmSend::flags`]: `from` may equal `to`; such a send is a local copy and costs nothing.
+/// Flags of any send: `from` may equal `to`; such a send is a local copy and costs nothing.
 pub const SWM_LOCAL: u32 = 4;
-/// [`SwmSend::flags`]: what goes is the bucket `bucket` of what the sender has redistributed ([`SwmHost::redistribute`]).
-pub const SWM_BUCKET: u32 = 8;
-/// [`SwmSend::flags`]: what goes is named in `byte_counts`, destination by destination.
-pub const SWM_LISTED: u32 = 16;
 
 /// [`SwmLayout::flags`]: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
 /// from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
 pub const SWM_BYTE_COUNTS: u32 = 1;
+/// [`SwmByteCount::bytes`]: all that the sender holds for the destination, outside of buckets.
+pub const SWM_ALL_BYTES: u64 = u64::MAX;
+
+/// [`SwmParamInfo::kind`]: any text.
+pub const SWM_PARAM_TEXT: u32 = 0;
+/// [`SwmParamInfo::kind`]: a whole number, from 0 on.
+pub const SWM_PARAM_NUMBER: u32 = 1;
+/// [`SwmParamInfo::kind`]: one of the words in `values`.
+pub const SWM_PARAM_CHOICE: u32 = 2;
 
 /// Levels for [`SwmHost::log`].
 pub const SWM_LOG_WARN: u32 = 1;
@@ -97,18 +102,20 @@ pub struct SwmStr {
     pub len: usize,
 }
 
-/// A subset of the coordinates of one axis of the grid.
+/// A subset of the coordinates of one axis of the grid. Zero is every coordinate.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmAxis {
     /// [`SWM_ALL`], [`SWM_RANGE`] or [`SWM_BITS`].
     pub kind: u32,
+    /// Zero.
+    pub reserved: u32,
     /// First coordinate of a range; below the axis's radix.
-    pub first: u32,
+    pub first: u64,
     /// Distance between members of a range; at least 1.
-    pub stride: u32,
+    pub stride: u64,
     /// Members of a range (cyclic; no coordinate may come up twice), or words in `words`.
-    pub count: u32,
+    pub count: u64,
     /// Bit `c % 64` of word `c / 64` is coordinate `c`.
     pub words: *const u64,
 }
@@ -145,48 +152,81 @@ pub struct SwmRoute {
     pub path_len: u64,
 }
 
-/// One send: of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go to `to`.
+/// A send of blocks ([`SwmHost::send_blocks`]): of what `from` holds, the blocks with origin in `origins` and destination in `destinations` go
+/// to `to`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct SwmSend {
+pub struct SwmBlocks {
     /// Size of this struct.
     pub size: u32,
-    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`], or in a schedule of byte counts [`SWM_LOCAL`] | [`SWM_BUCKET`] or [`SWM_LISTED`].
+    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`].
     pub flags: u32,
     /// Sender, a node of the schedule's grid.
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// Where the blocks come from. Every node also has a block for itself, which is where it should be from the start and may stay there: a
-    /// strict send of everything a node holds takes it along. In a schedule of byte counts [`SWM_ALL`]: it forgets where data comes from.
+    /// Where the blocks come from. In an all-to-all every node also has a block for itself, which is where it should be from the start and may
+    /// stay there: a strict send of everything a node holds takes it along.
     pub origins: SwmSet,
     /// Where the blocks go. In a permutation [`SWM_ALL`]: its blocks are known by their origins.
     pub destinations: SwmSet,
-    /// Which segments of each block, when blocks are split; else, and of byte counts, [`SWM_ALL`].
+    /// Which segments of each block, where blocks are split ([`SwmLayout::segments`]).
     pub segments: SwmAxis,
     /// Null for the topology's own route. A path in it wins over signs and order.
     pub route: *const SwmRoute,
-    /// Which bucket, with [`SWM_BUCKET`]; else 0.
-    pub bucket: u64,
-    /// What goes, with [`SWM_LISTED`]; else null.
-    pub byte_counts: *const SwmByteCount,
-    /// Length of `byte_counts`.
-    pub byte_counts_len: u64,
 }
 
-/// So many bytes for one destination, of what a node holds in a schedule of byte counts.
+/// A send of one bucket of what `from` has redistributed ([`SwmHost::send_bucket`]), in a schedule of byte counts.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmBucket {
+    /// Size of this struct.
+    pub size: u32,
+    /// 0 or [`SWM_LOCAL`].
+    pub flags: u32,
+    /// Sender.
+    pub from: u64,
+    /// Receiver.
+    pub to: u64,
+    /// Which bucket.
+    pub bucket: u64,
+    /// Null for the topology's own route. A path in it wins over signs and order.
+    pub route: *const SwmRoute,
+}
+
+/// A send of so many bytes for each of some destinations ([`SwmHost::send_bytes`]), in a schedule of byte counts; what is in buckets isn't touched.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmBytes {
+    /// Size of this struct.
+    pub size: u32,
+    /// 0 or [`SWM_LOCAL`].
+    pub flags: u32,
+    /// Sender.
+    pub from: u64,
+    /// Receiver.
+    pub to: u64,
+    /// What goes.
+    pub counts: *const SwmByteCount,
+    /// Length of `counts`.
+    pub count: u64,
+    /// Null for the topology's own route. A path in it wins over signs and order.
+    pub route: *const SwmRoute,
+}
+
+/// So many bytes for one destination.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwmByteCount {
     /// For whom.
     pub destination: u64,
-    /// How many: a multiple of the element's size ([`SwmHost::element_bytes`]).
+    /// How many: a multiple of the element's size ([`SwmHost::element_bytes`]), or [`SWM_ALL_BYTES`].
     pub bytes: u64,
 }
 
-/// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-/// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`. Buckets are then sent one by one ([`SWM_BUCKET`]).
-/// What the node holds for itself is redistributed with the rest.
+/// A node sorts all it holds into buckets, element by element. Element x (from 0) of what it holds for destination d has number
+/// `e = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + e) % buckets`. Buckets are then sent one by one
+/// ([`SwmHost::send_bucket`]). What the node holds for itself is redistributed with the rest.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmRedistribution {
@@ -194,15 +234,15 @@ pub struct SwmRedistribution {
     pub size: u32,
     /// Zero.
     pub flags: u32,
-    /// Who redistributes.
+    /// Whose bytes.
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,
-    /// After how many cards the redistribution begins again; as many as there are buckets in the plain case.
+    /// After how many elements the round begins again; as many as there are buckets in the plain case.
     pub cycle: u64,
-    /// The bucket that the first card goes to, below `buckets`.
+    /// The bucket that the first element goes to, below `buckets`.
     pub first: u64,
-    /// For each destination the card its elements begin with, below `cycle`; null for 0 everywhere.
+    /// For each destination the number its elements begin with, below `cycle`; null for 0 everywhere.
     pub starts: *const u32,
     /// For each destination what is added to `first`, below `buckets`; null for 0 everywhere.
     pub firsts: *const u32,
@@ -220,7 +260,7 @@ pub struct SwmLayout {
     pub axis_count: u32,
     /// Radix of each axis; nodes are numbered row-major, the last axis fastest.
     pub radices: *const u64,
-    /// Parts into which every block is split; 0 and 1 mean whole.
+    /// Segments into which every block is split; 0 and 1 mean whole.
     pub segments: u32,
     /// 0 or [`SWM_BYTE_COUNTS`].
     pub flags: u32,
@@ -236,12 +276,16 @@ pub struct SwmTopology {
     pub dim_count: u32,
     /// The family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, ..
     pub kind: SwmStr,
-    /// The whole spec in canonical form, such as `torus:16x16`.
+    /// The whole spec in canonical form, such as `torus:16x16`: for messages. What it says is in the other fields, none need take it apart.
     pub spec: SwmStr,
     /// Nodes, numbered from 0.
     pub nodes: u64,
     /// Radix of each axis; nodes are numbered row-major, the last axis fastest.
     pub dims: *const u64,
+    /// Of a dual-net, what a cluster is at the lowest level, which is none itself; null for other topologies.
+    pub base: *const SwmTopology,
+    /// Of a dual-net, how many levels there are above the base, whatever way they are nested in its spec; else 0.
+    pub levels: u64,
 }
 
 /// A parameter as the user gave it: `variant` and `lean` in `rdn-alltoall:variant=lean`.
@@ -299,38 +343,57 @@ pub struct SwmHost {
     pub ports: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
     /// Circuits a directed link carries at a time.
     pub virtual_channels: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
+    /// Bytes of the unit that is redistributed; block sizes are multiples of it.
+    pub element_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
+    /// For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
+    pub destination: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64) -> u64>,
+    /// The machine's start-up of a message in microseconds (alpha), 0 if it has none. This and the two below are for choosing among forms that the
+    /// algorithm declares, not for making up a schedule machine by machine.
+    pub startup_us: Option<unsafe extern "C" fn(ctx: *mut c_void) -> f64>,
+    /// The machine's time per link of a route in microseconds, 0 if it has none.
+    pub hop_us: Option<unsafe extern "C" fn(ctx: *mut c_void) -> f64>,
+    /// The machine's time per byte of a message in microseconds (beta), 0 if it has none.
+    pub byte_us: Option<unsafe extern "C" fn(ctx: *mut c_void) -> f64>,
     /// Sets the grid and the segments of blocks; before the first step, once.
     pub layout: Option<unsafe extern "C" fn(ctx: *mut c_void, layout: *const SwmLayout) -> i32>,
-    /// Says which node of the machine runs node `virtual_node` of the grid, and whether it has blocks of its own (`home` 1) or only
-    /// passes on what others have (`home` 0). After `layout`, before the first step; needed for every node when the grid has not as
-    /// many nodes as the machine, and for none when it has.
-    pub place: Option<unsafe extern "C" fn(ctx: *mut c_void, virtual_node: u64, physical: u64, home: u32) -> i32>,
+    /// Says which node of the machine runs node `node` of the grid, and whether it is that one's home, where its own blocks are (`home` 1), or a
+    /// virtual node that only passes on what others have (`home` 0). After `layout`, before the first step; needed for every node when the grid
+    /// has not as many nodes as the machine, and for none when it has.
+    pub place: Option<unsafe extern "C" fn(ctx: *mut c_void, node: u64, physical: u64, home: u32) -> i32>,
     /// Begins a phase: a name for a run of steps.
     pub phase: Option<unsafe extern "C" fn(ctx: *mut c_void, name: SwmStr) -> i32>,
     /// Begins a step: what follows happens at once, and what arrives can be sent on only in a later step.
     pub step: Option<unsafe extern "C" fn(ctx: *mut c_void) -> i32>,
-    /// Adds a send to the current step.
-    pub send: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmSend) -> i32>,
+    /// Adds a send of blocks to the current step.
+    pub send_blocks: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmBlocks) -> i32>,
     /// Every node rearranges all it holds, once, between two steps.
     pub rearrange: Option<unsafe extern "C" fn(ctx: *mut c_void) -> i32>,
-    /// Bytes of the unit that is redistributed; block sizes are multiples of it.
-    pub element_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
-    /// In a schedule of byte counts, between steps: a node redistributes all it holds, what has just arrived included.
+    /// In a schedule of byte counts, between steps: a node sorts all it holds into buckets, what has just arrived included.
     pub redistribute: Option<unsafe extern "C" fn(ctx: *mut c_void, redistribution: *const SwmRedistribution) -> i32>,
-    /// For a permutation, the node of the machine that node `from` has its block for; `from` itself for other collectives.
-    pub destination: Option<unsafe extern "C" fn(ctx: *mut c_void, from: u64) -> u64>,
+    /// In a schedule of byte counts, adds a send of a bucket to the current step.
+    pub send_bucket: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmBucket) -> i32>,
+    /// In a schedule of byte counts, adds a send of so many bytes for each of some destinations to the current step.
+    pub send_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmBytes) -> i32>,
 }
 
 /// A parameter that an algorithm takes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmParamInfo {
+    /// Size of this struct.
+    pub size: u32,
+    /// [`SWM_PARAM_TEXT`], [`SWM_PARAM_NUMBER`] or [`SWM_PARAM_CHOICE`].
+    pub kind: u32,
     /// Its key.
     pub key: SwmStr,
     /// What it is when not given; empty if that depends on the problem, as `help` then says.
     pub default_value: SwmStr,
     /// One line: meaning, values.
     pub help: SwmStr,
+    /// The words that a [`SWM_PARAM_CHOICE`] may be, its default among them. Others never reach the algorithm; `swapmeet check` tries each.
+    pub values: *const SwmStr,
+    /// Length of `values`.
+    pub value_count: u64,
 }
 
 /// Either answers whether the algorithm can run, or gives its schedule. Returns [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`]
@@ -356,8 +419,8 @@ pub struct SwmAlgorithm {
     pub accepts: SwmStr,
     /// Bit `1 << SWM_ALLTOALL`, .. for each collective it does.
     pub collectives: u64,
-    /// The parameters it takes.
-    pub params: *const SwmParamInfo,
+    /// The parameters it takes, in the order in which specs name them: pointers, so that [`SwmParamInfo`] can grow.
+    pub params: *const *const SwmParamInfo,
     /// Length of `params`.
     pub param_count: u64,
     /// The plugin's own.
@@ -437,11 +500,11 @@ impl SwmStr {
 
 impl SwmAxis {
     /// Every coordinate.
-    pub const ALL: Self = Self { kind: SWM_ALL, first: 0, stride: 0, count: 0, words: core::ptr::null() };
+    pub const ALL: Self = Self { kind: SWM_ALL, reserved: 0, first: 0, stride: 0, count: 0, words: core::ptr::null() };
 
     /// `count` coordinates from `first` on, `stride` apart, modulo the radix.
-    pub const fn range(first: u32, stride: u32, count: u32) -> Self {
-        Self { kind: SWM_RANGE, first, stride, count, words: core::ptr::null() }
+    pub const fn range(first: u64, stride: u64, count: u64) -> Self {
+        Self { kind: SWM_RANGE, reserved: 0, first, stride, count, words: core::ptr::null() }
     }
 }
 

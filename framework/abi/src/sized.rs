@@ -29,12 +29,15 @@ macro_rules! grows {
 // Never to be changed: a plugin or host of 1.0 has these for ever.
 grows! {
     SwmRoute: 40;
-    SwmSend: 128;
+    SwmBlocks: 120;
+    SwmBucket: 40;
+    SwmBytes: 48;
     SwmRedistribution: 64;
     SwmLayout: 24;
-    SwmTopology: 56;
+    SwmTopology: 72;
     SwmProblem: 56;
-    SwmHost: 136;
+    SwmHost: 176;
+    SwmParamInfo: 72;
     SwmAlgorithm: 128;
     SwmPlugin: 88, size @ 16;
 }

@@ -1,7 +1,7 @@
 //! What a plugin's tables say.
 
 use serde::{Deserialize, Serialize};
-use swapmeet_runner::plugin::Plugin;
+use swapmeet_runner::plugin::{Param, Plugin};
 
 /// What a plugin's tables say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +33,8 @@ pub struct AlgorithmAbout {
     pub collectives: u64,
     /// The most messages at a node in a step; 0 where it doesn't say.
     pub ports: u64,
-    /// Its parameters: key, default, help.
-    pub params: Vec<(String, String, String)>,
+    /// Its parameters.
+    pub params: Vec<Param>,
 }
 
 impl From<&Plugin> for About {
@@ -46,7 +46,7 @@ impl From<&Plugin> for About {
             accepts: a.accepts.clone(),
             collectives: a.collectives,
             ports: a.ports,
-            params: a.params.iter().map(|p| (p.key.clone(), p.default.clone(), p.help.clone())).collect(),
+            params: a.params.clone(),
         });
         Self {
             name: plugin.name.clone(),

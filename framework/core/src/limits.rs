@@ -16,6 +16,8 @@ limits! {
     ALGORITHMS = 1024, "algorithms of a plugin";
     /// Nor an algorithm's more parameters.
     PARAMS = 64, "parameters of an algorithm";
+    /// Nor a choice among more words than a reader would go through.
+    PARAM_VALUES = 64, "values of a parameter";
     /// Longer texts are a sign of a wrong struct.
     TEXT_BYTES = 1 << 20, "bytes of a text";
     /// Node numbers fit 32 bits with room to spare.

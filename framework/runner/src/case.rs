@@ -217,25 +217,32 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
         text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name))
             .near(&unknown.near, "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where")
     })?;
+    let mut given: Vec<(&str, String)> = Vec::new();
     for arg in spec.args() {
         let Some(key) = arg.key() else {
             return Err(text
                 .error_at(arg.at(), arg.len(), format!("expected `key=value`, found `{}`", arg.value()))
                 .help(takes(&algorithm)));
         };
-        if !algorithm.params.iter().any(|p| p.key == key) {
+        let Some(param) = algorithm.params.iter().find(|p| p.key == key) else {
             let near = near_matches(key, algorithm.params.iter().map(|p| p.key.as_str()));
             return Err(text
                 .error_at(arg.at(), key.len(), format!("`{}` has no parameter `{key}`", algorithm.name))
                 .near(&near, &takes(&algorithm)));
-        }
+        };
+        let value = param.kind.canonical(arg.value()).map_err(|expected| {
+            let near = near_matches(arg.value(), param.kind.words().iter().map(String::as_str));
+            let message = format!("`{key}={}`: expected {expected}", arg.value());
+            text.error_at(arg.value_at(), arg.value().len(), message).near(&near, "")
+        })?;
+        given.push((key, value));
     }
     // In one spelling, whatever the user's: rows of one case say the same of it.
-    let given = |p: &Param| {
-        let arg = spec.args().iter().find(|arg| arg.key() == Some(&p.key))?;
-        (arg.value() != p.default).then(|| (p.key.clone(), arg.value().to_owned()))
+    let spelt = |p: &Param| {
+        let (key, value) = given.iter().find(|(key, _)| *key == p.key)?;
+        (*value != p.default).then(|| ((*key).to_owned(), value.clone()))
     };
-    let params = algorithm.params.iter().filter_map(given).collect();
+    let params = algorithm.params.iter().filter_map(spelt).collect();
     Ok(Chosen { algorithm, params })
 }
 

@@ -4,27 +4,23 @@
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
 use crate::plugin::{Algorithm, Table};
-use read::{axis, node_set, read_byte_counts, read_route};
-use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ALL, SWM_BUCKET, SWM_COPY, SWM_ERROR, SWM_LISTED, SWM_LOCAL, SWM_OK, SWM_STOPPED, SWM_STRICT, SWM_UNSUPPORTED,
-    SwmHost, SwmParam, SwmProblem, SwmRun, SwmSend, SwmStr, SwmTopology,
+    SWM_ERROR, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmStr, SwmTopology,
 };
-use swapmeet_core::delivery::byte_counts::{Share, What};
-use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::Fault;
-use swapmeet_core::network::topology::Route;
+use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_core::simulation::{Simulation, Task};
 use table::TABLE;
 
 mod read;
+mod sends;
 mod table;
 
 /// What a plugin may ask for while it plans. A plan that didn't ask for one of these is the same whatever its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Answers {
     /// Bytes of each block when sizes are uniform, else of the largest.
     pub block_bytes: u64,
@@ -34,6 +30,12 @@ pub struct Answers {
     pub virtual_channels: u64,
     /// Bytes of the unit that is redistributed. Cases that share a plan have the same.
     pub element_bytes: u64,
+    /// Start-up of a message.
+    pub startup_us: f64,
+    /// Time per link of a route.
+    pub hop_us: f64,
+    /// Time per byte of a message.
+    pub byte_us: f64,
 }
 
 /// Which of the [`Answers`] a plan asked for.
@@ -45,6 +47,12 @@ pub struct Asked {
     pub ports: bool,
     /// Virtual channels.
     pub virtual_channels: bool,
+    /// Start-up.
+    pub startup_us: bool,
+    /// Time per link.
+    pub hop_us: bool,
+    /// Time per byte.
+    pub byte_us: bool,
 }
 
 impl Asked {
@@ -53,6 +61,9 @@ impl Asked {
         (!self.bytes || a.block_bytes == b.block_bytes)
             && (!self.ports || a.ports == b.ports)
             && (!self.virtual_channels || a.virtual_channels == b.virtual_channels)
+            && (!self.startup_us || a.startup_us == b.startup_us)
+            && (!self.hop_us || a.hop_us == b.hop_us)
+            && (!self.byte_us || a.byte_us == b.byte_us)
     }
 }
 
@@ -111,7 +122,7 @@ pub fn plan<'a>(
         panic: None,
         reason: None,
         log: Vec::new(),
-        route: KeptWay::default(),
+        route: sends::Asked::default(),
         limit: limit.map(|limit| (Instant::now() + limit, limit)),
         late: false,
         calls: 0,
@@ -165,32 +176,13 @@ struct Host<'a> {
     panic: Option<String>,
     reason: Option<String>,
     log: Vec<String>,
-    route: KeptWay,
+    route: sends::Asked,
     /// When the plan must be done, and how long it had. Looked at between calls: a plugin that never calls isn't stopped by it.
     limit: Option<(Instant, Duration)>,
     late: bool,
     calls: u32,
     /// Whether the schedule has placed a node: a grid set after that would drop the placement.
     placed: bool,
-}
-
-/// Kept from send to send, so that a route costs no allocation.
-#[derive(Default)]
-struct KeptWay(Route);
-
-impl KeptWay {
-    /// The way that a send names, if it does.
-    ///
-    /// # Safety
-    /// The send's route must be null or readable, with all it points to.
-    unsafe fn read(&mut self, send: &SwmSend) -> Result<Option<&Route>, Fault> {
-        if send.route.is_null() {
-            return Ok(None);
-        }
-        // SAFETY: the caller promises a route.
-        unsafe { read_route(send.route, &mut self.0) }.map_err(Fault::OutOfOrder)?;
-        Ok(Some(&self.0))
-    }
 }
 
 impl Host<'_> {
@@ -202,15 +194,10 @@ impl Host<'_> {
         params: &[(String, String)],
         task: &Task,
     ) -> Option<Outcome> {
-        let spec = task.topology.spec();
-        let topology = SwmTopology {
-            size: size_of::<SwmTopology>() as u32,
-            dim_count: task.topology.radices().len() as u32,
-            kind: SwmStr::new(task.topology.kind()),
-            spec: SwmStr::new(&spec),
-            nodes: task.topology.nodes(),
-            dims: task.topology.radices().as_ptr(),
-        };
+        let (topology, spec) = (task.topology.as_ref(), task.topology.spec());
+        let base = topology.base().map(|(base, levels)| (base, base.spec(), levels));
+        let base = base.as_ref().map(|(base, spec, levels)| (described(*base, spec, None), *levels));
+        let topology = described(topology, &spec, base.as_ref().map(|(base, levels)| (base, *levels)));
         let params: Vec<SwmParam> =
             params.iter().map(|(k, v)| SwmParam { key: SwmStr::new(k), value: SwmStr::new(v) }).collect();
         let problem = SwmProblem {
@@ -276,87 +263,18 @@ impl Host<'_> {
     fn simulation(&mut self, work: impl FnOnce(&mut Simulation<'_>) -> Result<(), Fault>) -> i32 {
         self.drive(|host| host.simulation.as_mut().map_or(Ok(()), work))
     }
+}
 
-    fn send(&mut self, send: &SwmSend) -> Result<(), Fault> {
-        let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
-        let step = self.simulation.as_ref().map_or(0, Simulation::step_number);
-        let bad =
-            |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
-        if send.flags & !(SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_BUCKET | SWM_LISTED) != 0 {
-            return Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"));
-        }
-        // What a flag gives a meaning to has none without it: it would be dropped in silence.
-        if send.flags & SWM_BUCKET == 0 && send.bucket != 0 {
-            return Err(Fault::OutOfOrder("the plugin's send names a bucket without SWM_BUCKET"));
-        }
-        if send.flags & SWM_LISTED == 0 && !(send.byte_counts.is_null() && send.byte_counts_len == 0) {
-            return Err(Fault::OutOfOrder("the plugin's send names byte counts without SWM_LISTED"));
-        }
-        if self.simulation.as_ref().is_some_and(Simulation::moves_byte_counts) {
-            return self.send_shares(send);
-        }
-        if send.flags & (SWM_BUCKET | SWM_LISTED) != 0 {
-            return Err(Fault::OutOfOrder(
-                "the plugin's send is of byte counts, but the schedule did not say that it moves them",
-            ));
-        }
-        let rule = Rule {
-            from: send.from,
-            to: send.to,
-            // SAFETY: the plugin promises that its sets can be read during the call.
-            origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
-            // SAFETY: as above.
-            destinations: unsafe { node_set(&send.destinations, &mut destinations) }.map_err(bad("destinations"))?,
-            // SAFETY: as above.
-            segments: unsafe { axis(&send.segments) }.map_err(bad("segments"))?,
-            strict: send.flags & SWM_STRICT != 0,
-            copy: send.flags & SWM_COPY != 0,
-            local: send.flags & SWM_LOCAL != 0,
-        };
-        let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
-        // SAFETY: the plugin promises that the route can be read during the call.
-        let route = unsafe { self.route.read(send) }?;
-        simulation.send(&rule, route)
-    }
-
-    fn send_shares(&mut self, send: &SwmSend) -> Result<(), Fault> {
-        let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
-        if send.flags & (SWM_STRICT | SWM_COPY) != 0 {
-            return Err(Fault::OutOfOrder("the plugin's send is strict or a copy, which byte counts can't be"));
-        }
-        if send.origins.kind != SWM_ALL {
-            return Err(Fault::OutOfOrder(
-                "the plugin's send of byte counts names origins: a schedule of byte counts forgets where data comes from",
-            ));
-        }
-        if send.segments.kind != SWM_ALL {
-            return Err(Fault::OutOfOrder("the plugin's send of byte counts names segments, which only blocks have"));
-        }
-        let (step, from, to) = (simulation.step_number(), send.from, send.to);
-        let (mut axes, mut named) = (SmallVec::new(), Vec::new());
-        let what = match send.flags & (SWM_BUCKET | SWM_LISTED) {
-            SWM_BUCKET => What::Bucket(send.bucket),
-            SWM_LISTED => {
-                // SAFETY: the plugin promises that its byte counts can be read during the call.
-                unsafe { read_byte_counts(send, &mut named) }.map_err(|what| Fault::BadPortion {
-                    step,
-                    from,
-                    to,
-                    what: what.to_owned(),
-                })?;
-                What::Listed(&named)
-            }
-            0 => {
-                // SAFETY: the plugin promises that its sets can be read during the call.
-                let set = unsafe { node_set(&send.destinations, &mut axes) };
-                let bad = |what: &str| Fault::BadSet { step, from, to, side: "destinations", what: what.to_owned() };
-                What::For(set.map_err(bad)?)
-            }
-            _ => return Err(Fault::OutOfOrder("the plugin's send is a bucket and named byte counts at once")),
-        };
-        let share = Share { from, to, local: send.flags & SWM_LOCAL != 0, what };
-        // SAFETY: the plugin promises that the route can be read during the call.
-        let route = unsafe { self.route.read(send) }?;
-        simulation.send_shares(&share, route)
+/// What a plugin is told of a topology: the lowest base and the levels of a dual-net beside it.
+fn described(topology: &dyn Topology, spec: &str, base: Option<(&SwmTopology, u64)>) -> SwmTopology {
+    SwmTopology {
+        size: size_of::<SwmTopology>() as u32,
+        dim_count: topology.radices().len() as u32,
+        kind: SwmStr::new(topology.kind()),
+        spec: SwmStr::new(spec),
+        nodes: topology.nodes(),
+        dims: topology.radices().as_ptr(),
+        base: base.map_or(std::ptr::null(), |(base, _)| std::ptr::from_ref(base)),
+        levels: base.map_or(0, |(_, levels)| levels),
     }
 }

@@ -10,8 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
-    ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo,
-    SwmPlugin, SwmRun, SwmStr, read_sized,
+    ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_PARAM_CHOICE, SWM_PARAM_NUMBER, SwmAlgorithm,
+    SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 use swapmeet_core::limits;
 use swapmeet_workloads::digest;
@@ -127,10 +127,48 @@ pub struct Build {
 pub struct Param {
     /// Its key.
     pub key: String,
-    /// What it is when not given.
+    /// What it may be.
+    pub kind: ParamKind,
+    /// What it is when not given; empty where that depends on the problem.
     pub default: String,
     /// Meaning and values.
     pub help: String,
+}
+
+/// What a parameter may be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ParamKind {
+    /// Any text: also what a later version of the boundary may add.
+    Text,
+    /// A whole number, from 0 on.
+    Number,
+    /// One of these words.
+    Choice(Vec<String>),
+}
+
+impl ParamKind {
+    /// The words it may be, where it is a choice.
+    pub fn words(&self) -> &[String] {
+        match self {
+            Self::Choice(words) => words,
+            Self::Text | Self::Number => &[],
+        }
+    }
+
+    /// The value that a text names, in the one way in which specs spell it; `Err` says what was expected.
+    pub fn canonical(&self, text: &str) -> Result<String, String> {
+        let expected = match self {
+            Self::Text => return Ok(text.to_owned()),
+            Self::Number if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
+                let digits = text.trim_start_matches('0');
+                return Ok(if digits.is_empty() { "0".to_owned() } else { digits.to_owned() });
+            }
+            Self::Number => "a whole number".to_owned(),
+            Self::Choice(words) if words.iter().any(|word| word == text) => return Ok(text.to_owned()),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+        };
+        Err(expected)
+    }
 }
 
 /// The plugin's own table of an algorithm, handed back to it in calls.
@@ -305,13 +343,11 @@ impl Algorithm {
         }
         let mut params = Vec::new();
         for i in 0..table.param_count as usize {
-            // SAFETY: the table promises `param_count` entries.
-            let p: SwmParamInfo = unsafe { table.params.add(i).read_unaligned() };
-            params.push(Param {
-                key: read(p.key, "parameter's key")?,
-                default: read(p.default_value, "parameter's default")?,
-                help: read(p.help, "parameter's help")?,
-            });
+            // SAFETY: the table promises `param_count` pointers.
+            let raw = unsafe { table.params.add(i).read_unaligned() };
+            // SAFETY: the table promises that each points to a parameter's.
+            let param = unsafe { Param::read(raw) };
+            params.push(param.map_err(|what| format!("parameter {i} of `{name}`: {what}"))?);
         }
         Ok(Self {
             title: read(table.title, "title")?,
@@ -355,6 +391,47 @@ fn digest_of(path: &Path) -> io::Result<(String, State)> {
     Ok((digest(&content), state))
 }
 
+impl Param {
+    /// Reads a parameter's table.
+    ///
+    /// # Safety
+    /// `raw` must be null or point to a parameter's table.
+    unsafe fn read(raw: *const SwmParamInfo) -> Result<Self, String> {
+        if raw.is_null() {
+            return Err("no table".to_owned());
+        }
+        // SAFETY: the caller promises a parameter's table, and it is not null.
+        let table = unsafe { read_sized(raw) }.map_err(small::<SwmParamInfo>)?;
+        // SAFETY: a table's texts live as long as the plugin.
+        let read = |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
+        const MOST_VALUES: u64 = limits::PARAM_VALUES;
+        if table.value_count > MOST_VALUES {
+            return Err(format!("it claims {} values, expected at most {MOST_VALUES}", table.value_count));
+        }
+        if table.value_count > 0 && table.values.is_null() {
+            return Err(format!("it has null for its {} values", table.value_count));
+        }
+        let kind = match table.kind {
+            SWM_PARAM_CHOICE if table.value_count == 0 => return Err("it is a choice among no values".to_owned()),
+            SWM_PARAM_CHOICE => {
+                let values = (0..table.value_count as usize).map(|i| {
+                    // SAFETY: the table promises `value_count` texts.
+                    read(unsafe { table.values.add(i).read_unaligned() }, "value")
+                });
+                ParamKind::Choice(values.collect::<Result<_, _>>()?)
+            }
+            SWM_PARAM_NUMBER => ParamKind::Number,
+            _ => ParamKind::Text,
+        };
+        let default = read(table.default_value, "default")?;
+        if !default.is_empty() && kind.canonical(&default).as_ref() != Ok(&default) {
+            let expected = kind.canonical(&default).unwrap_or_else(|expected| expected);
+            return Err(format!("its default is `{default}`, expected {expected}"));
+        }
+        Ok(Self { key: read(table.key, "key")?, kind, default, help: read(table.help, "help")? })
+    }
+}
+
 /// Copies a plugin's text as one line: control characters, which could play tricks with a terminal, stand there escaped.
 ///
 /// # Safety
@@ -393,6 +470,19 @@ fn chain(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_have_one_spelling_and_others_say_what_was_expected() {
+        let words = ParamKind::Choice(vec!["rows".to_owned(), "columns".to_owned()]);
+        let expected = |what: &str| Err(what.to_owned());
+        assert_eq!(ParamKind::Number.canonical("007"), Ok("7".to_owned()));
+        assert_eq!(ParamKind::Number.canonical("00"), Ok("0".to_owned()));
+        assert_eq!(ParamKind::Number.canonical("-1"), expected("a whole number"));
+        assert_eq!(ParamKind::Number.canonical(""), expected("a whole number"));
+        assert_eq!(words.canonical("rows"), Ok("rows".to_owned()));
+        assert_eq!(words.canonical("row"), expected("one of rows, columns"));
+        assert_eq!(ParamKind::Text.canonical("any Text"), Ok("any Text".to_owned()));
+    }
 
     #[test]
     fn texts_are_one_line_and_leave_the_terminal_alone() {

@@ -76,6 +76,9 @@ fn plan_and_price(
         ports: case.machine.ports.count(),
         virtual_channels: case.machine.virtual_channels,
         element_bytes: case.workload.element_bytes(),
+        startup_us: case.machine.startup_us,
+        hop_us: case.machine.hop_us,
+        byte_us: case.machine.byte_us,
     };
     let planning = Instant::now();
     let planned = {

@@ -1,6 +1,7 @@
 //! From a Rust type to the plugin's table: the trait, the macro and the trampolines between them.
 
 use crate::collective::Collective;
+use crate::param::ParamInfo;
 use crate::problem::Problem;
 use crate::schedule::{Schedule, Stop};
 use std::cell::RefCell;
@@ -11,17 +12,6 @@ use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_MAGIC, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHead,
     SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmStr, read_sized,
 };
-
-/// A parameter an algorithm takes, as in `tree:fan=3`; any other is refused before the algorithm sees it.
-#[derive(Debug, Clone, Copy)]
-pub struct ParamInfo {
-    /// Its key.
-    pub key: &'static str,
-    /// What it is when not given; empty if that depends on the problem, as `help` then says.
-    pub default: &'static str,
-    /// One line: meaning, values.
-    pub help: &'static str,
-}
 
 /// What lists say of an algorithm.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +26,7 @@ pub struct About {
     pub accepts: &'static str,
     /// What it does.
     pub collectives: &'static [Collective],
-    /// The parameters it takes.
+    /// The parameters it takes, in the order in which specs name them.
     pub params: &'static [ParamInfo],
     /// The most messages that a node sends, and the most that it receives, in one step: 1 for a one-port algorithm, `u64::MAX` for one that
     /// uses all links at once, 0 to say nothing. `swapmeet check` holds the schedules to it.
@@ -59,7 +49,7 @@ impl About {
 /// An algorithm: rules that say who sends what to whom.
 ///
 /// ```
-/// use swapmeet_sdk::{About, Algorithm, Collective, Problem, Rehearsal, Schedule, Send, Stop};
+/// use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Rehearsal, Schedule, Stop};
 ///
 /// /// The root sends its block to everyone, one after another.
 /// struct Tell;
@@ -80,7 +70,7 @@ impl About {
 ///         let root = problem.root();
 ///         for to in (0..problem.topology().nodes()).filter(|v| *v != root) {
 ///             schedule.step()?;
-///             schedule.send(&Send::new(root, to).copy())?;
+///             schedule.send(&Blocks::new(root, to).copy())?;
 ///         }
 ///         Ok(())
 ///     }
@@ -197,16 +187,9 @@ fn describe_or_why(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
 
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     let about = algorithm.about();
-    let params: Vec<SwmParamInfo> = about
-        .params
-        .iter()
-        .map(|p| SwmParamInfo {
-            key: SwmStr::new(p.key),
-            default_value: SwmStr::new(p.default),
-            help: SwmStr::new(p.help),
-        })
-        .collect();
-    let params: &'static [SwmParamInfo] = params.leak();
+    let params: Vec<*const SwmParamInfo> =
+        about.params.iter().map(|param| std::ptr::from_ref(Box::leak(Box::new(declare(param))))).collect();
+    let params: &'static [*const SwmParamInfo] = params.leak();
     let user: &'static &'static dyn Algorithm = Box::leak(Box::new(algorithm));
     SwmAlgorithm {
         size: size_of::<SwmAlgorithm>() as u32,
@@ -222,6 +205,19 @@ fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
         supports: Some(supports),
         plan: Some(plan),
         ports: about.ports,
+    }
+}
+
+fn declare(param: &ParamInfo) -> SwmParamInfo {
+    let values: &'static [SwmStr] = param.values.iter().map(|word| SwmStr::new(word)).collect::<Vec<_>>().leak();
+    SwmParamInfo {
+        size: size_of::<SwmParamInfo>() as u32,
+        kind: param.kind,
+        key: SwmStr::new(param.key),
+        default_value: SwmStr::new(param.default),
+        help: SwmStr::new(param.help),
+        values: values.as_ptr(),
+        value_count: values.len() as u64,
     }
 }
 
@@ -251,7 +247,7 @@ unsafe fn run(
     let Ok(host) = host else { return SWM_ERROR };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: promised by the caller.
-        let problem = unsafe { Problem::read(problem, &host) }?;
+        let problem = unsafe { Problem::read(problem, &host, algorithm.about().params) }?;
         work(algorithm, &problem, &mut Schedule::new(&host))
     }));
     let (code, reason) = match outcome {
@@ -296,15 +292,16 @@ mod tests {
 
     impl Algorithm for Moody {
         fn about(&self) -> About {
-            About { name: "moody", ..About::DEFAULT }
+            const PARAMS: [ParamInfo; 2] = [ParamInfo::number("slices", "1", ""), ParamInfo::text("mood", "", "")];
+            About { name: "moody", params: &PARAMS, ..About::DEFAULT }
         }
 
         fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-            problem.param("slices", 1_u32).map(|_| ())
+            problem.param::<u32>("slices").map(|_| ())
         }
 
         fn plan(&self, problem: &Problem<'_>, _: &mut Schedule<'_>) -> Result<(), Stop> {
-            match problem.param_text("mood") {
+            match problem.given::<String>("mood")?.as_deref() {
                 Some("panic") => panic!("this is not my day"),
                 Some("fail") => Err(Stop::failed("out of luck")),
                 Some("stopped") => Err(Stop::Stopped),

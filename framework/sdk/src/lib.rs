@@ -3,7 +3,7 @@
 //! Implement [`Algorithm`], export it with [`export_plugin!`], build a `cdylib`: the file that comes out is a plugin.
 //!
 //! ```
-//! use swapmeet_sdk::{About, Algorithm, Collective, Problem, Schedule, Send, Set, Stop};
+//! use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
 //!
 //! /// Everyone sends every block straight to its destination, one distance a step.
 //! struct Shift;
@@ -19,7 +19,7 @@
 //!             schedule.step()?;
 //!             for node in 0..n {
 //!                 let to = (node + distance) % n;
-//!                 schedule.send(&Send::new(node, to).origins(Set::one(node)).destinations(Set::one(to)).strict())?;
+//!                 schedule.send(&Blocks::new(node, to).origins(Set::one(node)).destinations(Set::one(to)).strict())?;
 //!             }
 //!         }
 //!         Ok(())
@@ -30,7 +30,8 @@
 //! # fn main() {}
 //! ```
 //!
-//! In a test of the plugin's own, a [`Rehearsal`] shows what the schedule says; `swapmeet check FILE` says whether it is right.
+//! In a test of the plugin's own, a [`Rehearsal`] shows what the schedule says, and [`Rehearsal::verify`] follows every block of it; `swapmeet check
+//! FILE` says whether it is right everywhere.
 //!
 //! A schedule is a stream of steps; a step is a set of sends that happen at once. A send doesn't list blocks, it states a rule: *of what
 //! I hold, the blocks with origin in O and destination in D go to this node*. O and D are products of coordinate subsets ([`Set`],
@@ -38,16 +39,22 @@
 
 mod collective;
 mod export;
+mod grid;
+mod param;
 mod problem;
 mod rehearsal;
 mod schedule;
 mod set;
 
 pub use collective::Collective;
-pub use export::{About, Algorithm, ParamInfo};
-pub use problem::{ParamValue, Problem, Topology};
-pub use rehearsal::{Rehearsal, Rehearsed, RehearsedRoute, RehearsedSend, RehearsedStep};
-pub use schedule::{Amount, Redistribution, Route, Schedule, Send, Stop};
+pub use export::{About, Algorithm};
+pub use grid::Grid;
+pub use param::{ParamInfo, ParamValue, words};
+pub use problem::{Problem, Topology};
+pub use rehearsal::{
+    Disproof, Proved, Rehearsal, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
+};
+pub use schedule::{Blocks, Bucket, ByteCount, Bytes, Redistribution, Route, Schedule, Stop};
 pub use set::{Axis, Set};
 
 #[doc(hidden)]

@@ -1,68 +1,33 @@
 //! What is to be done: topology, collective, parameters.
 
 use crate::collective::Collective;
+use crate::grid::Grid;
+use crate::param::{ParamInfo, ParamValue};
 use crate::schedule::Stop;
 use std::marker::PhantomData;
-use std::str::FromStr;
 use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
-
-/// What a parameter can be read as ([`Problem::param`]); a plugin can make types of its own such values.
-pub trait ParamValue: FromStr {
-    /// What a text that doesn't parse should have been, in words: "a whole number".
-    fn expected(given: &str) -> String;
-}
-
-macro_rules! whole_numbers {
-    ($($type:ty)+) => {
-        $(impl ParamValue for $type {
-            fn expected(given: &str) -> String {
-                match given.parse::<i128>() {
-                    Ok(_) => format!("a whole number from {} to {}", Self::MIN, Self::MAX),
-                    Err(_) => "a whole number".to_owned(),
-                }
-            }
-        })+
-    };
-}
-
-macro_rules! other_values {
-    ($($type:ty: $expected:literal;)+) => {
-        $(impl ParamValue for $type {
-            fn expected(_: &str) -> String {
-                $expected.to_owned()
-            }
-        })+
-    };
-}
-
-whole_numbers! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
-
-other_values! {
-    f32: "a number";
-    f64: "a number";
-    bool: "true or false";
-    char: "one character";
-}
 
 /// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
 /// cases that differ only in them.
 ///
 /// ```
-/// # use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// # use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Rehearsal, Schedule, Stop};
 /// struct InPieces;
 ///
 /// impl Algorithm for InPieces {
 ///     fn about(&self) -> About {
-///         About { name: "in-pieces", ..About::DEFAULT }
+///         const PIECES: ParamInfo = ParamInfo::number("pieces", "4", "into how many pieces a block is cut");
+///         About { name: "in-pieces", params: &[PIECES], ..About::DEFAULT }
 ///     }
 ///
 ///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-///         // As the user gave it, or 4; `pieces=many` is the user's error, and says so.
-///         let pieces: u64 = problem.param("pieces", 4)?;
-///         let [rows, columns] = problem.topology().dims() else {
+///         // As the user gave it, or its default; `pieces=many` is the user's error, and says so.
+///         let pieces: u64 = problem.param("pieces")?;
+///         let grid = problem.topology().grid()?;
+///         if grid.dimensions() != 2 {
 ///             return Err(Stop::unsupported(format!("{} has not two dimensions", problem.topology().spec())));
-///         };
-///         assert_eq!((*rows, *columns, problem.topology().nodes()), (4, 8, 32));
+///         }
+///         assert_eq!((grid.radix(0), grid.radix(1), grid.nodes()), (4, 8, 32));
 ///         // Asked for only here: with one node's bytes this small, pieces don't pay.
 ///         if problem.block_bytes() < pieces { Err(Stop::unsupported("blocks smaller than their pieces")) } else { Ok(()) }
 ///     }
@@ -79,6 +44,8 @@ pub struct Problem<'a> {
     host: &'a SwmHost,
     topology: Topology<'a>,
     collective: Collective,
+    /// What the algorithm says that it takes.
+    declared: &'static [ParamInfo],
 }
 
 impl<'a> Problem<'a> {
@@ -86,7 +53,11 @@ impl<'a> Problem<'a> {
     ///
     /// # Safety
     /// `raw` must be null or a problem of the size that it says, and all it points to must be there for `'a`.
-    pub(crate) unsafe fn read(raw: *const SwmProblem, host: &'a SwmHost) -> Result<Self, Stop> {
+    pub(crate) unsafe fn read(
+        raw: *const SwmProblem,
+        host: &'a SwmHost,
+        declared: &'static [ParamInfo],
+    ) -> Result<Self, Stop> {
         // SAFETY: promised by the caller.
         let raw = unsafe { whole(raw, "problem") }?;
         let collective = Collective::from_code(raw.collective).ok_or_else(|| {
@@ -94,7 +65,7 @@ impl<'a> Problem<'a> {
         })?;
         // SAFETY: the host keeps the topology for the length of the call.
         let topology = unsafe { whole(raw.topology, "topology") }?;
-        Ok(Self { raw, host, topology: Topology { raw: topology, call: PhantomData }, collective })
+        Ok(Self { raw, host, topology: Topology { raw: topology, call: PhantomData }, collective, declared })
     }
 
     /// What connects the nodes.
@@ -153,19 +124,84 @@ impl<'a> Problem<'a> {
         self.host.element_bytes.map_or(1, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// The parameter `key` as text, if the user gave it.
-    pub fn param_text(&self, key: &str) -> Option<&'a str> {
-        self.params().find(|p| text(p.key) == key).map(|p| text(p.value))
+    /// The machine's start-up of a message in microseconds (alpha), 0 if it has none. This and the two below are for choosing among forms that the
+    /// algorithm declares, not for making up a schedule machine by machine.
+    pub fn startup_us(&self) -> f64 {
+        // SAFETY: as above.
+        self.host.startup_us.map_or(0.0, |f| unsafe { f(self.host.ctx) })
     }
 
-    /// The parameter `key`, or `default` if the user didn't give it.
+    /// The machine's time per link of a route in microseconds, 0 if it has none.
+    pub fn hop_us(&self) -> f64 {
+        // SAFETY: as above.
+        self.host.hop_us.map_or(0.0, |f| unsafe { f(self.host.ctx) })
+    }
+
+    /// The machine's time per byte of a message in microseconds (beta), 0 if it has none.
+    pub fn byte_us(&self) -> f64 {
+        // SAFETY: as above.
+        self.host.byte_us.map_or(0.0, |f| unsafe { f(self.host.ctx) })
+    }
+
+    /// The parameter `key`: as the user gave it, else its declared default.
     ///
     /// # Errors
-    /// [`Stop::Failed`] where its text doesn't parse, with a message that names the parameter: a misprint of the user's is an error, not a
-    /// case that the algorithm can't run.
-    pub fn param<T: ParamValue>(&self, key: &str, default: T) -> Result<T, Stop> {
-        let Some(given) = self.param_text(key) else { return Ok(default) };
-        given.parse().map_err(|_| Stop::failed(format!("`{key}={given}`: expected {}", T::expected(given))))
+    /// [`Stop::Failed`] where the algorithm declares no such parameter, or no default for it, and where its text doesn't parse, with a message
+    /// that names the parameter: a misprint of the user's is an error, not a case that the algorithm can't run.
+    pub fn param<T: ParamValue>(&self, key: &str) -> Result<T, Stop> {
+        let default = self.declared(key)?.default;
+        match self.given(key)? {
+            Some(value) => Ok(value),
+            None if default.is_empty() => Err(Stop::failed(format!("`{key}` was not given and declares no default"))),
+            None => parse(key, default),
+        }
+    }
+
+    /// The parameter `key`, if the user gave it: for one whose default depends on the problem.
+    ///
+    /// # Errors
+    /// As [`Problem::param`], but for the default.
+    pub fn given<T: ParamValue>(&self, key: &str) -> Result<Option<T>, Stop> {
+        self.declared(key)?;
+        self.text_of(key).map(|text| parse(key, text)).transpose()
+    }
+
+    /// The choice `key`, by the table of its words: as the user gave it, else its declared default.
+    ///
+    /// # Errors
+    /// As [`Problem::param`], and where the table has other words than those declared.
+    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
+        let default = self.declared(key)?.default;
+        match self.given_choice(key, choices)? {
+            Some(choice) => Ok(choice),
+            None => pick(key, default, choices),
+        }
+    }
+
+    /// The choice `key`, if the user gave it: for one whose default depends on the problem.
+    ///
+    /// # Errors
+    /// As [`Problem::choice`], but for the default.
+    pub fn given_choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>, Stop> {
+        let declared = self.declared(key)?.values;
+        if !declared.iter().eq(choices.iter().map(|(word, _)| word)) {
+            let asked: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            return Err(Stop::failed(format!(
+                "`{key}` is declared as one of {declared:?} and read as one of {asked:?}"
+            )));
+        }
+        self.text_of(key).map(|word| pick(key, word, choices)).transpose()
+    }
+
+    fn declared(&self, key: &str) -> Result<&'static ParamInfo, Stop> {
+        let declared = self.declared.iter().find(|param| param.key == key);
+        declared.ok_or_else(|| {
+            Stop::failed(format!("the algorithm asks for `{key}`, a parameter that it does not declare"))
+        })
+    }
+
+    fn text_of(&self, key: &str) -> Option<&'a str> {
+        self.params().find(|p| text(p.key) == key).map(|p| text(p.value))
     }
 
     /// A line for the log, as [`Schedule::log`](crate::Schedule::log).
@@ -213,6 +249,21 @@ impl<'a> Topology<'a> {
         // SAFETY: the host keeps `dim_count` radices for the length of the call.
         unsafe { std::slice::from_raw_parts(self.raw.dims, self.raw.dim_count as usize) }
     }
+
+    /// The nodes as a grid of these radices.
+    ///
+    /// # Errors
+    /// [`Stop::Unsupported`] where they can't be numbered, which no host should give.
+    pub fn grid(&self) -> Result<Grid, Stop> {
+        Grid::new(self.dims())
+    }
+
+    /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above it; `None` for other topologies.
+    pub fn base(&self) -> Option<(Self, u64)> {
+        // SAFETY: the host keeps the base, where there is one, for the length of the call.
+        let base = unsafe { whole(self.raw.base, "base") }.ok()?;
+        Some((Self { raw: base, call: PhantomData }, self.raw.levels))
+    }
 }
 
 /// A copy of one of the host's structs, with zero for what an older host's lacks.
@@ -229,6 +280,20 @@ unsafe fn whole<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> {
     })
 }
 
+/// What the text of a parameter says.
+fn parse<T: ParamValue>(key: &str, text: &str) -> Result<T, Stop> {
+    text.parse().map_err(|_| Stop::failed(format!("`{key}={text}`: expected {}", T::expected(text))))
+}
+
+/// What a word of a choice stands for.
+fn pick<T: Copy>(key: &str, word: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
+    let chosen = choices.iter().find(|(choice, _)| *choice == word).map(|(_, value)| *value);
+    chosen.ok_or_else(|| {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        Stop::failed(format!("`{key}={word}`: expected one of {}", words.join(", ")))
+    })
+}
+
 /// Text from the host, which promises UTF-8.
 fn text<'a>(raw: SwmStr) -> &'a str {
     // SAFETY: the host keeps its texts for the length of the call.
@@ -238,7 +303,7 @@ fn text<'a>(raw: SwmStr) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{About, Algorithm, Rehearsal, Schedule, Stop};
+    use crate::{About, Algorithm, Rehearsal, Schedule, words};
     use std::mem::size_of;
 
     /// The nodes that are read of a topology, or why none are, where problem and topology claim sizes of their own.
@@ -252,7 +317,7 @@ mod tests {
         problem.topology = topology.as_ptr();
         let both = [problem, problem];
         // SAFETY: no size is above that of two structs in a row.
-        let read = unsafe { Problem::read(both.as_ptr(), &host) };
+        let read = unsafe { Problem::read(both.as_ptr(), &host, &[]) };
         read.map(|problem| problem.topology().nodes()).map_err(|stop| stop.to_string())
     }
 
@@ -267,15 +332,22 @@ mod tests {
     fn structs_shorter_than_ever_are_refused_unread() {
         let (problem, topology) = (size_of::<SwmProblem>(), size_of::<SwmTopology>());
         assert_eq!(nodes(8, topology), Err("the host gave a problem of 8 bytes, expected at least 56".to_owned()));
-        assert_eq!(nodes(problem, 55), Err("the host gave a topology of 55 bytes, expected at least 56".to_owned()));
+        assert_eq!(nodes(problem, 71), Err("the host gave a topology of 71 bytes, expected at least 72".to_owned()));
     }
 
-    /// Reads a parameter of one type.
+    const CORNERS: [(&str, u8); 2] = [("round", 1), ("sharp", 2)];
+
+    /// Reads a parameter in one way.
     struct Reads(fn(&Problem<'_>) -> Result<(), Stop>);
 
     impl Algorithm for Reads {
         fn about(&self) -> About {
-            About { name: "reads", ..About::DEFAULT }
+            const PARAMS: [ParamInfo; 3] = [
+                ParamInfo::number("k", "7", ""),
+                ParamInfo::text("free", "", ""),
+                ParamInfo::choice("corner", &words(&CORNERS), "sharp", ""),
+            ];
+            About { name: "reads", params: &PARAMS, ..About::DEFAULT }
         }
 
         fn plan(&self, problem: &Problem<'_>, _: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -283,20 +355,79 @@ mod tests {
         }
     }
 
+    /// What becomes of a plan that reads a parameter, given as this text.
+    fn told(key: &str, value: &str, read: fn(&Problem<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+        Rehearsal::on("ring", &[4]).param(key, value).plan(&Reads(read)).map(|_| ())
+    }
+
+    fn says(what: &str) -> Result<(), Stop> {
+        Err(Stop::failed(what))
+    }
+
     #[test]
     fn a_value_that_makes_no_sense_is_the_users_error_and_says_what_was_expected() {
-        let told = |value: &str, read| Rehearsal::on("ring", &[4]).param("k", value).plan(&Reads(read)).map(|_| ());
-        let says = |what: &str| Err(Stop::failed(what));
-        assert_eq!(told("x", |p| p.param("k", 0_i64).map(|_| ())), says("`k=x`: expected a whole number"));
-        assert_eq!(told("-3", |p| p.param("k", 0_i64).map(|_| ())), Ok(()));
+        let given = |value, read| told("k", value, read);
+        assert_eq!(given("x", |p| p.param::<i64>("k").map(|_| ())), says("`k=x`: expected a whole number"));
+        assert_eq!(given("-3", |p| p.param::<i64>("k").map(|_| ())), Ok(()));
         assert_eq!(
-            told("-3", |p| p.param("k", 0_u8).map(|_| ())),
+            given("-3", |p| p.param::<u8>("k").map(|_| ())),
             says("`k=-3`: expected a whole number from 0 to 255")
         );
         assert_eq!(
-            told("99999999999", |p| p.param("k", 0_u32).map(|_| ())),
+            given("99999999999", |p| p.param::<u32>("k").map(|_| ())),
             says("`k=99999999999`: expected a whole number from 0 to 4294967295")
         );
-        assert_eq!(told("2", |p| p.param("k", false).map(|_| ())), says("`k=2`: expected true or false"));
+        assert_eq!(given("2", |p| p.param::<bool>("k").map(|_| ())), says("`k=2`: expected true or false"));
+        assert_eq!(
+            told("corner", "blunt", |p| p.choice("corner", &CORNERS).map(|_| ())),
+            says("`corner=blunt`: expected one of round, sharp")
+        );
+    }
+
+    #[test]
+    fn what_was_not_given_is_as_declared() {
+        let read = |p: &Problem<'_>| {
+            assert_eq!((p.param::<u64>("k")?, p.given::<u64>("k")?), (7, None));
+            assert_eq!((p.choice("corner", &CORNERS)?, p.given_choice("corner", &CORNERS)?), (2, None));
+            assert_eq!(p.param::<String>("free")?, "yes");
+            Ok(())
+        };
+        assert_eq!(told("free", "yes", read), Ok(()));
+    }
+
+    #[test]
+    fn only_what_is_declared_can_be_asked_for() {
+        let asks = |read| told("k", "1", read);
+        let undeclared = "the algorithm asks for `fan`, a parameter that it does not declare";
+        assert_eq!(asks(|p| p.param::<u64>("fan").map(|_| ())), says(undeclared));
+        assert_eq!(asks(|p| p.given::<u64>("fan").map(|_| ())), says(undeclared));
+        assert_eq!(asks(|p| p.choice("fan", &CORNERS).map(|_| ())), says(undeclared));
+        assert_eq!(
+            asks(|p| p.choice("corner", &CORNERS[..1]).map(|_| ())),
+            says("`corner` is declared as one of [\"round\", \"sharp\"] and read as one of [\"round\"]")
+        );
+        assert_eq!(
+            asks(|p| p.param::<String>("free").map(|_| ())),
+            says("`free` was not given and declares no default")
+        );
+    }
+
+    /// A topology that its neighbours in the host's memory are bases of.
+    #[test]
+    fn a_dual_net_says_its_levels_and_its_base() {
+        let rehearsal = Rehearsal::dual_net(2, "torus", &[3, 3]);
+        let read = Reads(|p| {
+            let topology = p.topology();
+            let (base, levels) = topology.base().unwrap();
+            assert_eq!((topology.kind(), topology.spec(), levels), ("rdn", "rdn:2(torus:3x3)", 2));
+            assert_eq!(
+                (base.kind(), base.dims(), base.nodes(), base.base().is_none()),
+                ("torus", &[3, 3][..], 9, true)
+            );
+            assert_eq!(topology.dims(), [2, 2, 3, 3, 3, 3, 2, 3, 3, 3, 3]);
+            assert_eq!((topology.nodes(), topology.grid()?.nodes()), (2 * 162 * 162, 2 * 162 * 162));
+            Ok(())
+        });
+        assert_eq!(rehearsal.plan(&read), Ok(Vec::new()));
     }
 }

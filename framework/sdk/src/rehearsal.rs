@@ -1,26 +1,34 @@
-//! Plans without a host, for a plugin's own tests: what a schedule says, with every rule written out. Whether it is right is for `swapmeet check`.
+//! Plans without Swapmeet, for a plugin's own tests: what a schedule says, with every rule written out, and whether it is right.
 
 use crate::collective::Collective;
 use crate::export::Algorithm;
 use crate::problem::Problem;
 use crate::schedule::{Schedule, Stop};
+use follow::{Task, follow};
 use record::Asked;
 use stage::Stage;
 use std::cell::RefCell;
-use swapmeet_abi::{SwmParam, SwmProblem, SwmStr, SwmTopology};
+use swapmeet_abi::{
+    SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology,
+};
 
+mod follow;
 mod record;
+mod sets;
 mod stage;
 
-pub use record::{Rehearsed, RehearsedRoute, RehearsedSend, RehearsedStep};
+pub use follow::{Disproof, Proved};
+pub use record::{Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep};
 
 /// A problem to try an algorithm on in a test: a small machine, an all-to-all of blocks of one byte with one port, unless said otherwise.
 ///
 /// ```
-/// use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop};
 ///
-/// /// Straight to the destination, one distance a step.
-/// struct Shift;
+/// /// Straight to the destination, one distance a step, up to `longest`.
+/// struct Shift {
+///     longest: u64,
+/// }
 ///
 /// impl Algorithm for Shift {
 ///     fn about(&self) -> About {
@@ -28,28 +36,36 @@ pub use record::{Rehearsed, RehearsedRoute, RehearsedSend, RehearsedStep};
 ///     }
 ///
 ///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-///         let n = problem.topology().nodes();
-///         for distance in 1..n {
+///         let grid = problem.topology().grid()?;
+///         for distance in 1..=self.longest {
 ///             schedule.step()?;
-///             for v in 0..n {
-///                 let to = (v + distance) % n;
-///                 schedule.send(&Send::new(v, to).origins(Set::one(v)).destinations(Set::one(to)).strict())?;
+///             for me in 0..grid.nodes() {
+///                 let to = grid.shift(me, 0, distance as i64);
+///                 schedule.send(&Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
 ///             }
 ///         }
 ///         Ok(())
 ///     }
 /// }
 ///
-/// let steps = Rehearsal::on("ring", &[4]).plan(&Shift).unwrap();
+/// let ring = Rehearsal::on("ring", &[4]);
+/// let steps = ring.plan(&Shift { longest: 3 }).unwrap();
 /// assert_eq!(steps.len(), 3);
 /// assert_eq!((steps[1].sends[3].from, steps[1].sends[3].to), (3, 1));
 /// assert_eq!(steps[1].sends[3].destinations, [1]);
+///
+/// let proved = ring.verify(&Shift { longest: 3 }).unwrap();
+/// assert_eq!((proved.steps, proved.messages, proved.max_sends), (3, 12, 1));
+/// let lost = ring.verify(&Shift { longest: 2 }).unwrap_err();
+/// assert_eq!(lost.to_string(), "step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1)");
 /// ```
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
     kind: String,
     spec: String,
     dims: Vec<u64>,
+    /// Of a dual-net: family and sides of its base, and levels.
+    base: Option<(String, Vec<u64>, u64)>,
     collective: Collective,
     root: u64,
     permutation: String,
@@ -66,13 +82,29 @@ impl Rehearsal {
             kind: kind.to_owned(),
             spec: format!("{kind}:{}", sides.join("x")),
             dims: dims.to_vec(),
+            base: None,
             collective: Collective::AllToAll,
             root: 0,
             permutation: String::new(),
             to: Vec::new(),
             params: Vec::new(),
-            asked: Asked { block_bytes: 1, ports: 1, virtual_channels: 1 },
+            asked: Asked {
+                block_bytes: 1,
+                sizes: Vec::new(),
+                ports: 1,
+                virtual_channels: 1,
+                element_bytes: 1,
+                prices: [0.0; 3],
+            },
         }
+    }
+
+    /// A recursive dual-net of so many levels over a base of this family and these sides.
+    pub fn dual_net(levels: u64, kind: &str, dims: &[u64]) -> Self {
+        let base = Self::on(kind, dims);
+        let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
+        let spec = format!("rdn:{levels}({})", base.spec);
+        Self { spec, base: Some((kind.to_owned(), dims.to_vec(), levels)), ..Self::on("rdn", &axes) }
     }
 
     /// Another collective than all-to-all; `root` is a node, where there is one.
@@ -103,10 +135,39 @@ impl Rehearsal {
         self
     }
 
+    /// Bytes that each node has for each, a row a sender, where they differ.
+    #[must_use]
+    pub fn sizes(mut self, rows: &[Vec<u64>]) -> Self {
+        self.asked.block_bytes = rows.iter().flatten().copied().max().unwrap_or(0);
+        self.asked.sizes = rows.to_vec();
+        self
+    }
+
+    /// Bytes of the unit that is redistributed, in a schedule of byte counts.
+    #[must_use]
+    pub fn element_bytes(mut self, bytes: u64) -> Self {
+        self.asked.element_bytes = bytes;
+        self
+    }
+
     /// Messages that a node may send, and receive, at a time; `u64::MAX` for all its links.
     #[must_use]
     pub fn ports(mut self, ports: u64) -> Self {
         self.asked.ports = ports;
+        self
+    }
+
+    /// Circuits that a directed link carries at a time.
+    #[must_use]
+    pub fn virtual_channels(mut self, circuits: u64) -> Self {
+        self.asked.virtual_channels = circuits;
+        self
+    }
+
+    /// What the machine asks for a message, for each link of its route and for each of its bytes, in microseconds; nothing unless said.
+    #[must_use]
+    pub fn prices(mut self, startup_us: f64, hop_us: f64, byte_us: f64) -> Self {
+        self.asked.prices = [startup_us, hop_us, byte_us];
         self
     }
 
@@ -115,24 +176,91 @@ impl Rehearsal {
     /// # Errors
     /// What the algorithm says; [`Stop::Failed`] where it sends before a first step, to itself or nodes outside its grid, names sets that don't
     /// fit the grid, sets the grid late, or leaves nodes of a grid unlike the machine unplaced. Whether blocks are where they are
-    /// sent from is not looked at: `swapmeet check` does that.
+    /// sent from is not looked at: [`Rehearsal::verify`] does that.
     pub fn plan(&self, algorithm: &dyn Algorithm) -> Result<Vec<RehearsedStep>, Stop> {
         self.rehearse(algorithm).map(|all| all.steps)
     }
 
-    /// As [`Rehearsal::plan`], with placements and lines for the log.
+    /// As [`Rehearsal::plan`], with all else that the schedule says.
     ///
     /// # Errors
     /// As there.
     pub fn rehearse(&self, algorithm: &dyn Algorithm) -> Result<Rehearsed, Stop> {
-        let nodes = self.dims.iter().product();
-        let topology = SwmTopology {
+        self.stage(|problem, host, _| {
+            // SAFETY: problem and topology say their sizes, and outlive the schedule.
+            let problem = unsafe { Problem::read(problem, host, algorithm.about().params) }?;
+            algorithm.supports(&problem)?;
+            algorithm.plan(&problem, &mut Schedule::new(host))
+        })
+    }
+
+    /// Follows every block of the schedule, or every byte in one of byte counts, and proves that all arrive. Routes are not looked at: whether they
+    /// exist, and what links carry, `swapmeet check` says.
+    ///
+    /// # Errors
+    /// What [`Rehearsal::plan`] says, or the first thing wrong with the schedule.
+    pub fn verify(&self, algorithm: &dyn Algorithm) -> Result<Proved, Disproof> {
+        self.rehearse(algorithm).map_err(Disproof::Stopped).and_then(|all| self.follow(&all))
+    }
+
+    /// As [`Rehearsal::verify`], of an algorithm in any language.
+    ///
+    /// # Safety
+    /// `algorithm` must point to an algorithm's table in a plugin that is loaded.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub unsafe fn verify_table(&self, algorithm: *const SwmAlgorithm) -> Result<Proved, Disproof> {
+        let written = self.stage(|problem, host, reason| {
+            // SAFETY: the caller promises an algorithm's table.
+            let table = unsafe { &*algorithm };
+            for function in table.supports.into_iter().chain(table.plan) {
+                // SAFETY: the function and its table are a plugin's; problem and host outlive the call.
+                match unsafe { function(algorithm, problem, host) } {
+                    SWM_OK => {}
+                    SWM_UNSUPPORTED => return Err(Stop::Unsupported(reason())),
+                    SWM_STOPPED => return Err(Stop::Stopped),
+                    _ => return Err(Stop::Failed(reason())),
+                }
+            }
+            Ok(())
+        });
+        written.map_err(Disproof::Stopped).and_then(|all| self.follow(&all))
+    }
+
+    fn follow(&self, all: &Rehearsed) -> Result<Proved, Disproof> {
+        let task = Task {
+            collective: self.collective,
+            root: self.root,
+            to: &self.to,
+            nodes: self.dims.iter().product(),
+            asked: &self.asked,
+        };
+        follow(&task, all)
+    }
+
+    /// Lets `play` tell its schedule to a host that writes it down; its last argument says what the plugin gave as a reason.
+    fn stage(
+        &self,
+        play: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,
+    ) -> Result<Rehearsed, Stop> {
+        let topology = |kind: &str, spec: &str, dims: &[u64]| SwmTopology {
             size: size_of::<SwmTopology>() as u32,
-            dim_count: self.dims.len() as u32,
-            kind: SwmStr::new(&self.kind),
-            spec: SwmStr::new(&self.spec),
-            nodes,
-            dims: self.dims.as_ptr(),
+            dim_count: dims.len() as u32,
+            kind: SwmStr::new(kind),
+            spec: SwmStr::new(spec),
+            nodes: dims.iter().product(),
+            dims: dims.as_ptr(),
+            base: std::ptr::null(),
+            levels: 0,
+        };
+        let base = self.base.as_ref().map(|(kind, dims, levels)| (Self::on(kind, dims), *levels));
+        let base = base.as_ref().map(|(base, levels)| (topology(&base.kind, &base.spec, &base.dims), *levels));
+        let topology = SwmTopology {
+            base: base.as_ref().map_or(std::ptr::null(), |(base, _)| std::ptr::from_ref(base)),
+            levels: base.as_ref().map_or(0, |(_, levels)| *levels),
+            ..topology(&self.kind, &self.spec, &self.dims)
         };
         let params: Vec<SwmParam> = self
             .params
@@ -148,15 +276,10 @@ impl Rehearsal {
             param_count: params.len() as u64,
             permutation: SwmStr::new(&self.permutation),
         };
-        let stage = RefCell::new(Stage::new(self.asked, self.to.clone(), self.dims.clone()));
-        let host = stage::host(&stage);
-        // SAFETY: problem and topology say their sizes, and outlive the schedule.
-        let made = unsafe { Problem::read(&raw const problem, &host) }.and_then(|problem| {
-            algorithm.supports(&problem)?;
-            algorithm.plan(&problem, &mut Schedule::new(&host))
-        });
+        let stage = RefCell::new(Stage::new(self.asked.clone(), self.collective, self.to.clone(), &self.dims));
+        let played = play(&problem, &stage::host(&stage), &|| stage.borrow().reason());
         let written = stage.into_inner().written()?;
-        made.map(|()| written)
+        played.map(|()| written)
     }
 }
 

@@ -4,12 +4,12 @@ use crate::set::{Axis, Set};
 use std::fmt;
 use std::marker::PhantomData;
 use swapmeet_abi::{
-    SWM_BUCKET, SWM_BYTE_COUNTS, SWM_COPY, SWM_LISTED, SWM_LOCAL, SWM_LOG_INFO, SWM_OK, SWM_STRICT, SwmHost, SwmLayout,
-    SwmRedistribution, SwmRoute, SwmSend, SwmStr,
+    SWM_BYTE_COUNTS, SWM_COPY, SWM_LOCAL, SWM_LOG_INFO, SWM_OK, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmHost,
+    SwmLayout, SwmRedistribution, SwmRoute, SwmStr,
 };
 
-/// So many bytes for one destination, as [`Send::byte_counts`] names them.
-pub use swapmeet_abi::SwmByteCount as Amount;
+/// So many bytes for one destination, as [`Bytes`] counts them; [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) of them are all there are.
+pub use swapmeet_abi::SwmByteCount as ByteCount;
 
 /// Why there is no schedule, or no more of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +49,11 @@ impl std::error::Error for Stop {}
 /// schedule's own grid. A route that isn't there is a fault of the schedule.
 ///
 /// ```
-/// use swapmeet_sdk::{Route, Send};
+/// use swapmeet_sdk::{Blocks, Route};
 /// // three hops the long way round a ring of four, and by name
 /// let back = Route::signs(&[-1]);
 /// let by_name = Route::path(&[3, 2, 1]);
-/// let sends = [Send::new(0, 1).route(&back), Send::new(0, 1).route(&by_name)];
+/// let sends = [Blocks::new(0, 1).route(&back), Blocks::new(0, 1).route(&by_name)];
 /// // in two dimensions: minus along the second, and that first
 /// let columns_first = Route::signs_in_order(&[0, -1], &[1, 0]);
 /// # let _ = (sends, columns_first);
@@ -105,31 +105,31 @@ impl<'a> Route<'a> {
     }
 }
 
-/// One send: of what `from` holds, the blocks with origin in one set and destination in another go to `to`. Until narrowed
+/// A send of blocks: of what `from` holds, the blocks with origin in one set and destination in another go to `to`. Until narrowed
 /// down, that is everything: also the block that a node has for itself in an all-to-all, which is where it should be already.
 ///
 /// ```
-/// use swapmeet_sdk::{Send, Set};
+/// use swapmeet_sdk::{Blocks, Set};
 /// // all that node 3 holds for node 7
-/// let forward = Send::new(3, 4).destinations(Set::one(7));
+/// let forward = Blocks::new(3, 4).destinations(Set::one(7));
 /// // node 3's own block for node 7, which must be there
-/// let own = Send::new(3, 7).origins(Set::one(3)).destinations(Set::one(7)).strict();
+/// let own = Blocks::new(3, 7).origins(Set::one(3)).destinations(Set::one(7)).strict();
 /// // a copy of everything, as in a broadcast
-/// let tell = Send::new(3, 4).copy();
+/// let tell = Blocks::new(3, 4).copy();
 /// # let _ = (forward, own, tell);
 /// ```
 #[derive(Clone, Copy)]
-pub struct Send<'a> {
-    raw: SwmSend,
+pub struct Blocks<'a> {
+    raw: SwmBlocks,
     borrowed: PhantomData<&'a ()>,
 }
 
-impl<'a> Send<'a> {
+impl<'a> Blocks<'a> {
     /// All that `from` holds goes to `to`; both are nodes of the schedule's grid.
     pub const fn new(from: u64, to: u64) -> Self {
         Self {
-            raw: SwmSend {
-                size: size_of::<SwmSend>() as u32,
+            raw: SwmBlocks {
+                size: size_of::<SwmBlocks>() as u32,
                 flags: 0,
                 from,
                 to,
@@ -137,9 +137,6 @@ impl<'a> Send<'a> {
                 destinations: Set::ALL.raw(),
                 segments: Axis::ALL.raw(),
                 route: std::ptr::null(),
-                bucket: 0,
-                byte_counts: std::ptr::null(),
-                byte_counts_len: 0,
             },
             borrowed: PhantomData,
         }
@@ -187,20 +184,57 @@ impl<'a> Send<'a> {
         self
     }
 
-    /// Only bucket number `bucket` of what the sender has redistributed ([`Schedule::redistribute`]). In a schedule of byte counts.
+    /// Travels this way.
     #[must_use]
-    pub const fn bucket(mut self, bucket: u64) -> Self {
-        self.raw.flags |= SWM_BUCKET;
-        self.raw.bucket = bucket;
+    pub const fn route(mut self, route: &'a Route<'a>) -> Self {
+        self.raw.route = &raw const route.raw;
         self
     }
+}
 
-    /// Only these bytes for these destinations. In a schedule of byte counts.
+/// A send of one bucket of what `from` has redistributed ([`Schedule::redistribute`]).
+#[derive(Clone, Copy)]
+pub struct Bucket<'a> {
+    raw: SwmBucket,
+    borrowed: PhantomData<&'a ()>,
+}
+
+impl<'a> Bucket<'a> {
+    /// Bucket number `bucket` of `from` goes to `to`, which may be the same node: that is a local copy, and no message.
+    pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
+        let size = size_of::<SwmBucket>() as u32;
+        let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };
+        Self { raw, borrowed: PhantomData }
+    }
+
+    /// Travels this way.
     #[must_use]
-    pub const fn byte_counts(mut self, byte_counts: &'a [Amount]) -> Self {
-        self.raw.flags |= SWM_LISTED;
-        self.raw.byte_counts = byte_counts.as_ptr();
-        self.raw.byte_counts_len = byte_counts.len() as u64;
+    pub const fn route(mut self, route: &'a Route<'a>) -> Self {
+        self.raw.route = &raw const route.raw;
+        self
+    }
+}
+
+/// A send of so many bytes for each of some destinations, in a schedule of byte counts.
+#[derive(Clone, Copy)]
+pub struct Bytes<'a> {
+    raw: SwmBytes,
+    borrowed: PhantomData<&'a [ByteCount]>,
+}
+
+impl<'a> Bytes<'a> {
+    /// These bytes, of what `from` holds outside of buckets, go to `to`; both are nodes of the schedule's grid.
+    pub const fn new(from: u64, to: u64, counts: &'a [ByteCount]) -> Self {
+        let size = size_of::<SwmBytes>() as u32;
+        let (count, counts) = (counts.len() as u64, counts.as_ptr());
+        let raw = SwmBytes { size, flags: 0, from, to, counts, count, route: std::ptr::null() };
+        Self { raw, borrowed: PhantomData }
+    }
+
+    /// Sender and receiver may be the same: a local copy, which costs nothing.
+    #[must_use]
+    pub const fn local(mut self) -> Self {
+        self.raw.flags |= SWM_LOCAL;
         self
     }
 
@@ -212,19 +246,19 @@ impl<'a> Send<'a> {
     }
 }
 
-/// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
-/// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`. What it holds for itself is redistributed with the rest.
+/// A node sorts all it holds into buckets, element by element. Element x (from 0) of what it holds for destination d has number
+/// `e = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + e) % buckets`. What it holds for itself is redistributed with the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
-    /// Who redistributes.
+    /// Whose bytes.
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,
-    /// After how many cards the redistribution begins again; as many as there are buckets in the plain case.
+    /// After how many elements the round begins again; as many as there are buckets in the plain case.
     pub cycle: u64,
-    /// The bucket that the first card goes to, below `buckets`.
+    /// The bucket that the first element goes to, below `buckets`.
     pub first: u64,
-    /// For each destination the card its elements begin with, below `cycle`; empty for 0 everywhere.
+    /// For each destination the number its elements begin with, below `cycle`; empty for 0 everywhere.
     pub starts: &'a [u32],
     /// For each destination what is added to `first`, below `buckets`; empty for 0 everywhere.
     pub firsts: &'a [u32],
@@ -235,7 +269,7 @@ pub struct Redistribution<'a> {
 /// Every call returns [`Stop::Stopped`] once the host has refused one: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
 ///
 /// ```
-/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// # use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Rehearsal, Schedule, Set, Stop};
 /// /// All-to-all in a grid of the schedule's own: along rows, then along columns.
 /// struct TwoByTwo;
 ///
@@ -245,15 +279,16 @@ pub struct Redistribution<'a> {
 ///     }
 ///
 ///     fn plan(&self, _: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-///         schedule.layout(&[2, 2], 1)?;
+///         let grid = Grid::new(&[2, 2])?;
+///         schedule.layout(grid.radices(), 1)?;
 ///         for (name, axis) in [("rows", 1), ("columns", 0)] {
 ///             schedule.phase(name)?;
 ///             schedule.step()?;
-///             for v in 0..4 {
-///                 let to = v ^ (2 >> axis);
+///             for me in 0..grid.nodes() {
+///                 let to = grid.shift(me, axis, 1);
 ///                 let mut other_side = [Axis::ALL; 2];
-///                 other_side[axis] = Axis::one(to >> (1 - axis) & 1);
-///                 schedule.send(&Send::new(v.into(), to.into()).destinations(Set::product(&other_side)))?;
+///                 other_side[axis] = Axis::one(grid.coordinate(to, axis));
+///                 schedule.send(&Blocks::new(me, to).destinations(Set::product(&other_side)))?;
 ///             }
 ///         }
 ///         Ok(())
@@ -279,9 +314,9 @@ impl<'a> Schedule<'a> {
         self.set_layout(radices, segments, 0)
     }
 
-    /// Moves byte counts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send all it has
-    /// for some destinations ([`Send::destinations`]), byte counts it names ([`Send::byte_counts`]), or redistribute what it holds ([`Schedule::redistribute`]) and
-    /// send bucket by bucket ([`Send::bucket`]). Speaks of nodes in a grid of the schedule's own with as many nodes as the machine, which run on
+    /// Moves byte counts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send bytes that it
+    /// counts ([`Schedule::send_bytes`]), or redistribute all it holds ([`Schedule::redistribute`]) and send bucket by bucket
+    /// ([`Schedule::send_bucket`]). Speaks of nodes in a grid of the schedule's own with as many nodes as the machine, which run on
     /// the nodes of the same number; `&[]` is the topology's own. Before the first step, in an all-to-all.
     ///
     /// What is proved is that the bytes for each destination all end there: rows say `verified: amounts`.
@@ -301,11 +336,11 @@ impl<'a> Schedule<'a> {
         answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
     }
 
-    /// Node `virtual_node` of the grid runs on node `physical` of the machine; it has blocks of its own if it is the `home` of that node, otherwise
-    /// it only passes on those of others. Every node of the machine has exactly one home.
-    pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Stop> {
+    /// Node `node` of the grid runs on node `physical` of the machine. If it is that one's `home`, the machine node's own blocks are there;
+    /// otherwise it is a virtual node, which only passes on those of others. Every node of the machine has exactly one home.
+    pub fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
-        answer(self.host.place.map(|f| unsafe { f(self.host.ctx, virtual_node, physical, u32::from(home)) }))
+        answer(self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }))
     }
 
     /// Begins a phase, by the paper's name for it.
@@ -321,16 +356,28 @@ impl<'a> Schedule<'a> {
         answer(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
     }
 
-    /// Adds a send to the step. A rule that selects nothing sends nothing.
-    pub fn send(&mut self, send: &Send<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `send` borrows all it points to.
-        answer(self.host.send.map(|f| unsafe { f(self.host.ctx, &raw const send.raw) }))
+    /// Adds a send of blocks to the step. A rule that selects nothing sends nothing.
+    pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
+        // SAFETY: the function and its context come from the host's table; `blocks` borrows all it points to.
+        answer(self.host.send_blocks.map(|f| unsafe { f(self.host.ctx, &raw const blocks.raw) }))
     }
 
-    /// In a schedule of byte counts, between steps: a node redistributes all it holds, what has just arrived included. Each of its buckets is then to
-    /// be sent once, to itself too ([`Send::local`]).
-    pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Stop> {
-        let tables = [redistribution.starts.len(), redistribution.firsts.len()];
+    /// In a schedule of byte counts, adds a send of a bucket to the step. An empty one sends nothing.
+    pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
+        // SAFETY: as above.
+        answer(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
+    }
+
+    /// In a schedule of byte counts, adds a send of so many bytes for each of some destinations to the step.
+    pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
+        // SAFETY: as above.
+        answer(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
+    }
+
+    /// In a schedule of byte counts, between steps: a node sorts all it holds into buckets, what has just arrived included. Each of its buckets is
+    /// then to be sent once ([`Schedule::send_bucket`]), to itself too.
+    pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
+        let tables = [how.starts.len(), how.firsts.len()];
         if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {
             return Err(Stop::failed("a redistribution has as many `starts` as `firsts`, one for each node, or none"));
         }
@@ -338,15 +385,15 @@ impl<'a> Schedule<'a> {
         let raw = SwmRedistribution {
             size: size_of::<SwmRedistribution>() as u32,
             flags: 0,
-            node: redistribution.node,
-            buckets: redistribution.buckets,
-            cycle: redistribution.cycle,
-            first: redistribution.first,
-            starts: table(redistribution.starts),
-            firsts: table(redistribution.firsts),
+            node: how.node,
+            buckets: how.buckets,
+            cycle: how.cycle,
+            first: how.first,
+            starts: table(how.starts),
+            firsts: table(how.firsts),
             node_count: tables[0].max(tables[1]) as u64,
         };
-        // SAFETY: the function and its context come from the host's table; `redistribution` outlives the call.
+        // SAFETY: the function and its context come from the host's table; `how` outlives the call.
         answer(self.host.redistribute.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 

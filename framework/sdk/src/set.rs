@@ -6,7 +6,7 @@ use swapmeet_abi::{SWM_AXES, SWM_BITS, SWM_NODE, SwmAxis, SwmSet};
 /// A subset of the coordinates of one axis. Costs nothing to make.
 ///
 /// ```
-/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};
 /// # struct Show;
 /// # impl Algorithm for Show {
 /// #     fn about(&self) -> About { About { name: "show", ..About::DEFAULT } }
@@ -21,7 +21,7 @@ use swapmeet_abi::{SWM_AXES, SWM_BITS, SWM_NODE, SwmAxis, SwmSet};
 ///     Axis::ALL,
 /// ];
 /// #         for axis in subsets {
-/// #             schedule.send(&Send::new(0, 1).destinations(Set::product(&[axis])))?;
+/// #             schedule.send(&Blocks::new(0, 1).destinations(Set::product(&[axis])))?;
 /// #         }
 /// #         Ok(())
 /// #     }
@@ -47,17 +47,17 @@ impl<'a> Axis<'a> {
     }
 
     /// The one coordinate `c`, which must be below the axis's radix.
-    pub const fn one(c: u32) -> Self {
+    pub const fn one(c: u64) -> Self {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
     /// `count` coordinates from `first` on, modulo the radix; `first` must be below it and `count` at most the radix.
-    pub const fn range(first: u32, count: u32) -> Self {
+    pub const fn range(first: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
 
     /// `first`, `first + stride`, .. (`count` of them), modulo the radix; no coordinate may come up twice.
-    pub const fn stride(first: u32, stride: u32, count: u32) -> Self {
+    pub const fn stride(first: u64, stride: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, stride, count))
     }
 
@@ -65,9 +65,10 @@ impl<'a> Axis<'a> {
     pub const fn bits(words: &'a [u64]) -> Self {
         Self::from_raw(SwmAxis {
             kind: SWM_BITS,
+            reserved: 0,
             first: 0,
             stride: 0,
-            count: words.len() as u32,
+            count: words.len() as u64,
             words: words.as_ptr(),
         })
     }
@@ -80,7 +81,7 @@ impl<'a> Axis<'a> {
 /// A set of nodes of the schedule's grid: everyone, one node, or a product of one [`Axis`] a dimension.
 ///
 /// ```
-/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Send, Set, Stop};
+/// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};
 /// # struct Show;
 /// # impl Algorithm for Show {
 /// #     fn about(&self) -> About { About { name: "show", ..About::DEFAULT } }
@@ -96,7 +97,7 @@ impl<'a> Axis<'a> {
 ///     Set::ALL,
 /// ];
 /// #         for set in sets {
-/// #             schedule.send(&Send::new(0, 1).origins(set))?;
+/// #             schedule.send(&Blocks::new(0, 1).origins(set))?;
 /// #         }
 /// #         Ok(())
 /// #     }

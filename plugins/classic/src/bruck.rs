@@ -4,7 +4,7 @@
 //! 2^k before all it has, as far as the receiver lacks it.
 
 use crate::{ANYWHERE, line};
-use swapmeet_sdk::{About, Algorithm, Axis, Collective, Problem, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
 
 pub struct Bruck;
 
@@ -30,8 +30,8 @@ impl Algorithm for Bruck {
                 let new = far.min(n - far);
                 for from in 0..n {
                     let to = (from + n - far) % n;
-                    let origins = [Axis::range(from as u32, new as u32)];
-                    schedule.send(&Send::new(from, to).origins(Set::product(&origins)).copy().strict())?;
+                    let origins = [Axis::range(from, new)];
+                    schedule.send(&Blocks::new(from, to).origins(Set::product(&origins)).copy().strict())?;
                 }
             } else {
                 let ways = Ways::with_bit(n, far);
@@ -39,7 +39,7 @@ impl Algorithm for Bruck {
                 for from in 0..n {
                     ways.from(from, &mut destinations);
                     let axes = [Axis::bits(&destinations)];
-                    schedule.send(&Send::new(from, (from + far) % n).destinations(Set::product(&axes)))?;
+                    schedule.send(&Blocks::new(from, (from + far) % n).destinations(Set::product(&axes)))?;
                 }
             }
             far *= 2;

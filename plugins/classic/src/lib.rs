@@ -11,7 +11,7 @@
 //!
 //! To `ring` and `bruck` ranks are a line, whatever the topology: they name sets in a grid of one axis.
 
-use swapmeet_sdk::{About, Algorithm, Axis, Collective, Problem, Schedule, Send, Set, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, export_plugin};
 
 mod bruck;
 
@@ -68,14 +68,14 @@ impl Algorithm for Linear {
         match problem.collective() {
             Collective::Broadcast | Collective::Scatter => {
                 for to in (0..n).filter(|to| *to != root) {
-                    let send = Send::new(root, to);
+                    let send = Blocks::new(root, to);
                     let whole = problem.collective() == Collective::Broadcast;
                     schedule.send(&if whole { send.copy() } else { send.destinations(Set::one(to)) })?;
                 }
             }
             Collective::Gather => {
                 for from in (0..n).filter(|from| *from != root) {
-                    schedule.send(&Send::new(from, root))?;
+                    schedule.send(&Blocks::new(from, root))?;
                 }
             }
             Collective::AllToAll | Collective::AllGather => {
@@ -83,7 +83,7 @@ impl Algorithm for Linear {
                 for distance in 1..n {
                     for from in 0..n {
                         let to = (from + distance) % n;
-                        let send = Send::new(from, to).origins(Set::one(from)).strict();
+                        let send = Blocks::new(from, to).origins(Set::one(from)).strict();
                         let copies = problem.collective() == Collective::AllGather;
                         schedule.send(&if copies { send.copy() } else { send.destinations(Set::one(to)) })?;
                     }
@@ -93,7 +93,7 @@ impl Algorithm for Linear {
                 for from in 0..n {
                     let to = problem.destination(from);
                     if to != from {
-                        schedule.send(&Send::new(from, to))?;
+                        schedule.send(&Blocks::new(from, to))?;
                     }
                 }
             }
@@ -119,7 +119,7 @@ impl Algorithm for Pairwise {
             schedule.step()?;
             for from in 0..n {
                 let to = if n.is_power_of_two() { from ^ step } else { (from + step) % n };
-                schedule.send(&Send::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict())?;
+                schedule.send(&Blocks::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict())?;
             }
         }
         Ok(())
@@ -144,14 +144,14 @@ impl Algorithm for Ring {
             schedule.step()?;
             for from in 0..n {
                 let to = (from + 1) % n;
-                let send = Send::new(from, to);
+                let send = Blocks::new(from, to);
                 if problem.collective() == Collective::AllGather {
                     // What came in the last step is the block of the rank that many before.
                     let newest = (from + n - (step - 1)) % n;
                     schedule.send(&send.origins(Set::one(newest)).copy().strict())?;
                 } else {
                     // All that is not for the sender itself.
-                    let others = [Axis::range(to as u32, (n - 1) as u32)];
+                    let others = [Axis::range(to, n - 1)];
                     schedule.send(&send.destinations(Set::product(&others)))?;
                 }
             }

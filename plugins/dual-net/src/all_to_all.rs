@@ -23,7 +23,7 @@
 
 use crate::net::{Blocks, Dimension, Line, Net, Which};
 use crate::{Goods, Variant};
-use swapmeet_sdk::{Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Schedule, Set, Stop};
 
 /// A cluster, and what it calls the blocks of its nodes: one product after another.
 struct Cluster {
@@ -51,7 +51,7 @@ impl AllToAll<'_, '_> {
 
     fn send(&mut self, from: u64, to: u64, blocks: &Blocks<'_>) -> Result<(), Stop> {
         let place = |node| self.net.place(self.net.levels(), node);
-        let (send, set) = (Send::new(place(from), place(to)), Set::product(blocks.axes()));
+        let (send, set) = (swapmeet_sdk::Blocks::new(place(from), place(to)), Set::product(blocks.axes()));
         self.schedule.send(&match self.goods {
             Goods::Same => send.origins(set).copy(),
             Goods::Personal => send.destinations(set),

@@ -28,7 +28,7 @@
 //! or another has to carry back, and so meets the bound: n_k - 1 words to scatter or gather, and in an all-to-all the sum of all distances.
 
 use net::Net;
-use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 
 mod all_to_all;
 mod net;
@@ -47,23 +47,23 @@ enum Variant {
 
 impl Variant {
     fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
-        match problem.param_text("variant") {
-            None | Some("lean") => Ok(Self::Lean),
-            Some("printed") => Ok(Self::Printed),
-            Some(other) => Err(Stop::failed(format!("`variant={other}`: expected printed or lean"))),
-        }
+        problem.choice("variant", &VARIANTS)
     }
 }
 
-const VARIANT_FROM_ONE: ParamInfo = ParamInfo {
-    key: "variant",
-    default: "lean",
-    help: "printed: the paper's to the letter, which from some roots leaves nodes out; lean: from every root",
-};
-const VARIANT: ParamInfo = ParamInfo {
-    help: "printed: the paper's; lean: nothing is sent that the receiver has or that has to come back",
-    ..VARIANT_FROM_ONE
-};
+const VARIANTS: [(&str, Variant); 2] = [("printed", Variant::Printed), ("lean", Variant::Lean)];
+const VARIANT_FROM_ONE: ParamInfo = ParamInfo::choice(
+    "variant",
+    &words(&VARIANTS),
+    "lean",
+    "printed: the paper's to the letter, which from some roots leaves nodes out; lean: from every root",
+);
+const VARIANT: ParamInfo = ParamInfo::choice(
+    "variant",
+    &words(&VARIANTS),
+    "lean",
+    "printed: the paper's; lean: nothing is sent that the receiver has or that has to come back",
+);
 
 const DUAL_NET: About =
     About { paper: PAPER, accepts: "recursive dual-net, over any base", ports: 1, ..About::DEFAULT };

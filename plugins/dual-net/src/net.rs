@@ -61,27 +61,25 @@ impl Net {
         if topology.kind() != "rdn" {
             return Err(Stop::unsupported(format!("runs on a recursive dual-net only, this is a {}", topology.kind())));
         }
-        // A base may be a dual-net itself: levels upon levels.
-        let (mut k, mut base) = (0_u32, topology.spec());
-        while let Some((levels, inner)) = base.strip_prefix("rdn:").and_then(|text| text.split_once('(')) {
-            k += levels.parse::<u32>().unwrap_or(1);
-            base = inner.strip_suffix(')').unwrap_or(inner);
-        }
-        let line = match base.split_once(':').map_or(base, |(kind, _)| kind) {
+        let Some((base, k)) = topology.base() else {
+            return Err(Stop::unsupported("the host does not say what the dual-net's base is"));
+        };
+        let line = match base.kind() {
             "torus" | "ring" | "hypercube" | "mesh" => Line::Ring,
             _ => Line::Full,
         };
-        // A node of level j has 1 + 2 a axes, if one of level j - 1 has a; those of the base come last.
-        let all = topology.dims();
-        let of_base = ((all.len() + 1) >> k).saturating_sub(1);
-        let dims = all[all.len() - of_base..].to_vec();
-        let mut n = vec![dims.iter().product::<u64>()];
+        let dims = base.dims().to_vec();
+        let mut n = vec![base.nodes()];
         for level in 0..k as usize {
             n.push(2 * n[level] * n[level]);
         }
         let mut net = Self { n, axes: Vec::new(), dims, having: Vec::new(), line, turned: false };
         if net.n.last() != Some(&topology.nodes()) {
-            return Err(Stop::failed(format!("{} has axes {all:?}, which are no dual-net's", topology.spec())));
+            return Err(Stop::failed(format!(
+                "{} has {} nodes, which are no dual-net's",
+                topology.spec(),
+                topology.nodes()
+            )));
         }
         if net.n[0] <= 64 {
             let having = |d: Dimension, c: u64| (0..net.n[0]).filter(|v| d.of(*v) == c).map(|v| 1 << v).sum();
@@ -251,9 +249,9 @@ impl<'a> Blocks<'a> {
 
 /// A net has at most 2^31 nodes: a coordinate fits.
 fn one(coordinate: u64) -> Axis<'static> {
-    Axis::one(coordinate as u32)
+    Axis::one(coordinate)
 }
 
 fn range(first: u64, count: u64) -> Axis<'static> {
-    Axis::range(first as u32, count as u32)
+    Axis::range(first, count)
 }

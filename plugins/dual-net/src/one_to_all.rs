@@ -12,7 +12,7 @@
 
 use crate::net::{Blocks, Dimension, Line, Net, Which};
 use crate::{Goods, Variant};
-use swapmeet_sdk::{Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Schedule, Set, Stop};
 
 /// A cluster with a root of its own.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl OneToAll<'_, '_> {
     }
 
     fn send(&mut self, from: u64, to: u64, blocks: Option<&Blocks<'_>>) -> Result<(), Stop> {
-        let send = Send::new(from, to);
+        let send = swapmeet_sdk::Blocks::new(from, to);
         match blocks {
             None => self.schedule.send(&send.copy()),
             Some(blocks) => self.schedule.send(&send.destinations(Set::product(blocks.axes()))),

@@ -18,7 +18,7 @@
 //! | allgather | n - 1 | a node receives one at a time, and needs the block of every other |
 //! | all-to-all | d n / 2 | blocks cross d / 2 links each on average, and a step moves them over one |
 
-use swapmeet_sdk::{About, Algorithm, Axis, Collective, Problem, Schedule, Send, Set, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, export_plugin};
 
 const PAPER: &str = "V. Kumar, A. Grama, A. Gupta, G. Karypis: Introduction to Parallel Computing (1994)";
 
@@ -68,9 +68,9 @@ impl Algorithm for Hypercube {
                 if has_nothing && matches!(self.rule, Rule::Broadcast | Rule::Scatter) {
                     continue;
                 }
-                let other_side = u32::from(node & bit == 0);
+                let other_side = u64::from(node & bit == 0);
                 axes[axis] = Axis::one(other_side);
-                let send = Send::new(node, node ^ bit);
+                let send = Blocks::new(node, node ^ bit);
                 schedule.send(&match self.rule {
                     Rule::Broadcast | Rule::AllGather => send.copy(),
                     Rule::Scatter | Rule::AllToAll => send.destinations(Set::product(&axes)),

@@ -2,14 +2,14 @@
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect, line};
-use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Redistribution, Schedule, Send, Stop};
+use swapmeet_sdk::{About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words};
 
-/// Which hand the first element for a destination goes to.
+/// Which bucket the first element for a destination goes to.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// As in Fig. 11 and the text after it: `j % C` for destination j in stage I, `j % R` in stage II.
     ///
-    /// What is left over when a message can't be divided evenly goes to the first hands. Along columns of an array with R = C those of stage II
+    /// What is left over when a message can't be divided evenly goes to the first buckets. Along columns of an array with R = C those of stage II
     /// are the same for a whole column of destinations, so that the leftovers of a column meet in one node, which stage III has to empty: longer
     /// than Theorem 1 allows, which supposes that P divides every message.
     Printed,
@@ -17,20 +17,25 @@ enum Start {
     Balanced,
 }
 
+const STARTS: [(&str, Start); 2] = [("printed", Start::Printed), ("balanced", Start::Balanced)];
+const STALLS: [(&str, Stall); 2] = [("corrected", Stall::Corrected), ("printed", Stall::Printed)];
+
 pub struct FourStage;
 
 impl Algorithm for FourStage {
     fn about(&self) -> About {
-        const START: ParamInfo = ParamInfo {
-            key: "start",
-            default: "printed",
-            help: "whose turn it is for a destination's first element: printed, or balanced, which spreads leftovers better",
-        };
-        const STALL: ParamInfo = ParamInfo {
-            key: "stall",
-            default: "corrected",
-            help: "when nodes wait for the incomplete row's messages: corrected, or printed, which lets messages collide",
-        };
+        const START: ParamInfo = ParamInfo::choice(
+            "start",
+            &words(&STARTS),
+            "printed",
+            "whose turn it is for a destination's first element: printed, or balanced, which spreads leftovers better",
+        );
+        const STALL: ParamInfo = ParamInfo::choice(
+            "stall",
+            &words(&STALLS),
+            "corrected",
+            "when nodes wait for the incomplete row's messages: corrected, or printed, which lets messages collide",
+        );
         About {
             name: "four-stage",
             title: "A4: deal out along rows and columns, collect along rows and columns",
@@ -40,16 +45,7 @@ impl Algorithm for FourStage {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let start = match problem.param_text("start") {
-            None | Some("printed") => Start::Printed,
-            Some("balanced") => Start::Balanced,
-            Some(other) => return Err(Stop::failed(format!("`start={other}`: expected printed or balanced"))),
-        };
-        let stall = match problem.param_text("stall") {
-            None | Some("corrected") => Stall::Corrected,
-            Some("printed") => Stall::Printed,
-            Some(other) => return Err(Stop::failed(format!("`stall={other}`: expected corrected or printed"))),
-        };
+        let (start, stall) = (problem.choice("start", &STARTS)?, problem.choice("stall", &STALLS)?);
         let array = Array::new(line(problem)?);
         schedule.move_byte_counts(&[array.p])?;
         schedule.phase("stage I: deal out along rows")?;
@@ -71,7 +67,7 @@ impl Algorithm for FourStage {
     }
 }
 
-/// Fig. 11. The hands are the columns. Of every P elements for a destination, each complete column gets R and each incomplete one R - 1: the
+/// Fig. 11. The buckets are the columns. Of every P elements for a destination, each complete column gets R and each incomplete one R - 1: the
 /// number of its nodes.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
@@ -93,7 +89,7 @@ fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// Section 3.2.2 C. The hands are the nodes of the column, one element each in turn.
+/// Section 3.2.2 C. The buckets are the nodes of the column, one element each in turn.
 fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts = |height: u64| -> Vec<u32> {
         let first = |i: u64| match start {
@@ -120,13 +116,13 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Collect: the k-th hand is all that is for the k-th column.
+/// C-Collect: the k-th bucket is all that is for the k-th column.
 fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
-/// R-Collect: the k-th hand is all that is for the k-th row. In an incomplete column nobody has anything for the incomplete row any more.
+/// R-Collect: the k-th bucket is all that is for the k-th row. In an incomplete column nobody has anything for the incomplete row any more.
 fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for column in 0..array.columns {
         let height = array.height(column);
@@ -146,7 +142,7 @@ fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<()
         schedule.step()?;
         for node in 0..array.p {
             if let Some((column, to)) = array.row_target(node, step, stall) {
-                schedule.send(&Send::new(node, to).bucket(column).local())?;
+                schedule.send_bucket(&Bucket::new(node, to, column))?;
             }
         }
     }
@@ -159,7 +155,7 @@ fn c_comm(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         schedule.step()?;
         for node in 0..array.p {
             if let Some((row, to)) = array.column_target(node, step) {
-                schedule.send(&Send::new(node, to).bucket(row).local())?;
+                schedule.send_bucket(&Bucket::new(node, to, row))?;
             }
         }
     }

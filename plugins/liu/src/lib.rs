@@ -16,7 +16,7 @@
 //! paper counts a node's message to itself; here it is a local copy, no message.
 
 use swapmeet_sdk::{
-    About, Algorithm, Axis, ParamInfo, Problem, Redistribution, Schedule, Send, Set, Stop, export_plugin,
+    About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set, Stop, export_plugin,
 };
 
 mod array;
@@ -55,7 +55,7 @@ impl Algorithm for Direct {
             schedule.step()?;
             for j in 0..p {
                 let to = ring(j, s, p);
-                let send = Send::new(j, to).origins(Set::one(j)).destinations(Set::one(to)).strict();
+                let send = Blocks::new(j, to).origins(Set::one(j)).destinations(Set::one(to)).strict();
                 schedule.send(&if to == j { send.local() } else { send })?;
             }
         }
@@ -69,11 +69,11 @@ struct TwoStage;
 
 impl Algorithm for TwoStage {
     fn about(&self) -> About {
-        const SLICES: ParamInfo = ParamInfo {
-            key: "slices",
-            default: "",
-            help: "in how many slices each node's data for another is cut: 1 to the number of nodes, which it is unless given",
-        };
+        const SLICES: ParamInfo = ParamInfo::number(
+            "slices",
+            "",
+            "in how many slices each node's data for another is cut: 1 to the number of nodes, which it is unless given",
+        );
         About {
             name: "two-stage",
             title: "A2: each message in slices by way of other nodes, then straight on",
@@ -84,7 +84,7 @@ impl Algorithm for TwoStage {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = line(problem)?;
-        let slices: u64 = problem.param("slices", p)?;
+        let slices: u64 = problem.given("slices")?.unwrap_or(p);
         if !(1..=p).contains(&slices) {
             return Err(Stop::unsupported(format!("`slices={slices}`: expected 1 to {p}, the number of nodes")));
         }
@@ -110,19 +110,19 @@ impl Algorithm for TwoStage {
     }
 }
 
-/// Every node sends hand k to node k, in ring order.
+/// Every node sends bucket k to node k, in ring order.
 fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for s in 1..=p {
         schedule.step()?;
         for j in 0..p {
             let to = ring(j, s, p);
-            schedule.send(&Send::new(j, to).bucket(to).local())?;
+            schedule.send_bucket(&Bucket::new(j, to, to))?;
         }
     }
     Ok(())
 }
 
-/// Sorts what a node holds: all that it has for destination d goes to hand `whose[d]`.
+/// Sorts what a node holds: all that it has for destination d goes to bucket `whose[d]`.
 fn collect(node: u64, buckets: u64, whose: &[u32]) -> Redistribution<'_> {
     Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: whose }
 }
@@ -158,8 +158,8 @@ impl Algorithm for RowColumn {
             for i in 0..side {
                 for j in 0..side {
                     let (from, column) = (i * side + j, ring(j, s, side));
-                    let nodes_there = [Axis::ALL, Axis::one(column as u32)];
-                    let send = Send::new(from, i * side + column).origins(Set::one(from));
+                    let nodes_there = [Axis::ALL, Axis::one(column)];
+                    let send = Blocks::new(from, i * side + column).origins(Set::one(from));
                     schedule.send(&send.destinations(Set::product(&nodes_there)).strict().local())?;
                 }
             }
@@ -171,8 +171,8 @@ impl Algorithm for RowColumn {
             for i in 0..side {
                 for j in 0..side {
                     let to = ring(i, s, side) * side + j;
-                    let my_row = [Axis::one(i as u32), Axis::ALL];
-                    let send = Send::new(i * side + j, to).origins(Set::product(&my_row));
+                    let my_row = [Axis::one(i), Axis::ALL];
+                    let send = Blocks::new(i * side + j, to).origins(Set::product(&my_row));
                     schedule.send(&send.destinations(Set::one(to)).strict().local())?;
                 }
             }

@@ -17,7 +17,7 @@
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
-use swapmeet_sdk::{Axis, Collective, Problem, Route, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
 
 /// How one dimension is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +91,7 @@ fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
 
 /// The schedule of a gossip or a multi-scatter.
 pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    let given = problem.param_text("cycles").is_some();
-    let two_phase = choose(torus, given.then(|| problem.param("cycles", 1)).transpose()?)?;
+    let two_phase = choose(torus, problem.given("cycles")?)?;
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
     let all = torus.span(0, &torus.cycles);
@@ -108,7 +107,7 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
                     let dim = order[stage];
                     if round <= two_phase[dim].rounds(phase) {
                         let hops = hops(&two_phase[dim], phase, round, problem.collective());
-                        send_all(torus, schedule, &all, (lane as u32, dim), &hops, problem.collective())?;
+                        send_all(torus, schedule, &all, (lane as u64, dim), &hops, problem.collective())?;
                     }
                 }
             }
@@ -167,7 +166,7 @@ fn send_all(
     torus: &Torus,
     schedule: &mut Schedule<'_>,
     nodes: &[u64],
-    (lane, dim): (u32, usize),
+    (lane, dim): (u64, usize),
     hops: &[Vec<Hop>],
     collective: Collective,
 ) -> Result<(), Stop> {
@@ -178,7 +177,7 @@ fn send_all(
         for hop in &hops[torus.coordinate(from, dim) as usize] {
             origins[dim] = Axis::bits(&hop.origins);
             destinations[dim] = Axis::bits(&hop.destinations);
-            let send = Send::new(from, torus.moved(from, dim, hop.to)).segments(Axis::one(lane));
+            let send = Blocks::new(from, torus.moved(from, dim, hop.to)).segments(Axis::one(lane));
             let send = send.origins(Set::product(&origins)).route(&routes[usize::from(hop.plus)]);
             schedule.send(&match collective {
                 Collective::AllGather => send.copy(),

@@ -12,7 +12,7 @@
 //!
 //! The thesis asks for the same even n in every dimension. Here dimensions may differ and be odd: where a logarithm in a formula isn't whole it is rounded up.
 
-use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 use torus::{Torus, Variant};
 
 mod all_to_all;
@@ -28,30 +28,35 @@ const ONE_AND_ALL: [(&str, Variant); 2] = [("one-port", Variant::OnePort), ("all
 const ALL_THREE: [(&str, Variant); 3] =
     [("one-port", Variant::OnePort), ("hybrid", Variant::Hybrid), ("all-ports", Variant::AllPorts)];
 
-const VARIANT: ParamInfo = ParamInfo {
-    key: "variant",
-    default: "",
-    help: "ports a node uses: one-port or all-ports; as the machine's ports when not given",
-};
-const VARIANT_OF_THREE: ParamInfo = ParamInfo {
-    help: "ports a node uses: one-port, hybrid or all-ports; as the machine's ports when not given",
-    ..VARIANT
-};
-const CYCLES: ParamInfo = ParamInfo {
-    key: "cycles",
-    default: "",
-    help: "virtual cycles of the first phase (k), a divisor of every dimension; when not given, the one of fewest rounds within the machine's virtual channels",
-};
-const FORM: ParamInfo = ParamInfo {
-    key: "form",
-    default: "",
-    help: "standard; balanced: of a rotation by 90 degrees, on cycles about the centre and the corner; combined: Appendix A's, direct: Fraigniaud and Peters's, without collection, both of a single 1- or 2-dimensional transposition; when not given, standard, balanced or with one port direct, the cheapest",
-};
-const DIRECTIONS: ParamInfo = ParamInfo {
-    key: "directions",
-    default: "",
-    help: "of a translation or shear: forward, the shorter way only; both; when not given, the one of fewer rounds",
-};
+const VARIANT: ParamInfo = ParamInfo::choice(
+    "variant",
+    &words(&ONE_AND_ALL),
+    "",
+    "ports a node uses: one-port or all-ports; as the machine's ports when not given",
+);
+const VARIANT_OF_THREE: ParamInfo = ParamInfo::choice(
+    "variant",
+    &words(&ALL_THREE),
+    "",
+    "ports a node uses: one-port, hybrid or all-ports; as the machine's ports when not given",
+);
+const CYCLES: ParamInfo = ParamInfo::number(
+    "cycles",
+    "",
+    "virtual cycles of the first phase (k), a divisor of every dimension; when not given, the one of fewest rounds within the machine's virtual channels",
+);
+const FORM: ParamInfo = ParamInfo::choice(
+    "form",
+    &words(&permutation::FORMS),
+    "",
+    "standard; balanced: of a rotation by 90 degrees, on cycles about the centre and the corner; combined: Appendix A's, direct: Fraigniaud and Peters's, without collection, both of a single 1- or 2-dimensional transposition; when not given, standard, balanced or with one port direct, the cheapest",
+);
+const DIRECTIONS: ParamInfo = ParamInfo::choice(
+    "directions",
+    &words(&permutation::DIRECTIONS),
+    "",
+    "of a translation or shear: forward, the shorter way only; both; when not given, the one of fewer rounds",
+);
 
 const TORUS: About =
     About { paper: PAPER, accepts: "torus or ring, of any size", params: &[VARIANT], ..About::DEFAULT };

@@ -19,7 +19,7 @@
 
 use crate::torus::{Torus, Variant};
 use crate::tree::{Carries, Circuit, divide, one_port_start};
-use swapmeet_sdk::{Axis, Collective, Problem, Route, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
 
 /// A cycle as seen from the root: it lies `before` nodes after the cut.
 struct Cycle {
@@ -67,7 +67,7 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
                         &cycles[dim],
                         dim,
                         circuit,
-                        (lane as u32, &lines[lane]),
+                        (lane as u64, &lines[lane]),
                     )?;
                 }
             }
@@ -84,17 +84,17 @@ fn inform(
     cycle: &Cycle,
     dim: usize,
     circuit: &Circuit,
-    (lane, lines): (u32, &[u64]),
+    (lane, lines): (u64, &[u64]),
 ) -> Result<(), Stop> {
     let (from, to) = (cycle.coordinate(circuit.from), cycle.coordinate(circuit.to));
     let plus = (circuit.to > circuit.from) != (collective == Collective::Gather);
     let signs = torus.along(dim, plus);
     let route = Route::signs(&signs);
     let mut section = vec![Axis::ALL; torus.dims.len()];
-    section[dim] = Axis::range(cycle.coordinate(circuit.first) as u32, circuit.count as u32);
+    section[dim] = Axis::range(cycle.coordinate(circuit.first), circuit.count);
     for line in lines {
         let (from, to) = (torus.moved(*line, dim, from), torus.moved(*line, dim, to));
-        let send = if collective == Collective::Gather { Send::new(to, from) } else { Send::new(from, to) };
+        let send = if collective == Collective::Gather { Blocks::new(to, from) } else { Blocks::new(from, to) };
         let send = send.segments(Axis::one(lane)).route(&route);
         schedule.send(&match collective {
             Collective::Broadcast => send.copy(),

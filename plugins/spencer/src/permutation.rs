@@ -24,7 +24,7 @@ mod turn;
 
 /// Which way of doing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     /// Of those below that collect first and, with one port, the direct one, the cheapest on the machine.
     Best,
     /// Diagonals are collected; rotations by 90 degrees are two transpositions.
@@ -37,6 +37,16 @@ enum Form {
     Direct,
 }
 
+/// What users call the forms.
+pub(crate) const FORMS: [(&str, Form); 4] = [
+    ("standard", Form::Standard),
+    ("balanced", Form::Balanced),
+    ("combined", Form::Combined),
+    ("direct", Form::Direct),
+];
+/// And the directions.
+pub(crate) const DIRECTIONS: [(&str, Directions); 2] = [("forward", Directions::Forward), ("both", Directions::Both)];
+
 /// What the user chose.
 struct Choice {
     form: Form,
@@ -45,25 +55,8 @@ struct Choice {
 
 impl Choice {
     fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
-        let form = match problem.param_text("form") {
-            None => Form::Best,
-            Some("standard") => Form::Standard,
-            Some("balanced") => Form::Balanced,
-            Some("combined") => Form::Combined,
-            Some("direct") => Form::Direct,
-            Some(word) => {
-                let expected = "standard, balanced, combined, direct";
-                return Err(Stop::failed(format!("`form={word}`: expected one of {expected}")));
-            }
-        };
-        let directions = match problem.param_text("directions") {
-            None => Directions::Best,
-            Some("forward") => Directions::Forward,
-            Some("both") => Directions::Both,
-            Some(word) => {
-                return Err(Stop::failed(format!("`directions={word}`: expected one of forward, both")));
-            }
-        };
+        let form = problem.given_choice("form", &FORMS)?.unwrap_or(Form::Best);
+        let directions = problem.given_choice("directions", &DIRECTIONS)?.unwrap_or(Directions::Best);
         Ok(Self { form, directions })
     }
 }

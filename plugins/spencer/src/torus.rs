@@ -44,13 +44,10 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 impl Torus {
     /// The problem's torus. Asks the host for q and, unless the user named a variant, for the ports.
     pub fn of(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
-        let variant = match problem.param_text("variant") {
+        let variant = match problem.given_choice("variant", variants)? {
+            Some(variant) => variant,
             None if problem.ports() == 1 => Variant::OnePort,
             None => Variant::AllPorts,
-            Some(word) => variants.iter().find(|(name, _)| *name == word).map(|(_, v)| *v).ok_or_else(|| {
-                let names: Vec<&str> = variants.iter().map(|(name, _)| *name).collect();
-                Stop::failed(format!("`variant={word}`: expected one of {}", names.join(", ")))
-            })?,
         };
         let q = problem.virtual_channels();
         if q == 0 {

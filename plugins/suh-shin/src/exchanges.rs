@@ -52,7 +52,7 @@ fn step(
     done: impl Fn(&[u32]) -> u64,
 ) -> Result<(), Stop> {
     let side = |x: u32| x - x % distance;
-    let places = |x: u32| Axis::range(side(x) % network.kind.submesh(), distance);
+    let places = |x: u32| Axis::range((side(x) % network.kind.submesh()).into(), distance.into());
     let movement = |x: &[u32], node: u64| {
         let k = along(x);
         let (here, d) = (x[k], &network.dimensions[k]);

@@ -1,7 +1,7 @@
 //! The way to the host: one place that turns moves along a dimension into sends, without allocating.
 
 use crate::network::Network;
-use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 /// A move of blocks along one dimension, between two nodes of the padded grid.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +61,7 @@ impl<'a, 'b> Post<'a, 'b> {
     /// Nothing need be said of the other axes, or of origins: whatever the sender has of them goes along.
     fn send(&mut self, along: &Move, axis: usize, subset: Axis<'static>) -> Result<(), Stop> {
         self.destinations[axis] = subset;
-        let send = Send::new(along.from, along.to).destinations(Set::product(&self.destinations));
+        let send = Blocks::new(along.from, along.to).destinations(Set::product(&self.destinations));
         let sent = if along.way == 0 {
             self.schedule.send(&send)
         } else {

@@ -36,7 +36,7 @@ pub fn phase(network: &Network, phase: usize, post: &mut Post<'_, '_>) -> Result
             let way = if network.kind == Kind::Torus && d.host(x[k]) != d.host(there) { way } else { 0 };
             post.send_to_submeshes(
                 &Move { from: node, to: d.moved(node, x[k], there), axis: d.axis, way },
-                Axis::range(first, count),
+                Axis::range(first.into(), count.into()),
             )
         })?;
     }

@@ -10,7 +10,7 @@
 //! Every processor sends one block, to its destination, in each step; none is passed on. The algorithms differ only in who is whose partner in
 //! which step, and so in how messages share links: the paper's point is that a little sharing costs nothing where links have bandwidth to spare.
 
-use swapmeet_sdk::{About, Algorithm, Collective, Problem, Schedule, Send, Set, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, export_plugin};
 
 mod partners;
 
@@ -49,7 +49,7 @@ impl Algorithm for Direct {
             schedule.step()?;
             for me in 0..p {
                 let Some(to) = (self.destination)(me, step, p) else { continue };
-                schedule.send(&Send::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
+                schedule.send(&Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
             }
         }
         Ok(())

@@ -9,8 +9,8 @@ use std::ptr::null;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
-    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmByteCount, SwmHead, SwmHost, SwmLayout,
-    SwmPlugin, SwmProblem, SwmRedistribution, SwmRoute, SwmSend, SwmSet, SwmStr,
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmBlocks, SwmBucket, SwmByteCount,
+    SwmBytes, SwmHead, SwmHost, SwmLayout, SwmPlugin, SwmProblem, SwmRedistribution, SwmRoute, SwmSet, SwmStr,
 };
 use swapmeet_core::network::topology;
 use swapmeet_runner::host::{self, Answers, Outcome};
@@ -47,6 +47,7 @@ pub fn plan(data: &[u8]) {
         ports: 1,
         virtual_channels: 1,
         element_bytes: workload.element_bytes(),
+        ..Answers::default()
     };
     let nodes = topology.nodes();
     SCRIPT.with_borrow_mut(|script| *script = bytes.take_rest().to_vec());
@@ -177,6 +178,10 @@ impl Calls<'_> {
                     host.ports.map(|f| f(ctx));
                     host.virtual_channels.map(|f| f(ctx));
                     host.element_bytes.map(|f| f(ctx));
+                    host.startup_us.map(|f| f(ctx));
+                    host.hop_us.map(|f| f(ctx));
+                    host.byte_us.map(|f| f(ctx));
+                    host.destination.map(|f| f(ctx, from));
                 }
                 6 => {
                     let redistribution = SwmRedistribution {
@@ -216,22 +221,36 @@ impl Calls<'_> {
             path: self.some(arrays.nodes.as_ptr())?,
             path_len: self.count()?,
         };
-        let send = SwmSend {
-            size: self.size::<SwmSend>()?,
-            flags: self.bytes.int_in_range(0..=63)?,
-            from: self.number()?,
-            to: self.number()?,
-            origins: self.set(arrays)?,
-            destinations: self.set(arrays)?,
-            segments: arrays.axes[0],
-            route: if self.bytes.ratio(1, 4)? { &raw const route } else { null() },
-            bucket: self.number()?,
-            byte_counts: self.some(arrays.byte_counts.as_ptr())?,
-            byte_counts_len: self.count()?,
-        };
-        if let Some(f) = self.host.send {
-            // SAFETY: as in `make_one`.
-            unsafe { f(self.host.ctx, &raw const send) };
+        let route = if self.bytes.ratio(1, 4)? { &raw const route } else { null() };
+        let (flags, from, to) = (self.bytes.int_in_range(0..=15)?, self.number()?, self.number()?);
+        let ctx = self.host.ctx;
+        match self.bytes.int_in_range(0..=7)? {
+            0 => {
+                let send =
+                    SwmBucket { size: self.size::<SwmBucket>()?, flags, from, to, bucket: self.number()?, route };
+                // SAFETY: as in `make_one`; so below.
+                self.host.send_bucket.map(|f| unsafe { f(ctx, &raw const send) });
+            }
+            1 => {
+                let (size, counts) = (self.size::<SwmBytes>()?, self.some(arrays.byte_counts.as_ptr())?);
+                let send = SwmBytes { size, flags, from, to, counts, count: self.count()?, route };
+                // SAFETY: as above.
+                self.host.send_bytes.map(|f| unsafe { f(ctx, &raw const send) });
+            }
+            _ => {
+                let send = SwmBlocks {
+                    size: self.size::<SwmBlocks>()?,
+                    flags,
+                    from,
+                    to,
+                    origins: self.set(arrays)?,
+                    destinations: self.set(arrays)?,
+                    segments: arrays.axes[0],
+                    route,
+                };
+                // SAFETY: as above.
+                self.host.send_blocks.map(|f| unsafe { f(ctx, &raw const send) });
+            }
         }
         Ok(())
     }
@@ -243,7 +262,7 @@ impl Calls<'_> {
         let small: [u64; ROOM] = std::array::from_fn(|i| if seed < 16 { i as u64 % (seed + 1) } else { mixed(i) % 5 });
         Arrays {
             words: Box::new(std::array::from_fn(mixed)),
-            axes: [(); ROOM].map(|()| SwmAxis { kind: 0, first: 0, stride: 1, count: 0, words: null() }),
+            axes: [(); ROOM].map(|()| SwmAxis { kind: 0, reserved: 0, first: 0, stride: 1, count: 0, words: null() }),
             numbers: small.map(|n| n as u32),
             nodes: small,
             signs: small.map(|n| n as i8 - 2),
@@ -301,6 +320,7 @@ impl Arrays {
         for axis in self.axes.iter_mut().take(4) {
             *axis = SwmAxis {
                 kind: bytes.int_in_range(0..=3)?,
+                reserved: 0,
                 first: bytes.int_in_range(0..=8)?,
                 stride: bytes.int_in_range(0..=4)?,
                 count: bytes.int_in_range(0..=8)?,

@@ -43,7 +43,7 @@ fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -
     let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
     let topology = topology::parse(spec).unwrap();
     let task = Task::new(Arc::clone(&topology), collective);
-    let answers = Answers { block_bytes: 1, ports: 1, virtual_channels: 1, element_bytes: 1 };
+    let answers = Answers { block_bytes: 1, ports: 1, virtual_channels: 1, element_bytes: 1, ..Answers::default() };
     let params = [("variant".to_owned(), variant.to_owned())];
     host::plan(&registry.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new()).outcome
 }

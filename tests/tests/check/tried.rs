@@ -70,8 +70,8 @@ fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
 fn a_permutation_sent_the_wrong_way_round_is_found_without_naming_machines() {
     let dir = tempdir().unwrap();
     let plan = "const uint64_t n = problem->topology->nodes; uint64_t v; host->step(host->ctx); \
-        for (v = 0; v < n; v++) { const uint64_t to = host->destination(host->ctx, v); SwmSend s = everything(to, v); \
-        s.flags = SWM_LOCAL; s.origins.kind = SWM_NODE; s.origins.node = to; host->send(host->ctx, &s); } return SWM_OK;";
+        for (v = 0; v < n; v++) { const uint64_t to = host->destination(host->ctx, v); SwmBlocks s = everything(to, v); \
+        s.flags = SWM_LOCAL; s.origins.kind = SWM_NODE; s.origins.node = to; host->send_blocks(host->ctx, &s); } return SWM_OK;";
     let macros = [("PLAN", plan), ("TABLE", "wrong.collectives = 1u << SWM_PERMUTATION;")];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "inverse", &macros) else { return };
     let (code, report) = check(&file, &["--topology", "ring:7", "--topology", "hypercube:6"]);
@@ -118,7 +118,7 @@ fn algorithms_can_be_asked_for_with_parameters() {
         ("PLAN", "return problem->param_count ? SWM_OK : shift(problem, host);"),
         (
             "TABLE",
-            "static SwmParamInfo way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = &way; wrong.param_count = 1;",
+            "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; wrong.param_count = 1;",
         ),
     ];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "way", &macros) else { return };
@@ -145,7 +145,7 @@ fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     let dir = tempdir().unwrap();
     let plan = "if (!problem->param_count) return shift(problem, host); \
         host->fail(host->ctx, text(\"`way=bakc`: expected forth or back\")); return SWM_ERROR;";
-    let table = "static SwmParamInfo way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = &way; wrong.param_count = 1;";
+    let table = "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; wrong.param_count = 1;";
     let macros = [("PLAN", plan), ("TABLE", table)];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "misprint", &macros) else { return };
     let refused = swapmeet(&["check", file.to_str().unwrap(), "--algorithm", "wrong:way=bakc"]);

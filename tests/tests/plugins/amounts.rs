@@ -7,7 +7,7 @@ use swapmeet_results::{Status, Verified};
 use tempfile::tempdir;
 
 /// Amounts instead of blocks; each node has 1,024 bytes for each of the four nodes.
-const AMOUNTS: [Case; 27] = [
+const AMOUNTS: [Case; 24] = [
     (
         "redistribution_of_blocks",
         "SwmRedistribution d = redistribution_of(0, 2); return host->redistribute(host->ctx, &d);",
@@ -15,8 +15,8 @@ const AMOUNTS: [Case; 27] = [
     ),
     (
         "hand_of_blocks",
-        "SwmSend s = bucket(0, 1, 0); return one_step(host, &s);",
-        "the plugin's send is of byte counts, but the schedule did not say that it moves them",
+        "SwmBucket s = bucket(0, 1, 0); return one_bucket(host, &s);",
+        "the schedule sends byte counts, but did not say that it moves them",
     ),
     (
         "unknown_layout_flag",
@@ -66,78 +66,63 @@ const AMOUNTS: [Case; 27] = [
     ),
     (
         "hand_before_the_deal",
-        "SwmSend s = bucket(0, 1, 0); move_byte_counts(host); return one_step(host, &s);",
+        "SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); return one_bucket(host, &s);",
         "step 1: what node 0 sends node 1 is bucket 0 of a redistribution, but node 0 has redistributed nothing",
     ),
     (
         "hand_unknown",
-        "SwmRedistribution d = redistribution_of(0, 2); SwmSend s = bucket(0, 1, 2); move_byte_counts(host); host->redistribute(host->ctx, &d); return one_step(host, &s);",
+        "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 2); move_byte_counts(host); host->redistribute(host->ctx, &d); return one_bucket(host, &s);",
         "step 1: what node 0 sends node 1 is bucket 2, but node 0 redistributed buckets 0 to 1",
     ),
     (
         "hand_twice",
-        "SwmRedistribution d = redistribution_of(0, 2); SwmSend s = bucket(0, 1, 0); move_byte_counts(host); host->redistribute(host->ctx, &d); one_step(host, &s); return one_step(host, &s);",
+        "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); host->redistribute(host->ctx, &d); one_bucket(host, &s); return one_bucket(host, &s);",
         "step 3: what node 0 sends node 1 is bucket 0, which node 0 has sent already",
     ),
     (
         "hand_kept",
-        "SwmRedistribution d = redistribution_of(0, 2); SwmSend s = bucket(0, 1, 1); move_byte_counts(host); host->redistribute(host->ctx, &d); one_step(host, &s); return SWM_OK;",
+        "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 1); move_byte_counts(host); host->redistribute(host->ctx, &d); one_bucket(host, &s); return SWM_OK;",
         "after step 2: node 0 has not sent bucket 0 of what it redistributed",
     ),
     (
-        "amounts_copied",
-        "SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_COPY; return one_step(host, &s);",
-        "the plugin's send is strict or a copy, which byte counts can't be",
+        "hand_copied",
+        "SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); s.flags = SWM_COPY; return one_bucket(host, &s);",
+        "the plugin's send has flags that this swapmeet does not know",
     ),
     (
-        "amounts_of_an_origin",
-        "SwmSend s = block(7777, 1, 0, 1); move_byte_counts(host); s.flags = 0; return one_step(host, &s);",
-        "the plugin's send of byte counts names origins: a schedule of byte counts forgets where data comes from",
+        "blocks_beside_amounts",
+        "SwmBlocks s = everything(0, 1); move_byte_counts(host); return one_step(host, &s);",
+        "the schedule sends blocks, but said that it moves byte counts",
     ),
     (
-        "part_of_an_amount",
-        "SwmSend s = everything(0, 1); move_byte_counts(host); s.segments = range(0, 1, 0); return one_step(host, &s);",
-        "the plugin's send of byte counts names segments, which only blocks have",
+        "bytes_of_blocks",
+        "const SwmByteCount a = {1, 1}; SwmBytes s = bytes(0, 1, &a, 1); return one_of_bytes(host, &s);",
+        "the schedule sends byte counts, but did not say that it moves them",
     ),
     (
-        "hand_without_its_flag",
-        "SwmSend s = bucket(0, 1, 2); move_byte_counts(host); s.flags = 0; return one_step(host, &s);",
-        "the plugin's send names a bucket without SWM_BUCKET",
-    ),
-    (
-        "amounts_without_their_flag",
-        "const SwmByteCount a = {1, 1}; SwmSend s = everything(0, 1); move_byte_counts(host); s.byte_counts = &a; s.byte_counts_len = 1; return one_step(host, &s);",
-        "the plugin's send names byte counts without SWM_LISTED",
-    ),
-    (
-        "amounts_beside_blocks",
-        "SwmSend s = everything(0, 1); s.byte_counts_len = 9; return one_step(host, &s);",
-        "the plugin's send names byte counts without SWM_LISTED",
-    ),
-    (
-        "hand_and_named",
-        "SwmSend s = bucket(0, 1, 0); move_byte_counts(host); s.flags |= SWM_LISTED; return one_step(host, &s);",
-        "the plugin's send is a bucket and named byte counts at once",
+        "bytes_size_forgotten",
+        "SwmBytes s = bytes(0, 1, 0, 0); move_byte_counts(host); s.size = 40; return one_of_bytes(host, &s);",
+        "the plugin's send has a `size` below 48: set it to sizeof(SwmBytes)",
     ),
     (
         "named_null",
-        "SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_LISTED; s.byte_counts_len = 2; return one_step(host, &s);",
+        "SwmBytes s = bytes(0, 1, 0, 2); move_byte_counts(host); return one_of_bytes(host, &s);",
         "step 1: what node 0 sends node 1 has null for its byte counts",
     ),
     (
         "named_too_many",
-        "const SwmByteCount a = {1, 1}; SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_LISTED; s.byte_counts = &a; s.byte_counts_len = UINT64_MAX; return one_step(host, &s);",
+        "const SwmByteCount a = {1, 1}; SwmBytes s = bytes(0, 1, &a, UINT64_MAX); move_byte_counts(host); return one_of_bytes(host, &s);",
         "step 1: what node 0 sends node 1 has over 134217728 byte counts",
     ),
     (
         "named_too_much",
-        "const SwmByteCount a = {1, 1025}; SwmSend s = everything(0, 1); move_byte_counts(host); s.flags = SWM_LISTED; s.byte_counts = &a; s.byte_counts_len = 1; return one_step(host, &s);",
+        "const SwmByteCount a = {1, 1025}; SwmBytes s = bytes(0, 1, &a, 1); move_byte_counts(host); return one_of_bytes(host, &s);",
         "step 1: what node 0 sends node 1 names 1025 bytes for node 1, but node 0 holds only 1024",
     ),
     (
         "amounts_astray",
-        "SwmSend s = everything(0, 1); move_byte_counts(host); one_step(host, &s); return SWM_OK;",
-        "after step 2: node 1 still has 2048 bytes for node 0; 12288 bytes in all are not at their destination, at 3 nodes",
+        "const SwmByteCount a[2] = {{0, SWM_ALL_BYTES}, {2, SWM_ALL_BYTES}}; SwmBytes s = bytes(0, 1, a, 2); move_byte_counts(host); one_of_bytes(host, &s); return SWM_OK;",
+        "after step 2: node 0 still has 1024 bytes for node 1; 12288 bytes in all are not at their destination, at 4 nodes",
     ),
 ];
 

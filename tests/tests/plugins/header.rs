@@ -1,9 +1,11 @@
 //! The committed `framework/abi/include/swapmeet.h` is what the Rust definitions say, and C compilers take it.
 
+use super::run_alone;
 use crate::support::tools;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
+use swapmeet_results::Status;
 use swapmeet_tests::project;
 
 fn folder() -> PathBuf {
@@ -81,4 +83,55 @@ fn c_sees_the_layout_that_rust_has_frozen() {
     if let Some(result) = compile(&source, &["-std=c11"]) {
         assert_eq!(result, Ok(()));
     }
+}
+
+/// A C++ plugin's entry is exported by what the header declares, with no `extern "C"` of its own.
+#[test]
+fn cpp_exports_the_entry_under_its_name() {
+    let source =
+        "#include <swapmeet.h>\nSwmPlugin *swapmeet_plugin(void) { static SwmPlugin plugin; return &plugin; }\n";
+    if !tools::has(&["c++", "nm"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (file, library) = (dir.path().join("entry.cpp"), dir.path().join("libentry.so"));
+    std::fs::write(&file, source).unwrap();
+    let mut compiler = Command::new("c++");
+    compiler.args([
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-pedantic",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-I",
+    ]);
+    let made = compiler.arg(folder().join("include")).arg("-o").arg(&library).arg(&file).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let symbols = Command::new("nm").args(["--dynamic", "--defined-only"]).arg(&library).output().unwrap();
+    let symbols = String::from_utf8_lossy(&symbols.stdout).into_owned();
+    assert!(symbols.lines().any(|line| line.ends_with(" T swapmeet_plugin")), "{symbols}");
+}
+
+/// `//export` writes a prototype of its own beside the header's: the two must agree. The plugin is then one like any other.
+#[test]
+fn a_plugin_in_go_is_built_and_passes() {
+    // `go` knows no --version.
+    if Command::new("go").arg("version").output().is_err() {
+        tools::left_out("go", "no `go` here");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::copy(project("tests/plugins/direct.go"), dir.path().join("direct.go")).unwrap();
+    std::fs::write(dir.path().join("go.mod"), "module swapmeet.example/direct\n\ngo 1.19\n").unwrap();
+    let mut go = Command::new("go");
+    go.args(["build", "-buildmode=c-shared", "-o", "libdirect.so", "."]).current_dir(dir.path());
+    go.env("CGO_ENABLED", "1").env("CGO_CFLAGS", format!("-I{}", folder().join("include").display()));
+    go.env("GOFLAGS", "-mod=mod").env("GOCACHE", dir.path().join("cache")).env("GOPROXY", "off");
+    let made = go.output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let (code, row) = run_alone(&dir.path().join("libdirect.so"));
+    assert_eq!((code, row.status, row.steps, row.messages), (0, Status::Ok, Some(3), Some(12)), "{}", row.reason);
 }

@@ -12,22 +12,22 @@ pub(crate) type Case = (&'static str, &'static str, &'static str);
 const SENDS: [Case; 12] = [
     (
         "unknown_receiver",
-        "SwmSend s = everything(0, 9); return one_step(host, &s);",
+        "SwmBlocks s = everything(0, 9); return one_step(host, &s);",
         "step 1: receiver 9 is unknown, the schedule's grid has nodes 0 to 3",
     ),
     (
         "unknown_sender",
-        "SwmSend s = everything(UINT64_MAX, 1); return one_step(host, &s);",
+        "SwmBlocks s = everything(UINT64_MAX, 1); return one_step(host, &s);",
         "step 1: sender 18446744073709551615 is unknown, the schedule's grid has nodes 0 to 3",
     ),
     (
         "to_itself",
-        "SwmSend s = everything(1, 1); return one_step(host, &s);",
+        "SwmBlocks s = everything(1, 1); return one_step(host, &s);",
         "step 1: node 1 sends to itself, which is no message (mark a local copy as such)",
     ),
     (
         "not_held",
-        "SwmSend s = block(2, 3, 1, 3); return one_step(host, &s);",
+        "SwmBlocks s = block(2, 3, 1, 3); return one_step(host, &s);",
         "step 1: node 1 sends node 3 block 2 -> 3, which it does not hold (it is at node 2)",
     ),
     (
@@ -38,33 +38,33 @@ const SENDS: [Case; 12] = [
     (
         "one_too_few",
         "uint64_t d, v; for (d = 1; d < 4; d++) { host->step(host->ctx); for (v = 0; v < 4; v++) if (d != 2 || v != 1) { \
-         SwmSend s = block(v, (v + d) % 4, v, (v + d) % 4); host->send(host->ctx, &s); } } return SWM_OK;",
+         SwmBlocks s = block(v, (v + d) % 4, v, (v + d) % 4); host->send_blocks(host->ctx, &s); } } return SWM_OK;",
         "after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); 1 block in all are missing, at 1 node",
     ),
     (
         "before_a_step",
-        "SwmSend s = everything(0, 1); return host->send(host->ctx, &s);",
+        "SwmBlocks s = everything(0, 1); return host->send_blocks(host->ctx, &s);",
         "the schedule sends before its first step",
     ),
     (
         "after_a_rearrangement",
-        "SwmSend s = everything(0, 1); host->step(host->ctx); host->rearrange(host->ctx); return host->send(host->ctx, &s);",
+        "SwmBlocks s = everything(0, 1); host->step(host->ctx); host->rearrange(host->ctx); return host->send_blocks(host->ctx, &s);",
         "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
     ),
     (
         "goes_on_after_a_fault",
-        "SwmSend s = everything(1, 1); one_step(host, &s); shift(problem, host); return SWM_OK;",
+        "SwmBlocks s = everything(1, 1); one_step(host, &s); shift(problem, host); return SWM_OK;",
         "step 1: node 1 sends to itself, which is no message (mark a local copy as such)",
     ),
-    ("null", "host->step(host->ctx); return host->send(host->ctx, 0);", "the plugin sends null"),
+    ("null", "host->step(host->ctx); return host->send_blocks(host->ctx, 0);", "the plugin sends null"),
     (
         "size_forgotten",
-        "SwmSend s = everything(0, 1); s.size = 0; return one_step(host, &s);",
-        "the plugin's send has a `size` below 128: set it to sizeof(SwmSend)",
+        "SwmBlocks s = everything(0, 1); s.size = 0; return one_step(host, &s);",
+        "the plugin's send has a `size` below 120: set it to sizeof(SwmBlocks)",
     ),
     (
         "unknown_flag",
-        "SwmSend s = everything(0, 1); s.flags = 64; return one_step(host, &s);",
+        "SwmBlocks s = everything(0, 1); s.flags = 64; return one_step(host, &s);",
         "the plugin's send has flags that this swapmeet does not know",
     ),
 ];
@@ -165,12 +165,12 @@ const GRIDS: [Case; 19] = [
 const SETS: [Case; 16] = [
     (
         "kind",
-        "SwmSend s = everything(0, 1); s.origins.kind = 9; return one_step(host, &s);",
+        "SwmBlocks s = everything(0, 1); s.origins.kind = 9; return one_step(host, &s);",
         "step 1: in the send from 0 to 1, the set of origins is of an unknown kind",
     ),
     (
         "null_axes",
-        "SwmSend s = everything(0, 1); s.origins.kind = SWM_AXES; s.origins.axis_count = 1; return one_step(host, &s);",
+        "SwmBlocks s = everything(0, 1); s.origins.kind = SWM_AXES; s.origins.axis_count = 1; return one_step(host, &s);",
         "step 1: in the send from 0 to 1, the set of origins has null for its axes",
     ),
     (
@@ -185,7 +185,7 @@ const SETS: [Case; 16] = [
     ),
     (
         "node_outside",
-        "SwmSend s = block(0, 77, 0, 1); return one_step(host, &s);",
+        "SwmBlocks s = block(0, 77, 0, 1); return one_step(host, &s);",
         "step 1: in the send from 0 to 1, the set of destinations names node 77 of a grid of 4 nodes",
     ),
     (
@@ -240,7 +240,7 @@ const SETS: [Case; 16] = [
     ),
     (
         "parts_of_whole_blocks",
-        "SwmSend s = everything(0, 1); s.segments = range(3, 1, 1); return one_step(host, &s);",
+        "SwmBlocks s = everything(0, 1); s.segments = range(3, 1, 1); return one_step(host, &s);",
         "step 1: in the send from 0 to 1, the set of segments is wrong: it starts at 3, expected below 1",
     ),
 ];
@@ -367,15 +367,15 @@ fn a_plugin_that_fails_is_an_error() {
 #[test]
 fn structs_and_numbers_at_odd_addresses_are_read() {
     let dir = tempdir().unwrap();
-    let plan = "char a[8 + 1], l[sizeof(SwmLayout) + 1], b[sizeof(SwmSend) + 1], p[8 + 1], r[sizeof(SwmRoute) + 1]; \
+    let plan = "char a[8 + 1], l[sizeof(SwmLayout) + 1], b[sizeof(SwmBlocks) + 1], p[8 + 1], r[sizeof(SwmRoute) + 1]; \
         const uint64_t n = problem->topology->nodes; uint64_t d, v; SwmLayout layout; \
         memcpy(a + 1, &n, 8); memset(&layout, 0, sizeof layout); layout.size = sizeof layout; layout.axis_count = 1; \
         layout.radices = (const void *)(a + 1); memcpy(l + 1, &layout, sizeof layout); \
         host->layout(host->ctx, (const void *)(l + 1)); \
         for (d = 1; d < n; d++) { host->step(host->ctx); for (v = 0; v < n; v++) { const uint64_t to = (v + d) % n; \
-        SwmSend s = block(v, to, v, to); SwmRoute route = no_route(); memcpy(p + 1, &to, 8); route.path = (const void *)(p + 1); \
+        SwmBlocks s = block(v, to, v, to); SwmRoute route = no_route(); memcpy(p + 1, &to, 8); route.path = (const void *)(p + 1); \
         route.path_len = 1; memcpy(r + 1, &route, sizeof route); if (d == 1) s.route = (const void *)(r + 1); \
-        memcpy(b + 1, &s, sizeof s); host->send(host->ctx, (const void *)(b + 1)); } } return SWM_OK;";
+        memcpy(b + 1, &s, sizeof s); host->send_blocks(host->ctx, (const void *)(b + 1)); } } return SWM_OK;";
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "askew", &[("PLAN", plan)]) else { return };
     let (code, row) = run_alone(&file);
     assert_eq!((code, row.status, row.steps), (0, Status::Ok, Some(3)), "{}", row.reason);
@@ -389,7 +389,7 @@ fn a_plugin_that_schedules_while_it_is_only_asked_is_told_so() {
         "host->place(host->ctx, 0, 0, 1);",
         "host->phase(host->ctx, text(\"early\"));",
         "host->rearrange(host->ctx);",
-        "SwmSend s = everything(0, 1); host->send(host->ctx, &s);",
+        "SwmBlocks s = everything(0, 1); host->send_blocks(host->ctx, &s);",
         "SwmRedistribution d = redistribution_of(0, 1); host->redistribute(host->ctx, &d);",
     ];
     for (i, call) in calls.iter().enumerate() {

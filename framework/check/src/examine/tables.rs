@@ -6,6 +6,7 @@ use crate::report::Finding;
 use std::collections::BTreeSet;
 use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR};
 use swapmeet_core::delivery::collective::COLLECTIVES;
+use swapmeet_runner::plugin::Param;
 
 /// Everything that readers of lists and rows would miss, or trip over.
 pub fn findings(about: &About) -> Vec<Finding> {
@@ -58,7 +59,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
         found.push(remark(&about.name, "claims a collective that this program doesn't know".to_owned()));
     }
     let mut keys = BTreeSet::new();
-    for (key, _, help) in &about.params {
+    for Param { key, help, .. } in &about.params {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         if key.is_empty() || !key.chars().all(fine) {
             let what = format!("parameter `{key}`: expected lower-case letters, digits, `_` and `-`, as users type it");
@@ -94,8 +95,15 @@ fn is_version(version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swapmeet_runner::plugin::ParamKind;
 
     fn about() -> About {
+        let slices = Param {
+            key: "slices".to_owned(),
+            kind: ParamKind::Number,
+            default: "1".to_owned(),
+            help: "how many".to_owned(),
+        };
         let algorithm = AlgorithmAbout {
             name: "a".to_owned(),
             title: "A".to_owned(),
@@ -103,7 +111,7 @@ mod tests {
             accepts: "anything".to_owned(),
             collectives: 1,
             ports: 1,
-            params: vec![("slices".to_owned(), "1".to_owned(), "how many".to_owned())],
+            params: vec![slices],
         };
         About {
             name: "plug".to_owned(),
@@ -138,7 +146,7 @@ mod tests {
         };
         assert_eq!(said(twice), ["parameter `slices` comes twice"]);
         assert_eq!(
-            said(|a| a.algorithms[0].params[0].0 = "Slices".to_owned()),
+            said(|a| a.algorithms[0].params[0].key = "Slices".to_owned()),
             ["parameter `Slices`: expected lower-case letters, digits, `_` and `-`, as users type it"]
         );
         assert_eq!(

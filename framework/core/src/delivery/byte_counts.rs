@@ -8,7 +8,7 @@
 //! receiver needs to know what it holds are the notes settled, for all nodes that share their receivers together. That costs a few operations a
 //! node and destination, however many buckets there are: an exchange of a full matrix takes time in proportion to its N x N entries.
 
-use crate::delivery::boxes::{Layout, NodeSet, Selection};
+use crate::delivery::boxes::Layout;
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::fault::{Count, Fault, Place};
 use crate::delivery::placement::Placement;
@@ -49,6 +49,9 @@ pub struct Redistribution<'a> {
     pub firsts: &'a [u32],
 }
 
+/// In [`What::Listed`]: all that the sender holds for a destination.
+pub const ALL_BYTES: u64 = u64::MAX;
+
 /// One send of byte counts.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Share<'a> {
@@ -67,9 +70,7 @@ pub struct Share<'a> {
 pub enum What<'a> {
     /// A bucket of what was redistributed.
     Bucket(u64),
-    /// All that the sender holds for these destinations.
-    For(NodeSet<'a>),
-    /// So many bytes for each of these destinations.
+    /// So many bytes for each of these destinations, or [`ALL_BYTES`].
     Listed(&'a [(u64, u64)]),
 }
 
@@ -100,7 +101,6 @@ pub struct ByteCounts<T> {
     units: Units,
     placement: Placement,
     layout: Layout,
-    selection: Selection,
     /// Elements that each node holds for each destination; empty for none at all.
     holdings: Vec<Vec<T>>,
     /// Holdings no longer needed, whose memory is.
@@ -149,7 +149,6 @@ impl<T: Cell> ByteCounts<T> {
             )));
         }
         let layout = Layout::new(placement.grid().clone(), false, true, 1);
-        let selection = layout.select_all();
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
             Some(sizes) => all.iter().map(|from| sizes.total(&[*from], &all)).collect(),
@@ -162,7 +161,6 @@ impl<T: Cell> ByteCounts<T> {
             sizes,
             units: Units { element_bytes: units.element_bytes.max(1), ..units },
             layout,
-            selection,
             holdings: vec![Vec::new(); nodes],
             spare: Vec::new(),
             untouched: vec![true; nodes],

@@ -154,7 +154,7 @@ pub enum Fault {
     },
     /// A send of what can't be sent.
     #[error("step {step}: what node {from} sends node {to} {what}")]
-    BadPortion {
+    BadShare {
         /// The step.
         step: u64,
         /// The sender.

@@ -1,7 +1,7 @@
 //! Reading what a plugin hands over: nothing is believed before it is checked, as far as a pointer can be.
 
 use smallvec::SmallVec;
-use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSend, SwmSet, read_sized};
+use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmBytes, SwmRoute, SwmSet, read_sized};
 use swapmeet_core::delivery::boxes::{Axis, NodeSet};
 use swapmeet_core::limits;
 use swapmeet_core::network::topology::Route;
@@ -33,8 +33,11 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
 pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
     match raw.kind {
         SWM_ALL => Ok(Axis::All),
-        SWM_RANGE => Ok(Axis::Range { first: raw.first, stride: raw.stride, count: raw.count }),
-        SWM_BITS if u64::from(raw.count) > limits::AXIS_WORDS => Err("has an axis with over 131072 words of bits"),
+        SWM_RANGE => {
+            let small = |number| u32::try_from(number).map_err(|_| "has a range of numbers over 2^32 - 1");
+            Ok(Axis::Range { first: small(raw.first)?, stride: small(raw.stride)?, count: small(raw.count)? })
+        }
+        SWM_BITS if raw.count > limits::AXIS_WORDS => Err("has an axis with over 131072 words of bits"),
         SWM_BITS if raw.words.is_null() => Err("has an axis with null for its bits"),
         SWM_BITS if !raw.words.is_aligned() => Err("has an axis whose bits are at an address that is no multiple of 8"),
         // SAFETY: the caller promises `count` words, and the address suits them.
@@ -71,17 +74,16 @@ pub(super) unsafe fn read_route(raw: *const SwmRoute, route: &mut Route) -> Resu
 /// The byte counts that a send names: (destination, bytes).
 ///
 /// # Safety
-/// The send's `byte_counts` must be null or readable for the count beside it.
-pub(super) unsafe fn read_byte_counts(send: &SwmSend, byte_counts: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
-    if send.byte_counts_len > limits::BYTE_COUNTS {
+/// The send's `counts` must be null or readable for the count beside it.
+pub(super) unsafe fn read_byte_counts(send: &SwmBytes, byte_counts: &mut Vec<(u64, u64)>) -> Result<(), &'static str> {
+    if send.count > limits::BYTE_COUNTS {
         return Err("has over 134217728 byte counts");
     }
-    if send.byte_counts.is_null() && send.byte_counts_len > 0 {
+    if send.counts.is_null() && send.count > 0 {
         return Err("has null for its byte counts");
     }
-    // SAFETY: the caller promises `byte_counts_len` byte counts.
-    byte_counts
-        .extend(unsafe { values(send.byte_counts, send.byte_counts_len as usize) }.map(|a| (a.destination, a.bytes)));
+    // SAFETY: the caller promises `count` byte counts.
+    byte_counts.extend(unsafe { values(send.counts, send.count as usize) }.map(|a| (a.destination, a.bytes)));
     Ok(())
 }
 

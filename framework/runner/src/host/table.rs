@@ -6,7 +6,10 @@ use crate::plugin::text;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use swapmeet_abi::{SWM_BYTE_COUNTS, SWM_STOPPED, SwmHost, SwmLayout, SwmRedistribution, SwmSend, SwmStr, read_sized};
+use swapmeet_abi::{
+    Growing, SWM_BYTE_COUNTS, SWM_STOPPED, SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution,
+    SwmStr, read_sized,
+};
 use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
@@ -22,15 +25,20 @@ pub(super) const TABLE: SwmHost = SwmHost {
     pair_bytes: Some(pair_bytes),
     ports: Some(ports),
     virtual_channels: Some(virtual_channels),
+    element_bytes: Some(element_bytes),
+    destination: Some(destination),
+    startup_us: Some(startup_us),
+    hop_us: Some(hop_us),
+    byte_us: Some(byte_us),
     layout: Some(layout),
     place: Some(place),
     phase: Some(phase),
     step: Some(step),
-    send: Some(send),
+    send_blocks: Some(send_blocks),
     rearrange: Some(rearrange),
-    element_bytes: Some(element_bytes),
     redistribute: Some(redistribute),
-    destination: Some(destination),
+    send_bucket: Some(send_bucket),
+    send_bytes: Some(send_bytes),
 };
 
 /// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin, and is not its fault.
@@ -120,6 +128,36 @@ unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
     }
 }
 
+unsafe extern "C" fn startup_us(ctx: *mut c_void) -> f64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 0.0, |host| {
+            host.asked.startup_us = true;
+            host.answers.startup_us
+        })
+    }
+}
+
+unsafe extern "C" fn hop_us(ctx: *mut c_void) -> f64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 0.0, |host| {
+            host.asked.hop_us = true;
+            host.answers.hop_us
+        })
+    }
+}
+
+unsafe extern "C" fn byte_us(ctx: *mut c_void) -> f64 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, 0.0, |host| {
+            host.asked.byte_us = true;
+            host.answers.byte_us
+        })
+    }
+}
+
 unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
     // SAFETY: see `fail`.
     unsafe {
@@ -192,23 +230,34 @@ unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     unsafe { with(ctx, SWM_STOPPED, |host| host.simulation(|simulation| simulation.step())) }
 }
 
-unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
-    // SAFETY: see `fail`.
-    unsafe {
-        with(ctx, SWM_STOPPED, |host| {
-            host.drive(|host| {
-                if send.is_null() {
-                    return Err(Fault::OutOfOrder("the plugin sends null"));
-                }
-                let Ok(send) = read_sized(send) else {
-                    return Err(Fault::OutOfOrder(
-                        "the plugin's send has a `size` below 128: set it to sizeof(SwmSend)",
-                    ));
-                };
-                host.send(&send)
-            })
-        })
+/// A copy of what a plugin sends, or why it can't be read.
+///
+/// # Safety
+/// `send` must be null or point to as many bytes as the struct says it has.
+unsafe fn sent<T: Growing>(send: *const T, too_small: &'static str) -> Result<T, Fault> {
+    if send.is_null() {
+        return Err(Fault::OutOfOrder("the plugin sends null"));
     }
+    // SAFETY: promised by the caller.
+    unsafe { read_sized(send) }.map_err(|_| Fault::OutOfOrder(too_small))
+}
+
+unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
+    const TOO_SMALL: &str = "the plugin's send has a `size` below 120: set it to sizeof(SwmBlocks)";
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_blocks(&sent(send, TOO_SMALL)?))) }
+}
+
+unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
+    const TOO_SMALL: &str = "the plugin's send has a `size` below 40: set it to sizeof(SwmBucket)";
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bucket(&sent(send, TOO_SMALL)?))) }
+}
+
+unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 {
+    const TOO_SMALL: &str = "the plugin's send has a `size` below 48: set it to sizeof(SwmBytes)";
+    // SAFETY: see `fail`.
+    unsafe { with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bytes(&sent(send, TOO_SMALL)?))) }
 }
 
 unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {

@@ -1,13 +1,30 @@
 //! What is written down of a rehearsal, and what was set for it.
 
-use swapmeet_abi::SwmByteCount;
+use crate::schedule::ByteCount;
 
 /// What a plugin may ask for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Asked {
-    pub block_bytes: u64,
-    pub ports: u64,
-    pub virtual_channels: u64,
+    pub(super) block_bytes: u64,
+    /// Bytes that each node has for each, where they differ.
+    pub(super) sizes: Vec<Vec<u64>>,
+    pub(super) ports: u64,
+    pub(super) virtual_channels: u64,
+    pub(super) element_bytes: u64,
+    /// Start-up, time per link, time per byte.
+    pub(super) prices: [f64; 3],
+}
+
+impl Asked {
+    /// Bytes that a node of the machine has for another.
+    pub(super) fn bytes(&self, from: u64, to: u64) -> u64 {
+        let row = self.sizes.get(from as usize);
+        row.and_then(|row| row.get(to as usize)).copied().unwrap_or(if self.sizes.is_empty() {
+            self.block_bytes
+        } else {
+            0
+        })
+    }
 }
 
 /// A step of a rehearsed schedule.
@@ -20,7 +37,7 @@ pub struct RehearsedStep {
 }
 
 /// A send of a rehearsed schedule; nodes are those of the schedule's grid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedSend {
     /// The sender.
     pub from: u64,
@@ -30,20 +47,20 @@ pub struct RehearsedSend {
     pub origins: Vec<u64>,
     /// Their destinations, in order.
     pub destinations: Vec<u64>,
+    /// Which segments of each block, in order; 0 alone where blocks are whole.
+    pub segments: Vec<u64>,
     /// Whether the sender keeps what it sends.
     pub copies: bool,
     /// Whether every block must be held.
     pub is_strict: bool,
     /// Whether sender and receiver may be the same.
     pub is_local: bool,
-    /// Which segments of each block, in order; 0 alone where blocks are whole.
-    pub segments: Vec<u64>,
     /// The way it should go; empty for the topology's own.
     pub route: RehearsedRoute,
     /// Which bucket of what the sender has redistributed, in a schedule of byte counts.
     pub bucket: Option<u64>,
-    /// The bytes it names, in a schedule of byte counts.
-    pub byte_counts: Vec<SwmByteCount>,
+    /// The bytes it counts, in a schedule of byte counts.
+    pub byte_counts: Vec<ByteCount>,
 }
 
 /// The way a message should go.
@@ -57,13 +74,42 @@ pub struct RehearsedRoute {
     pub path: Vec<u64>,
 }
 
+/// A node's redistribution of all it holds, as [`Redistribution`](crate::Redistribution).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RehearsedRedistribution {
+    /// After how many steps of the schedule.
+    pub after: u64,
+    /// Whose bytes.
+    pub node: u64,
+    /// How many buckets there are.
+    pub buckets: u64,
+    /// After how many elements the round begins again.
+    pub cycle: u64,
+    /// The bucket that the first element goes to.
+    pub first: u64,
+    /// For each destination the number its elements begin with; empty for 0 everywhere.
+    pub starts: Vec<u32>,
+    /// For each destination what is added to `first`; empty for 0 everywhere.
+    pub firsts: Vec<u32>,
+}
+
 /// All that a plan said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rehearsed {
+    /// Radices of the schedule's grid.
+    pub radices: Vec<u64>,
+    /// Into how many segments blocks are split; 1 for whole ones.
+    pub segments: u64,
+    /// Whether it moves byte counts instead of blocks.
+    pub moves_byte_counts: bool,
     /// Its steps.
     pub steps: Vec<RehearsedStep>,
-    /// Nodes placed: node of the schedule's grid, node of the machine, whether it has blocks of its own.
+    /// Nodes placed: node of the schedule's grid, node of the machine, whether it is that one's home.
     pub placements: Vec<(u64, u64, bool)>,
+    /// Redistributions, in order.
+    pub redistributions: Vec<RehearsedRedistribution>,
+    /// How many times every node rearranges what it holds.
+    pub rearrangements: u64,
     /// Lines for the log.
     pub log: Vec<String>,
 }

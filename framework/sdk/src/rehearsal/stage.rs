@@ -1,90 +1,191 @@
 //! The host's side of a rehearsal: what a plugin calls is written down, and refused where no host would take it.
 
-use super::record::{Asked, Rehearsed, RehearsedRoute, RehearsedSend, RehearsedStep};
+use super::record::{Asked, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep};
+use super::sets::{coordinates, nodes};
+use crate::collective::Collective;
 use crate::schedule::Stop;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use swapmeet_abi::{
-    SWM_AXES, SWM_BITS, SWM_BUCKET, SWM_COPY, SWM_ERROR, SWM_LISTED, SWM_LOCAL, SWM_NODE, SWM_OK, SWM_RANGE,
-    SWM_STRICT, SwmAxis, SwmHost, SwmLayout, SwmRedistribution, SwmSend, SwmSet, SwmStr,
+    SWM_ALL, SWM_BYTE_COUNTS, SWM_COPY, SWM_LOCAL, SWM_OK, SWM_STOPPED, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes,
+    SwmHost, SwmLayout, SwmRedistribution, SwmRoute, SwmSet, SwmStr,
 };
 
 /// Where a rehearsal is written down.
 pub(super) struct Stage {
     asked: Asked,
+    collective: Collective,
+    /// In a permutation, the node that each node's block is for.
     to: Vec<u64>,
     machine: u64,
-    radices: Vec<u64>,
-    segments: u64,
-    phase: String,
     all: Rehearsed,
+    phase: String,
+    laid_out: bool,
+    /// Whether grid and placement can no longer be changed.
+    begun: bool,
+    in_step: bool,
     wrong: Option<String>,
+    reason: String,
 }
 
 impl Stage {
     /// Nothing written down yet.
-    pub fn new(asked: Asked, to: Vec<u64>, dims: Vec<u64>) -> Self {
+    pub(super) fn new(asked: Asked, collective: Collective, to: Vec<u64>, dims: &[u64]) -> Self {
         Self {
             asked,
+            collective,
             to,
             machine: dims.iter().product(),
-            radices: dims,
-            segments: 1,
+            all: Rehearsed { radices: dims.to_vec(), segments: 1, ..Rehearsed::default() },
             phase: String::new(),
-            all: Rehearsed::default(),
+            laid_out: false,
+            begun: false,
+            in_step: false,
             wrong: None,
+            reason: String::new(),
         }
     }
 
     /// What was written down, if no host would have refused it.
-    pub fn written(self) -> Result<Rehearsed, Stop> {
+    pub(super) fn written(self) -> Result<Rehearsed, Stop> {
         self.wrong.map_or(Ok(self.all), |why| Err(Stop::failed(why)))
+    }
+
+    /// The reason that the plugin gave for not going on.
+    pub(super) fn reason(&self) -> String {
+        self.reason.clone()
     }
 
     /// Nodes of the schedule's grid.
     fn grid(&self) -> u64 {
-        self.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
+        self.all.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
 
-    /// What no host would take; `None` if it is all right as far as can be told here.
-    fn wrong_with(&self, send: &SwmSend) -> Option<String> {
-        let (from, to, grid) = (send.from, send.to, self.grid());
-        if self.all.steps.is_empty() {
-            return Some("the schedule sends before its first step".to_owned());
+    /// Does something unless the schedule was refused before; what it says is why it is refused now.
+    fn drive(&mut self, work: impl FnOnce(&mut Self) -> Result<(), String>) -> i32 {
+        if self.wrong.is_none() {
+            self.wrong = work(self).err();
+        }
+        if self.wrong.is_none() { SWM_OK } else { SWM_STOPPED }
+    }
+
+    fn layout(&mut self, radices: Vec<u64>, layout: &SwmLayout) -> Result<(), String> {
+        if self.begun || self.laid_out || !self.all.placements.is_empty() {
+            return Err("the schedule sets its grid twice, or after its first step or placement".to_owned());
+        }
+        self.laid_out = true;
+        if !radices.is_empty() {
+            self.all.radices = radices;
+        }
+        self.all.segments = u64::from(layout.segments).max(1);
+        self.all.moves_byte_counts = layout.flags & SWM_BYTE_COUNTS != 0;
+        if self.all.moves_byte_counts && self.collective != Collective::AllToAll {
+            return Err("only an all-to-all can be done by byte counts".to_owned());
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), String> {
+        let (grid, machine) = (self.grid(), self.machine);
+        if self.begun {
+            return Err("the schedule places a node after its first step".to_owned());
+        }
+        if node >= grid || physical >= machine {
+            return Err(format!(
+                "node {node} of a grid of {grid} can't be placed on node {physical} of a machine of {machine}"
+            ));
+        }
+        self.all.placements.push((node, physical, home));
+        Ok(())
+    }
+
+    /// Before the first step, redistribution or rearrangement: every node has its place, every machine node its home.
+    fn begin(&mut self) -> Result<(), String> {
+        self.in_step = false;
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(());
+        }
+        let (grid, machine) = (self.grid(), self.machine);
+        let placements = &self.all.placements;
+        if placements.is_empty() && grid == machine {
+            return Ok(());
+        }
+        let placed: BTreeSet<u64> = placements.iter().map(|(node, ..)| *node).collect();
+        if (placed.len() as u64) < grid {
+            return Err(format!(
+                "the schedule's grid has {grid} nodes and the machine {machine}: every node must be placed"
+            ));
+        }
+        let homes: BTreeSet<u64> = placements.iter().filter(|(.., home)| *home).map(|(_, on, _)| *on).collect();
+        let count = placements.iter().filter(|(.., home)| *home).count() as u64;
+        if placements.len() as u64 > grid || count != machine || homes.len() as u64 != machine {
+            return Err("every node has one place, and every node of the machine one home".to_owned());
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        self.begin()?;
+        self.in_step = true;
+        self.all.steps.push(RehearsedStep { phase: self.phase.clone(), sends: Vec::new() });
+        Ok(())
+    }
+
+    /// What of a send is the same for blocks, buckets and bytes.
+    fn envelope(&self, from: u64, to: u64, flags: u32, route: RehearsedRoute) -> Result<RehearsedSend, String> {
+        let grid = self.grid();
+        if !self.in_step {
+            return Err(match self.all.steps.is_empty() {
+                true => "the schedule sends before its first step".to_owned(),
+                false => "the schedule sends between steps".to_owned(),
+            });
         }
         if from >= grid || to >= grid {
-            return Some(format!("the send from {from} to {to} is outside the schedule's grid of {grid} nodes"));
+            return Err(format!("the send from {from} to {to} is outside the schedule's grid of {grid} nodes"));
         }
-        (from == to && send.flags & SWM_LOCAL == 0)
-            .then(|| format!("node {from} sends to itself, which is no message (mark a local copy as such)"))
+        let is_local = flags & SWM_LOCAL != 0;
+        if from == to && !is_local {
+            return Err(format!("node {from} sends to itself, which is no message (mark a local copy as such)"));
+        }
+        Ok(RehearsedSend { from, to, is_local, route, ..RehearsedSend::default() })
     }
 
-    fn refuse(&mut self, why: String) -> i32 {
-        self.wrong.get_or_insert(why);
-        SWM_ERROR
+    /// # Safety
+    /// All that the send points to must be readable.
+    unsafe fn blocks(&mut self, send: &SwmBlocks) -> Result<(), String> {
+        // SAFETY: promised by the caller; so below.
+        let route = unsafe { route(send.route) };
+        let envelope = self.envelope(send.from, send.to, send.flags, route)?;
+        if self.all.moves_byte_counts {
+            return Err("the schedule sends blocks, but said that it moves byte counts".to_owned());
+        }
+        if self.collective == Collective::Permutation && send.destinations.kind != SWM_ALL {
+            return Err("the blocks of a permutation are known by their origins, not by destinations".to_owned());
+        }
+        let bad = |why: &str| format!("the send from {} to {} has a set {why}", send.from, send.to);
+        // SAFETY: as above.
+        let set = |set: &SwmSet| unsafe { nodes(&self.all.radices, set) }.map_err(bad);
+        self.add(RehearsedSend {
+            origins: set(&send.origins)?,
+            destinations: set(&send.destinations)?,
+            // SAFETY: as above.
+            segments: unsafe { coordinates(&send.segments, self.all.segments) }.map_err(bad)?,
+            copies: send.flags & SWM_COPY != 0,
+            is_strict: send.flags & SWM_STRICT != 0,
+            ..envelope
+        })
     }
 
-    /// The nodes of a set, in order; `Err` says why it is none of this grid.
-    fn nodes(&self, set: &SwmSet) -> Result<Vec<u64>, &'static str> {
-        let count = self.grid();
-        match set.kind {
-            SWM_NODE if set.node >= count => Err(OUTSIDE),
-            SWM_NODE => Ok(vec![set.node]),
-            SWM_AXES => {
-                if set.axis_count as usize != self.radices.len() {
-                    return Err(OUTSIDE);
-                }
-                // SAFETY: a set of this kind has `axis_count` axes behind its pointer for the length of the call.
-                let axes = unsafe { std::slice::from_raw_parts(set.axes, self.radices.len()) };
-                let mut nodes = vec![0];
-                for (axis, radix) in axes.iter().zip(&self.radices) {
-                    let coordinates = coordinates(axis, *radix)?;
-                    nodes = nodes.iter().flat_map(|n| coordinates.iter().map(move |c| n * radix + c)).collect();
-                }
-                Ok(nodes)
-            }
-            _ => Ok((0..count).collect()),
+    fn shares(&mut self, send: RehearsedSend) -> Result<(), String> {
+        if !self.all.moves_byte_counts {
+            return Err("the schedule sends byte counts, but did not say that it moves them".to_owned());
         }
+        self.add(send)
+    }
+
+    fn add(&mut self, send: RehearsedSend) -> Result<(), String> {
+        self.all.steps.last_mut().map(|step| step.sends.push(send)).ok_or_else(|| "no step".to_owned())
     }
 }
 
@@ -94,205 +195,209 @@ pub(super) fn host(stage: &RefCell<Stage>) -> SwmHost {
         size: size_of::<SwmHost>() as u32,
         reserved: 0,
         ctx: std::ptr::from_ref(stage).cast_mut().cast(),
-        fail: None,
+        fail: Some(fail),
         log: Some(log),
         block_bytes: Some(block_bytes),
         pair_bytes: Some(pair_bytes),
         ports: Some(ports),
         virtual_channels: Some(virtual_channels),
+        element_bytes: Some(element_bytes),
+        destination: Some(destination),
+        startup_us: Some(startup_us),
+        hop_us: Some(hop_us),
+        byte_us: Some(byte_us),
         layout: Some(layout),
         place: Some(place),
         phase: Some(phase),
         step: Some(step),
-        send: Some(send),
+        send_blocks: Some(send_blocks),
         rearrange: Some(rearrange),
-        element_bytes: Some(element_bytes),
         redistribute: Some(redistribute),
-        destination: Some(destination),
+        send_bucket: Some(send_bucket),
+        send_bytes: Some(send_bytes),
     }
-}
-
-const OUTSIDE: &str = "outside the grid";
-
-/// The coordinates of an axis's subset, in order; `Err` says why it doesn't fit the axis.
-fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>, &'static str> {
-    let (first, stride, count) = (u64::from(axis.first), u64::from(axis.stride), u64::from(axis.count));
-    let mut coordinates: Vec<u64> = match axis.kind {
-        SWM_RANGE if first >= radix || count > radix => return Err(OUTSIDE),
-        SWM_RANGE => (0..count).map(|i| (first + i * stride) % radix).collect(),
-        SWM_BITS => {
-            // SAFETY: an axis of this kind has `count` words behind its pointer for the length of the call.
-            let words = unsafe { std::slice::from_raw_parts(axis.words, axis.count as usize) };
-            let is_set = |c: &u64| words.get((c / 64) as usize).is_some_and(|word| word >> (c % 64) & 1 == 1);
-            (0..radix).filter(is_set).collect()
-        }
-        _ => (0..radix).collect(),
-    };
-    coordinates.sort_unstable();
-    let twice = coordinates.windows(2).any(|pair| pair[0] == pair[1]);
-    if twice { Err("that names a coordinate twice") } else { Ok(coordinates) }
 }
 
 /// Lends the stage behind a context to `work`.
 ///
 /// # Safety
-/// `ctx` must be that of the host made in [`Rehearsal::plan`], during that call.
+/// `ctx` must be that of the host made in a rehearsal, during it.
 unsafe fn on_stage<T>(ctx: *mut c_void, work: impl FnOnce(&mut Stage) -> T) -> T {
     // SAFETY: the caller promises that this is the stage of a rehearsal under way, which is one thread's.
     let stage = unsafe { &*ctx.cast::<RefCell<Stage>>() };
     work(&mut stage.borrow_mut())
 }
 
-unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
-    // SAFETY: called through the host of a rehearsal under way.
-    unsafe { on_stage(ctx, |stage| stage.asked.block_bytes) }
-}
-
-unsafe extern "C" fn pair_bytes(ctx: *mut c_void, _: u64, _: u64) -> u64 {
-    // SAFETY: as above.
-    unsafe { on_stage(ctx, |stage| stage.asked.block_bytes) }
-}
-
-unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
-    // SAFETY: as above.
-    unsafe { on_stage(ctx, |stage| stage.to.get(from as usize).copied().unwrap_or(from)) }
-}
-
-unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
-    // SAFETY: as above.
-    unsafe { on_stage(ctx, |stage| stage.asked.ports) }
-}
-
-unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
-    // SAFETY: as above.
-    unsafe { on_stage(ctx, |stage| stage.asked.virtual_channels) }
-}
-
-unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
-    // SAFETY: as above; the layout and its radices are valid for the length of the call.
+unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
+    // SAFETY: called through the host of a rehearsal under way, with what is valid for the length of the call; so in all functions below.
     unsafe {
-        let layout = &*layout;
-        on_stage(ctx, |stage| {
-            if !stage.all.steps.is_empty() || !stage.all.placements.is_empty() {
-                return stage.refuse("the schedule sets its grid after its first step or placement".to_owned());
-            }
-            if layout.axis_count > 0 && !layout.radices.is_null() {
-                stage.radices = std::slice::from_raw_parts(layout.radices, layout.axis_count as usize).to_vec();
-            }
-            stage.segments = u64::from(layout.segments).max(1);
-            SWM_OK
-        })
-    }
-}
-
-unsafe extern "C" fn element_bytes(_: *mut c_void) -> u64 {
-    1
-}
-
-/// What comes of a redistribution is for a host to find out.
-unsafe extern "C" fn redistribute(_: *mut c_void, _: *const SwmRedistribution) -> i32 {
-    SWM_OK
-}
-
-unsafe extern "C" fn place(ctx: *mut c_void, virtual_node: u64, physical: u64, home: u32) -> i32 {
-    // SAFETY: as above.
-    unsafe {
-        on_stage(ctx, |stage| {
-            let (grid, machine) = (stage.grid(), stage.machine);
-            if virtual_node >= grid || physical >= machine {
-                return stage.refuse(format!(
-                    "node {virtual_node} of a grid of {grid} can't be placed on node {physical} of a machine of {machine}"
-                ));
-            }
-            stage.all.placements.push((virtual_node, physical, home != 0));
-            SWM_OK
-        })
+        let reason = String::from_utf8_lossy(reason.bytes()).into_owned();
+        on_stage(ctx, |stage| stage.reason = reason);
     }
 }
 
 unsafe extern "C" fn log(ctx: *mut c_void, _: u32, line: SwmStr) {
-    // SAFETY: as above; the line is valid for the length of the call.
+    // SAFETY: see `fail`.
     unsafe {
         let line = String::from_utf8_lossy(line.bytes()).into_owned();
         on_stage(ctx, |stage| stage.all.log.push(line));
     }
 }
 
-unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
-    // SAFETY: as above; the name is valid for the length of the call.
-    unsafe {
-        let name = String::from_utf8_lossy(name.bytes()).into_owned();
-        on_stage(ctx, |stage| stage.phase = name);
-    }
-    SWM_OK
+unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.block_bytes) }
 }
 
-unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
-    // SAFETY: as above.
+unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.bytes(from, to)) }
+}
+
+unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.ports) }
+}
+
+unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.virtual_channels) }
+}
+
+unsafe extern "C" fn element_bytes(ctx: *mut c_void) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.element_bytes) }
+}
+
+unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.to.get(from as usize).copied().unwrap_or(from)) }
+}
+
+unsafe extern "C" fn startup_us(ctx: *mut c_void) -> f64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.prices[0]) }
+}
+
+unsafe extern "C" fn hop_us(ctx: *mut c_void) -> f64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.prices[1]) }
+}
+
+unsafe extern "C" fn byte_us(ctx: *mut c_void) -> f64 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.asked.prices[2]) }
+}
+
+unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
+    // SAFETY: see `fail`.
     unsafe {
+        let layout = &*layout;
+        let radices = list(layout.radices, layout.axis_count as usize);
+        on_stage(ctx, |stage| stage.drive(|stage| stage.layout(radices, layout)))
+    }
+}
+
+unsafe extern "C" fn place(ctx: *mut c_void, node: u64, physical: u64, home: u32) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.drive(|stage| stage.place(node, physical, home != 0))) }
+}
+
+unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let name = String::from_utf8_lossy(name.bytes()).into_owned();
         on_stage(ctx, |stage| {
-            let (grid, machine) = (stage.grid(), stage.machine);
-            let placed: std::collections::BTreeSet<u64> = stage.all.placements.iter().map(|(node, ..)| *node).collect();
-            if stage.all.steps.is_empty() && grid != machine && (placed.len() as u64) < grid {
-                return stage.refuse(format!(
-                    "the schedule's grid has {grid} nodes and the machine {machine}: every node must be placed"
-                ));
-            }
-            let phase = stage.phase.clone();
-            stage.all.steps.push(RehearsedStep { phase, sends: Vec::new() });
-            SWM_OK
+            stage.drive(|stage| {
+                (stage.phase, stage.in_step) = (name, false);
+                Ok(())
+            })
         })
     }
 }
 
-unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
-    // SAFETY: as above; the send and all it points to are valid for the length of the call.
+unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.drive(Stage::step)) }
+}
+
+unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { on_stage(ctx, |stage| stage.drive(|stage| stage.blocks(&*send))) }
+}
+
+unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
+    // SAFETY: see `fail`.
     unsafe {
         let send = &*send;
+        let route = route(send.route);
         on_stage(ctx, |stage| {
-            if let Some(why) = stage.wrong_with(send) {
-                return stage.refuse(why);
-            }
-            let (from, to) = (send.from, send.to);
-            let sets = stage.nodes(&send.origins).and_then(|origins| {
-                Ok((origins, stage.nodes(&send.destinations)?, coordinates(&send.segments, stage.segments)?))
-            });
-            let (origins, destinations, segments) = match sets {
-                Ok(sets) => sets,
-                Err(why) => return stage.refuse(format!("the send from {from} to {to} has a set {why}")),
-            };
-            let has = |flag: u32| send.flags & flag != 0;
-            let written = RehearsedSend {
-                from,
-                to,
-                origins,
-                destinations,
-                copies: has(SWM_COPY),
-                is_strict: has(SWM_STRICT),
-                is_local: has(SWM_LOCAL),
-                segments,
-                route: route(send),
-                bucket: has(SWM_BUCKET).then_some(send.bucket),
-                byte_counts: if has(SWM_LISTED) {
-                    list(send.byte_counts, send.byte_counts_len as usize)
-                } else {
-                    Vec::new()
-                },
-            };
-            if let Some(step) = stage.all.steps.last_mut() {
-                step.sends.push(written);
-            }
-            SWM_OK
+            stage.drive(|stage| {
+                let envelope = stage.envelope(send.from, send.to, send.flags, route)?;
+                stage.shares(RehearsedSend { bucket: Some(send.bucket), ..envelope })
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let send = &*send;
+        let (route, byte_counts) = (route(send.route), list(send.counts, send.count as usize));
+        on_stage(ctx, |stage| {
+            stage.drive(|stage| {
+                let envelope = stage.envelope(send.from, send.to, send.flags, route)?;
+                stage.shares(RehearsedSend { byte_counts, ..envelope })
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn redistribute(ctx: *mut c_void, redistribution: *const SwmRedistribution) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let raw = &*redistribution;
+        let (starts, firsts) = (list(raw.starts, raw.node_count as usize), list(raw.firsts, raw.node_count as usize));
+        on_stage(ctx, |stage| {
+            stage.drive(|stage| {
+                if !stage.all.moves_byte_counts {
+                    return Err("the schedule redistributes, but did not say that it moves byte counts".to_owned());
+                }
+                stage.begin()?;
+                stage.all.redistributions.push(RehearsedRedistribution {
+                    after: stage.all.steps.len() as u64,
+                    node: raw.node,
+                    buckets: raw.buckets,
+                    cycle: raw.cycle,
+                    first: raw.first,
+                    starts,
+                    firsts,
+                });
+                Ok(())
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        on_stage(ctx, |stage| {
+            stage.drive(|stage| {
+                stage.all.rearrangements += 1;
+                stage.begin()
+            })
         })
     }
 }
 
 /// # Safety
-/// The send's route must be null or point to a route whose pointers are null or readable for the counts beside them.
-unsafe fn route(send: &SwmSend) -> RehearsedRoute {
+/// `route` must be null or point to a route whose pointers are null or readable for the counts beside them.
+unsafe fn route(route: *const SwmRoute) -> RehearsedRoute {
     // SAFETY: the caller promises a route, or null.
     unsafe {
-        let Some(route) = send.route.as_ref() else { return RehearsedRoute::default() };
+        let Some(route) = route.as_ref() else { return RehearsedRoute::default() };
         RehearsedRoute {
             signs: list(route.signs, route.dim_count as usize),
             order: list(route.order, route.dim_count as usize),
@@ -306,8 +411,4 @@ unsafe fn route(send: &SwmSend) -> RehearsedRoute {
 unsafe fn list<T: Copy>(ptr: *const T, len: usize) -> Vec<T> {
     // SAFETY: the caller promises what is needed.
     if ptr.is_null() { Vec::new() } else { unsafe { std::slice::from_raw_parts(ptr, len) }.to_vec() }
-}
-
-unsafe extern "C" fn rearrange(_: *mut c_void) -> i32 {
-    SWM_OK
 }

@@ -1,12 +1,12 @@
 use super::*;
-use crate::{About, Amount, Axis, Route, Send, Set};
+use crate::{About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set};
 
 /// Does one thing.
 struct Once(fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>);
 
 impl Algorithm for Once {
     fn about(&self) -> About {
-        About { name: "once", ..About::DEFAULT }
+        About { name: "once", params: const { &[ParamInfo::number("k", "", "")] }, ..About::DEFAULT }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -21,9 +21,9 @@ fn products_ranges_and_bits_are_written_out_in_order() {
         schedule.phase("only")?;
         schedule.step()?;
         let axes = [Axis::ALL, Axis::range(4, 2)];
-        schedule.send(&Send::new(0, 1).destinations(Set::product(&axes)).copy())?;
+        schedule.send(&Blocks::new(0, 1).destinations(Set::product(&axes)).copy())?;
         let axes = [Axis::one(1), Axis::bits(&[0b10010])];
-        schedule.send(&Send::new(0, 1).origins(Set::product(&axes)).strict())
+        schedule.send(&Blocks::new(0, 1).origins(Set::product(&axes)).strict())
     });
     let steps = Rehearsal::on("mesh", &[10]).plan(&plan).unwrap();
     let [first, second] = &steps[0].sends[..] else { panic!("{steps:?}") };
@@ -36,7 +36,7 @@ fn products_ranges_and_bits_are_written_out_in_order() {
 fn what_is_asked_for_is_what_was_set() {
     let plan = Once(|problem, _| {
         assert_eq!((problem.block_bytes(), problem.ports(), problem.root()), (64, u64::MAX, 2));
-        assert_eq!((problem.collective(), problem.param("k", 0_u64)?), (Collective::Scatter, 7));
+        assert_eq!((problem.collective(), problem.param::<u64>("k")?), (Collective::Scatter, 7));
         assert_eq!((problem.topology().spec(), problem.topology().dims()), ("torus:2x3", &[2, 3][..]));
         Err(Stop::unsupported("enough"))
     });
@@ -48,28 +48,28 @@ fn what_is_asked_for_is_what_was_set() {
 #[test]
 fn what_no_host_would_take_is_refused() {
     let refused = |plan| Rehearsal::on("ring", &[4]).plan(&Once(plan)).unwrap_err().to_string();
-    assert_eq!(refused(|_, schedule| schedule.send(&Send::new(0, 1))), "the schedule sends before its first step");
+    assert_eq!(refused(|_, schedule| schedule.send(&Blocks::new(0, 1))), "the schedule sends before its first step");
     let outside = refused(|_, schedule| {
         schedule.step()?;
-        schedule.send(&Send::new(0, 1).destinations(Set::one(4)))
+        schedule.send(&Blocks::new(0, 1).destinations(Set::one(4)))
     });
     assert_eq!(outside, "the send from 0 to 1 has a set outside the grid");
     let far = refused(|_, schedule| {
         schedule.step()?;
-        schedule.send(&Send::new(0, 99))
+        schedule.send(&Blocks::new(0, 99))
     });
     assert_eq!(far, "the send from 0 to 99 is outside the schedule's grid of 4 nodes");
     let itself = refused(|_, schedule| {
         schedule.step()?;
-        schedule.send(&Send::new(1, 1).local())?;
-        schedule.send(&Send::new(1, 1))
+        schedule.send(&Blocks::new(1, 1).local())?;
+        schedule.send(&Blocks::new(1, 1))
     });
     assert_eq!(itself, "node 1 sends to itself, which is no message (mark a local copy as such)");
     let late = refused(|_, schedule| {
         schedule.step()?;
         schedule.layout(&[2, 2], 1)
     });
-    assert_eq!(late, "the schedule sets its grid after its first step or placement");
+    assert_eq!(late, "the schedule sets its grid twice, or after its first step or placement");
     let unplaced = refused(|_, schedule| {
         schedule.layout(&[5], 1)?;
         schedule.step()
@@ -79,25 +79,132 @@ fn what_no_host_would_take_is_refused() {
     assert_eq!(nowhere, "node 0 of a grid of 4 can't be placed on node 4 of a machine of 4");
     let twice = refused(|_, schedule| {
         schedule.step()?;
-        schedule.send(&Send::new(0, 1).destinations(Set::product(&[Axis::stride(0, 2, 3)])))
+        schedule.send(&Blocks::new(0, 1).destinations(Set::product(&[Axis::stride(0, 2, 3)])))
     });
     assert_eq!(twice, "the send from 0 to 1 has a set that names a coordinate twice");
 }
 
 #[test]
-fn routes_amounts_placements_and_lines_for_the_log_are_written_down() {
+fn routes_placements_and_lines_for_the_log_are_written_down() {
     let plan = Once(|problem, schedule| {
         problem.log("two nodes on each");
         schedule.layout(&[4], 1)?;
         (0..4).try_for_each(|node| schedule.place(node, node / 2, node % 2 == 0))?;
         schedule.step()?;
         schedule.log("a step");
-        schedule.send(&Send::new(0, 2).route(&Route::path(&[1])).byte_counts(&[Amount { destination: 1, bytes: 8 }]))
+        schedule.send(&Blocks::new(0, 2).route(&Route::path(&[1])))
     });
     let all = Rehearsal::on("ring", &[2]).rehearse(&plan).unwrap();
     assert_eq!(all.placements, [(0, 0, true), (1, 0, false), (2, 1, true), (3, 1, false)]);
     assert_eq!(all.log, ["two nodes on each", "a step"]);
     let send = &all.steps[0].sends[0];
     assert_eq!((&send.route.path[..], send.route.signs.len()), (&[1][..], 0));
-    assert_eq!(send.byte_counts, [Amount { destination: 1, bytes: 8 }]);
+}
+
+/// Everyone sorts what they hold by destination and sends bucket after bucket there.
+fn by_buckets(_: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let n = 3;
+    schedule.move_byte_counts(&[])?;
+    let mine: Vec<u32> = (0..n as u32).collect();
+    for node in 0..n {
+        schedule.redistribute(&Redistribution { node, buckets: n, cycle: 1, first: 0, starts: &[], firsts: &mine })?;
+    }
+    for distance in 0..n {
+        schedule.step()?;
+        for node in 0..n {
+            let to = (node + distance) % n;
+            schedule.send_bucket(&Bucket::new(node, to, to))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn byte_counts_are_followed_by_buckets_and_by_bytes() {
+    let sizes = [vec![2, 4, 6], vec![8, 2, 4], vec![0, 2, 2]];
+    let ring = Rehearsal::on("ring", &[3]).sizes(&sizes).element_bytes(2);
+    let proved = ring.verify(&Once(by_buckets)).unwrap();
+    assert_eq!((proved.steps, proved.messages), (2, 5), "an empty bucket is no message");
+    assert_eq!((proved.total_bytes, proved.critical_bytes), (24, 4 + 8));
+    let odd = Rehearsal::on("ring", &[3]).sizes(&sizes).element_bytes(4).verify(&Once(by_buckets));
+    assert_eq!(odd.unwrap_err().to_string(), "2 bytes are no multiple of the element of 4 bytes");
+
+    let counted = Once(|_, schedule| {
+        schedule.move_byte_counts(&[])?;
+        schedule.step()?;
+        schedule.send_bytes(&Bytes::new(0, 1, &[ByteCount { destination: 1, bytes: u64::MAX }]))?;
+        schedule.send_bytes(&Bytes::new(1, 0, &[ByteCount { destination: 0, bytes: 3 }]))
+    });
+    let pair = |there, back| Rehearsal::on("ring", &[2]).sizes(&[vec![1, there], vec![back, 1]]);
+    assert_eq!(pair(5, 3).verify(&counted).unwrap().total_bytes, 8);
+    let wrong = |rehearsal: Rehearsal| rehearsal.verify(&counted).unwrap_err().to_string();
+    assert_eq!(wrong(pair(5, 4)), "step 1: node 1 still has 1 bytes for node 0");
+    assert_eq!(wrong(pair(5, 2)), "step 1: node 1 sends 3 bytes for node 0, but holds 2");
+}
+
+/// What is wrong with a schedule of an exchange on a ring of three.
+fn disproof(collective: Collective, plan: fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>) -> String {
+    Rehearsal::on("ring", &[3]).collective(collective, 1).verify(&Once(plan)).unwrap_err().to_string()
+}
+
+#[test]
+fn every_block_is_followed() {
+    let round = Once(|_, schedule| {
+        for _ in 0..2 {
+            schedule.step()?;
+            for me in 0..3 {
+                schedule.send(&Blocks::new(me, (me + 1) % 3).origins(Set::ALL).copy())?;
+            }
+        }
+        Ok(())
+    });
+    let proved = Rehearsal::on("ring", &[3]).collective(Collective::AllGather, 0).block_bytes(10).verify(&round);
+    // What a node has already is sent again all the same.
+    let expected = Proved { steps: 2, messages: 6, total_bytes: 90, critical_bytes: 30, ..Proved::default() };
+    assert_eq!(proved, Ok(Proved { max_sends: 1, max_receives: 1, ..expected }));
+
+    let not_held = disproof(Collective::AllToAll, |_, schedule| {
+        schedule.step()?;
+        schedule.step()?;
+        schedule.send(&Blocks::new(0, 1).origins(Set::one(2)).destinations(Set::one(1)).strict())
+    });
+    assert_eq!(not_held, "step 2: node 0 sends node 1 block 2 -> 1, which it does not hold");
+    let twice = disproof(Collective::AllToAll, |_, schedule| {
+        for _ in 0..2 {
+            schedule.step()?;
+            schedule.send(&Blocks::new(0, 1).destinations(Set::one(1)).copy())?;
+        }
+        Ok(())
+    });
+    assert_eq!(twice, "step 2: block 0 -> 1 is delivered twice, node 1 has it already");
+    let at_once = disproof(Collective::Broadcast, |_, schedule| {
+        schedule.step()?;
+        schedule.send(&Blocks::new(1, 2).copy())?;
+        schedule.send(&Blocks::new(2, 0).copy())
+    });
+    assert_eq!(at_once, "step 1: the root's block was never delivered to node 0 (it is at node 1)");
+    let lost = disproof(Collective::Gather, |_, schedule| {
+        schedule.layout(&[3], 2)?;
+        schedule.step()?;
+        schedule.send(&Blocks::new(0, 1))?;
+        schedule.send(&Blocks::new(2, 1).segments(Axis::one(0)))
+    });
+    assert_eq!(lost, "step 1: segment 1 of the block of node 2 was never delivered to node 1 (it is at node 2)");
+}
+
+#[test]
+fn virtual_nodes_pass_on_what_is_not_theirs() {
+    let plan = Once(|_, schedule| {
+        schedule.layout(&[3], 1)?;
+        schedule.place(0, 0, true)?;
+        schedule.place(1, 0, false)?;
+        schedule.place(2, 1, true)?;
+        schedule.step()?;
+        schedule.send(&Blocks::new(0, 1).destinations(Set::one(2)))?;
+        schedule.send(&Blocks::new(2, 0).destinations(Set::one(0)))?;
+        schedule.step()?;
+        schedule.send(&Blocks::new(1, 2))
+    });
+    let proved = Rehearsal::on("ring", &[2]).verify(&plan).unwrap();
+    assert_eq!((proved.steps, proved.messages), (2, 2), "a send to a node's own virtual one is no message");
 }

@@ -17,7 +17,7 @@ use super::affine::Affine;
 use super::mirrors::{Mirror, Mirrors};
 use crate::torus::{Torus, Variant};
 use crate::tree::{Carries, Circuit, divide};
-use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 /// Adjacent nodes of a quadrant that cross together.
 struct Group {
@@ -159,13 +159,13 @@ impl Side<'_> {
         let by = if self.up { to - from } else { from - to };
         let path = self.cycles.path(self.node(from), by);
         let route = Route::path(&path);
-        let send = Send::new(self.node(from), self.node(to)).route(&route);
+        let send = Blocks::new(self.node(from), self.node(to)).route(&route);
         let Some((first, count)) = bundle else { return schedule.send(&send) };
         let lowest = self.node(if self.up { first } else { first + count as i64 - 1 });
         let mut origins: Vec<Axis<'_>> =
-            (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis) as u32)).collect();
+            (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis))).collect();
         let axis = self.cycles.axis();
-        origins[axis] = Axis::range(torus.coordinate(lowest, axis) as u32, count as u32);
+        origins[axis] = Axis::range(torus.coordinate(lowest, axis), count);
         schedule.send(&send.origins(Set::product(&origins)))
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Row {
 
 /// Whether blocks may go the longer way round, for the links' sake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Directions {
+pub(crate) enum Directions {
     /// Where that takes fewer rounds, or is no longer.
     Best,
     /// Never but at half the way round.

@@ -17,7 +17,7 @@ use super::shift::{Directions, Row, Task};
 use crate::cost::{self, Cost, Prices};
 use crate::torus::{Torus, Variant};
 use crate::tree::Circuit;
-use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 /// What the collectors do.
 pub(super) enum Middle {
@@ -251,7 +251,7 @@ impl Stage {
                 let path = self.path(torus, round, *origin, *node);
                 let Some(to) = path.last().filter(|to| *to != node) else { continue };
                 let (route, section) = (Route::path(&path), self.section(torus, earlier, *origin));
-                let send = Send::new(*node, *to).route(&route);
+                let send = Blocks::new(*node, *to).route(&route);
                 schedule.send(&match &section {
                     Some(origins) => send.origins(Set::product(origins)),
                     None => send,
@@ -283,19 +283,19 @@ impl Stage {
         }
         let coordinates = 0..torus.dims.len();
         let began = began(torus, earlier, collector);
-        let mut origins: Vec<_> = coordinates.map(|axis| Axis::one(torus.coordinate(began, axis) as u32)).collect();
+        let mut origins: Vec<_> = coordinates.map(|axis| Axis::one(torus.coordinate(began, axis))).collect();
         if matches!(self.middle, Middle::Shift) {
             let (row, diagonal) = self.place(torus, collector);
             let (first, count) = row.sections.nodes(row.sections.collected_by(diagonal)?);
-            origins[self.axes[0]] = Axis::range(first as u32, count as u32);
+            origins[self.axes[0]] = Axis::range(first, count);
         }
         Some(origins)
     }
 
     /// The parts of a block that go along an axis.
     fn lane(&self, parts: u32, lane: usize) -> Axis<'static> {
-        let each = parts / self.lanes as u32;
-        Axis::range(lane as u32 * each, each)
+        let each = u64::from(parts) / self.lanes as u64;
+        Axis::range(lane as u64 * each, each)
     }
 
     /// The node that is so many diagonals on, along the axis of a lane.
@@ -325,7 +325,7 @@ impl Stage {
         for lane in 0..self.lanes {
             let signs = torus.along(self.axes[lane], by * self.signs[lane] > 0);
             let to = self.along(torus, node, lane, by);
-            schedule.send(&Send::new(node, to).segments(self.lane(parts, lane)).route(&Route::signs(&signs)))?;
+            schedule.send(&Blocks::new(node, to).segments(self.lane(parts, lane)).route(&Route::signs(&signs)))?;
         }
         Ok(())
     }
@@ -352,10 +352,10 @@ impl Stage {
             let lowest = self.along(torus, node, lane, lowest);
             let lowest = began(torus, earlier, lowest);
             let mut origins: Vec<Axis<'_>> =
-                (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis) as u32)).collect();
+                (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis))).collect();
             let own = self.axes[lane];
-            origins[own] = Axis::range(torus.coordinate(lowest, own) as u32, circuit.count as u32);
-            let send = Send::new(from, self.map.image(torus, node)).segments(self.lane(parts, lane));
+            origins[own] = Axis::range(torus.coordinate(lowest, own), circuit.count);
+            let send = Blocks::new(from, self.map.image(torus, node)).segments(self.lane(parts, lane));
             schedule.send(&send.origins(Set::product(&origins)).route(&Route::signs(&signs)))?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::rings::{Plane, Ring};
 use crate::cost::{self, Cost};
 use crate::torus::Torus;
 use crate::tree::{Carries, Circuit, bundle_costs, divide};
-use swapmeet_sdk::{Axis, Route, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 /// The rotation, ready to run.
 pub(super) struct Turn {
@@ -162,9 +162,9 @@ impl Placed<'_> {
         let path = self.path(from, to);
         let route = Route::path(&path);
         let number = |place| logical[self.node(place) as usize];
-        let send = Send::new(number(from), number(to)).route(&route);
+        let send = Blocks::new(number(from), number(to)).route(&route);
         let Some(circuit) = members else { return schedule.send(&send) };
-        let origins = [Axis::range((self.offset + self.ready.first + circuit.first) as u32, circuit.count as u32)];
+        let origins = [Axis::range(self.offset + self.ready.first + circuit.first, circuit.count)];
         schedule.send(&send.origins(Set::product(&origins)))
     }
 

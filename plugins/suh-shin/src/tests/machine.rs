@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use swapmeet_sdk::abi::{
-    SWM_ALLTOALL, SWM_NODE, SWM_OK, SWM_RANGE, SWM_UNSUPPORTED, SwmAxis, SwmHost, SwmLayout, SwmProblem, SwmSend,
+    SWM_ALLTOALL, SWM_NODE, SWM_OK, SWM_RANGE, SWM_UNSUPPORTED, SwmAxis, SwmBlocks, SwmHost, SwmLayout, SwmProblem,
     SwmSet, SwmStr, SwmTopology,
 };
 
@@ -65,6 +65,8 @@ pub fn run(kind: &str, dims: &[u64]) -> Result<Figures, String> {
         spec: SwmStr::EMPTY,
         nodes,
         dims: dims.as_ptr(),
+        base: std::ptr::null(),
+        levels: 0,
     };
     let problem = SwmProblem {
         size: size_of::<SwmProblem>() as u32,
@@ -89,7 +91,12 @@ pub fn run(kind: &str, dims: &[u64]) -> Result<Figures, String> {
         place: Some(place),
         phase: Some(phase),
         step: Some(step),
-        send: Some(send),
+        send_blocks: Some(send),
+        send_bucket: None,
+        send_bytes: None,
+        startup_us: None,
+        hop_us: None,
+        byte_us: None,
         rearrange: Some(rearrange),
         element_bytes: None,
         redistribute: None,
@@ -195,8 +202,8 @@ fn has(set: &SwmSet, radices: &[u64], node: u64) -> bool {
     let axes: &[SwmAxis] = unsafe { std::slice::from_raw_parts(set.axes, set.axis_count as usize) };
     assert_eq!(axes.len(), radices.len());
     axes.iter().zip(radices).zip(coordinates(radices, node)).all(|((axis, radix), c)| {
-        let (first, stride) = (u64::from(axis.first), u64::from(axis.stride));
-        axis.kind != SWM_RANGE || (0..u64::from(axis.count)).any(|i| (first + i * stride) % radix == c)
+        let (first, stride) = (axis.first, axis.stride);
+        axis.kind != SWM_RANGE || (0..axis.count).any(|i| (first + i * stride) % radix == c)
     })
 }
 
@@ -281,7 +288,7 @@ unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     SWM_OK
 }
 
-unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmSend) -> i32 {
+unsafe extern "C" fn send(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
     // SAFETY: as in `fail`; a route has as many signs as it says.
     unsafe {
         let send = &*send;

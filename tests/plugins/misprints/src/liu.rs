@@ -6,7 +6,7 @@
 //! | pseudo-node | a place of the incomplete row without a node: what is for it goes to the complete row with the sender's column's number |
 //! | stall | a step in which a node of a complete row waits, because it, or whom it would send to, is in the way of such a message |
 
-use swapmeet_sdk::{About, Algorithm, Axis, Problem, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
 
 /// In which step the node ranked (m + C - k) % C of the m-th complete row stalls.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,6 @@ impl Algorithm for RowsAndColumns {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
         let array = Array::of(p);
-        let number = |n: u64| u32::try_from(n).map_err(|_| Stop::unsupported("too many nodes for one axis"));
         schedule.layout(&[p], 1)?;
         for step in 1..=array.columns + 1 {
             schedule.step()?;
@@ -68,8 +67,8 @@ impl Algorithm for RowsAndColumns {
                 let j = (c + s) % array.columns;
                 let is_pseudo = row == array.rows - 1 && array.rest > 0 && j >= array.rest;
                 let to = if is_pseudo { c * array.columns + j } else { row * array.columns + j };
-                let column = [Axis::stride(number(j)?, number(array.columns)?, number(array.height(j))?)];
-                schedule.send(&Send::new(node, to).destinations(Set::product(&column)))?;
+                let column = [Axis::stride(j, array.columns, array.height(j))];
+                schedule.send(&Blocks::new(node, to).destinations(Set::product(&column)))?;
             }
         }
         for s in 1..array.rows {
@@ -79,7 +78,7 @@ impl Algorithm for RowsAndColumns {
                 let height = array.height(c);
                 if s < height {
                     let to = (row + s) % height * array.columns + c;
-                    schedule.send(&Send::new(node, to).destinations(Set::one(to)))?;
+                    schedule.send(&Blocks::new(node, to).destinations(Set::one(to)))?;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::directions::{dimension, sign};
 use crate::network::{Kind, Network};
-use swapmeet_sdk::{About, Algorithm, Axis, Problem, Route, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
 /// Which rule is taken as printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl SuhShin {
                     (false, false) => (there - there % q + size + q - count) % size,
                 };
                 let way = if network.kind == Kind::Torus { way } else { 0 };
-                send(network, schedule, (node, x), (k, there, way), Axis::range(first, count))
+                send(network, schedule, (node, x), (k, there, way), Axis::range(first.into(), count.into()))
             })?;
         }
         Ok(())
@@ -168,5 +168,6 @@ fn send(
     let mut signs = vec![0; network.dimensions.len()];
     signs[d.axis] = way;
     let route = Route::signs(&signs);
-    schedule.send(&Send::new(node, d.moved(node, x[k], there)).destinations(Set::product(&destinations)).route(&route))
+    schedule
+        .send(&Blocks::new(node, d.moved(node, x[k], there)).destinations(Set::product(&destinations)).route(&route))
 }

@@ -1,7 +1,7 @@
 //! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4: pairwise exchange for any number of processors, idle
 //! ones spread over all steps.
 
-use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Send, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 
 /// The figure, with or without its modulus.
 pub struct Shift {
@@ -25,8 +25,9 @@ impl Algorithm for Shift {
                 let my_virtual = if self.modulo { (me + shift) % p } else { me + shift };
                 let partner = (my_virtual ^ j).checked_sub(shift).unwrap_or(q);
                 if partner < p {
-                    schedule
-                        .send(&Send::new(me, partner).origins(Set::one(me)).destinations(Set::one(partner)).strict())?;
+                    schedule.send(
+                        &Blocks::new(me, partner).origins(Set::one(me)).destinations(Set::one(partner)).strict(),
+                    )?;
                 }
             }
         }

@@ -1,8 +1,7 @@
-//! Sends of byte counts: a bucket, all for some destinations, or so many bytes for each.
+//! Sends of byte counts: a bucket, or so many bytes for each of some destinations.
 
 use super::redistributing::UNSENT;
-use super::{ByteCounts, Cell, Share, What, place};
-use crate::delivery::boxes::{Axis, NodeSet, Side};
+use super::{ALL_BYTES, ByteCounts, Cell, Share, What, place};
 use crate::delivery::fault::Fault;
 
 impl<T: Cell> ByteCounts<T> {
@@ -18,9 +17,8 @@ impl<T: Cell> ByteCounts<T> {
             return Err(Fault::SentToItself { step: self.step, node: place(from) });
         }
         let elements = match share.what {
-            What::Bucket(bucket) => self.send_hand(from, to, bucket)?,
-            What::For(set) => self.send_all_for(from, to, set)?,
-            What::Listed(byte_counts) => self.send_named(from, to, byte_counts)?,
+            What::Bucket(bucket) => self.send_bucket(from, to, bucket)?,
+            What::Listed(byte_counts) => self.send_listed(from, to, byte_counts)?,
         };
         let bytes = elements * self.units.element_bytes;
         self.held[from as usize] -= bytes;
@@ -29,9 +27,9 @@ impl<T: Cell> ByteCounts<T> {
         Ok((elements > 0).then_some(bytes))
     }
 
-    fn send_hand(&mut self, from: u64, to: u64, bucket: u64) -> Result<u64, Fault> {
+    fn send_bucket(&mut self, from: u64, to: u64, bucket: u64) -> Result<u64, Fault> {
         let step = self.step;
-        let bad = |what: String| Fault::BadPortion { step, from, to, what };
+        let bad = |what: String| Fault::BadShare { step, from, to, what };
         let Some(redistributed) = &mut self.redistributed[from as usize] else {
             return Err(bad(format!(
                 "is bucket {bucket} of a redistribution, but node {from} has redistributed nothing"
@@ -53,61 +51,33 @@ impl<T: Cell> ByteCounts<T> {
         Ok(redistributed.sizes[bucket as usize])
     }
 
-    fn send_all_for(&mut self, from: u64, to: u64, set: NodeSet<'_>) -> Result<u64, Fault> {
-        self.settle(self.step)?;
-        self.write_down(from as usize)?;
-        self.layout.widen(&mut self.selection);
-        let narrowed = self.layout.narrow(Side::Destinations, set, &mut self.selection);
-        narrowed.map_err(|what| Fault::BadSet { step: self.step, from, to, side: "destinations", what })?;
-        let held = &mut self.holdings[from as usize];
-        let mut sum = 0;
-        let mut take = |destination: usize| {
-            let byte_count: u64 = std::mem::take(&mut held[destination]).into();
-            if byte_count > 0 {
-                sum += byte_count;
-                self.arriving.push((to as u32, destination as u32, byte_count));
-            }
-        };
-        match set {
-            NodeSet::One(node) => take(node as usize),
-            NodeSet::Axes([Axis::Range { first, stride, count }]) => {
-                let (first, stride, nodes) = (u64::from(*first), u64::from(*stride), self.nodes as u64);
-                (0..u64::from(*count)).for_each(|i| take(((first + i * stride) % nodes) as usize));
-            }
-            _ => {
-                let members = self.layout.nodes_of(Side::Destinations, self.selection.bits());
-                members.into_iter().for_each(|node| take(node as usize));
-            }
-        }
-        Ok(sum)
-    }
-
-    fn send_named(&mut self, from: u64, to: u64, byte_counts: &[(u64, u64)]) -> Result<u64, Fault> {
+    fn send_listed(&mut self, from: u64, to: u64, byte_counts: &[(u64, u64)]) -> Result<u64, Fault> {
         self.settle(self.step)?;
         self.write_down(from as usize)?;
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
-        let bad = |what: String| Fault::BadPortion { step, from, to, what };
+        let bad = |what: String| Fault::BadShare { step, from, to, what };
         let mut sum = 0;
         for &(destination, bytes) in byte_counts {
             if destination >= nodes {
                 return Err(bad(format!("names bytes for node {destination}, the last node is {}", nodes - 1)));
             }
-            if !bytes.is_multiple_of(element) {
+            let held = &mut self.holdings[from as usize][destination as usize];
+            let has: u64 = (*held).into();
+            if bytes != ALL_BYTES && !bytes.is_multiple_of(element) {
                 return Err(bad(format!(
                     "names {bytes} bytes for node {destination}, expected a multiple of {element}"
                 )));
             }
-            let held = &mut self.holdings[from as usize][destination as usize];
-            let has: u64 = (*held).into();
-            let Some(rest) = has.checked_sub(bytes / element) else {
+            let elements = if bytes == ALL_BYTES { has } else { bytes / element };
+            let Some(rest) = has.checked_sub(elements) else {
                 let has = has * element;
                 return Err(bad(format!(
                     "names {bytes} bytes for node {destination}, but node {from} holds only {has}"
                 )));
             };
             *held = T::of(rest);
-            sum += bytes / element;
-            self.arriving.push((to as u32, destination as u32, bytes / element));
+            sum += elements;
+            self.arriving.push((to as u32, destination as u32, elements));
         }
         Ok(sum)
     }

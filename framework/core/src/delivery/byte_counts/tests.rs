@@ -50,14 +50,15 @@ fn message<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
 fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
     for distance in 1..nodes {
         let to = |from| (from + distance) % nodes;
-        let sends: Vec<_> = (0..nodes).map(|from| share(from, to(from), What::For(NodeSet::One(to(from))))).collect();
+        let all: Vec<_> = (0..nodes).map(|from| [(to(from), ALL_BYTES)]).collect();
+        let sends: Vec<_> = (0..nodes).zip(&all).map(|(from, all)| share(from, to(from), What::Listed(all))).collect();
         step(x, &sends)?;
     }
     x.verify()
 }
 
 #[test]
-fn what_is_dealt_is_where_it_was_dealt_to() {
+fn what_is_redistributed_is_where_its_buckets_went() {
     // node 0 has 5 elements for node 2 and redistributes them to three buckets: 2, 2, 1
     let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
@@ -66,12 +67,12 @@ fn what_is_dealt_is_where_it_was_dealt_to() {
     assert_eq!(loads, [Some(2), Some(2), Some(1)]);
     x.end_step(true).unwrap();
     assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 2));
-    step(&mut x, &[share(0, 2, What::For(NodeSet::All)), share(1, 2, What::Listed(&[(2, 2)]))]).unwrap();
+    step(&mut x, &[share(0, 2, What::Listed(&[(2, ALL_BYTES)])), share(1, 2, What::Listed(&[(2, 2)]))]).unwrap();
     x.verify().unwrap();
 }
 
 #[test]
-fn a_hand_without_elements_is_no_message() {
+fn a_bucket_without_elements_is_no_message() {
     let mut x = byte_counts(vec![vec![0, 1], vec![0, 0]], 1).unwrap();
     x.redistribute(&redistribute(0, 2)).unwrap();
     x.begin_step();
@@ -93,7 +94,7 @@ fn what_arrives_in_a_step_cannot_be_sent_on_in_it() {
 }
 
 #[test]
-fn hands_may_be_sent_in_different_steps_and_dealt_again_in_between() {
+fn buckets_may_be_sent_in_different_steps_and_redistributed_again_in_between() {
     let mut x = uniform(3, 6);
     x.redistribute(&redistribute(0, 2)).unwrap();
     step(&mut x, &[share(0, 1, What::Bucket(0))]).unwrap();
@@ -109,7 +110,7 @@ fn hands_may_be_sent_in_different_steps_and_dealt_again_in_between() {
 #[test]
 fn what_is_not_at_its_destination_is_named() {
     let mut x = uniform(3, 2);
-    step(&mut x, &[share(0, 1, What::For(NodeSet::All))]).unwrap();
+    step(&mut x, &[share(0, 1, What::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))]).unwrap();
     assert_eq!(
         message(x.verify()),
         "after step 1: node 1 still has 4 bytes for node 0; 12 bytes in all are not at their destination, at 2 nodes"
@@ -121,7 +122,7 @@ fn what_is_not_at_its_destination_is_named() {
 }
 
 #[test]
-fn deals_that_make_no_sense_are_refused() {
+fn redistributions_that_make_no_sense_are_refused() {
     let refused = |redistribution: &Redistribution<'_>| message(uniform(3, 2).redistribute(redistribution));
     assert_eq!(refused(&redistribute(3, 2)), "after step 0: node 3 is unknown, the schedule's grid has nodes 0 to 2");
     assert_eq!(refused(&redistribute(0, 0)), "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536");
@@ -175,21 +176,17 @@ fn sends_that_make_no_sense_are_refused() {
         "step 1: what node 1 sends node 0 names bytes for node 3, the last node is 2"
     );
     assert_eq!(
-        refused(share(1, 0, What::For(NodeSet::One(9)))),
-        "step 1: in the send from 1 to 0, the set of destinations names node 9 of a grid of 3 nodes"
-    );
-    assert_eq!(
-        refused(share(1, 5, What::For(NodeSet::All))),
+        refused(share(1, 5, What::Bucket(0))),
         "step 1: receiver 5 is unknown, the schedule's grid has nodes 0 to 2"
     );
     assert_eq!(
-        refused(Share { local: false, ..share(1, 1, What::For(NodeSet::All)) }),
+        refused(Share { local: false, ..share(1, 1, What::Bucket(0)) }),
         "step 1: node 1 sends to itself, which is no message (mark a local copy as such)"
     );
 }
 
 #[test]
-fn only_whole_elements_are_dealt_and_named() {
+fn only_whole_elements_are_redistributed_and_listed() {
     let mut x = byte_counts(vec![vec![8, 12], vec![8, 8]], 8).unwrap();
     assert_eq!(
         message(x.redistribute(&redistribute(0, 2))),
@@ -221,7 +218,7 @@ fn what_would_not_fit_is_refused() {
 proptest! {
     /// Any redistributions, in any order, then a direct exchange: every byte arrives, and nobody's load is ever wrong.
     #[test]
-    fn whatever_is_dealt_to_whom_arrives(
+    fn whatever_is_redistributed_to_whom_arrives(
         sizes in prop::collection::vec(0_u64..30, 25),
         redistributes in prop::collection::vec((0_u64..5, 1_u64..7, 1_u64..9, any::<u32>(), any::<[u64; 6]>()), 0..8),
     ) {
@@ -244,7 +241,7 @@ proptest! {
 
     /// All redistribute at once; some send some buckets late, or to others, with sends of plain bytes in between.
     #[test]
-    fn hands_held_back_arrive_when_they_are_sent(
+    fn buckets_held_back_arrive_when_they_are_sent(
         sizes in prop::collection::vec(0_u64..30, 25),
         late in prop::collection::vec(0_u8..6, 25),
         astray in prop::collection::vec((0_usize..25, 0_u64..5), 0..4),
@@ -264,7 +261,8 @@ proptest! {
                 sends.push(share(from, to, What::Bucket(bucket)));
             }
             step(&mut x, &sends).unwrap();
-            step(&mut x, &[share(1, 2, What::For(NodeSet::One(2))), share(2, 1, What::For(NodeSet::One(1)))]).unwrap();
+            let all = [[(2, ALL_BYTES)], [(1, ALL_BYTES)]];
+            step(&mut x, &[share(1, 2, What::Listed(&all[0])), share(2, 1, What::Listed(&all[1]))]).unwrap();
         }
         finish(&mut x, 5).unwrap();
         prop_assert_eq!(x.held(), &columns[..]);

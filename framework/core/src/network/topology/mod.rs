@@ -132,6 +132,10 @@ pub trait Topology: fmt::Debug + Send + Sync {
     }
     /// Radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64];
+    /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above it; `None` for other topologies.
+    fn base(&self) -> Option<(&dyn Topology, u64)> {
+        None
+    }
     /// Links are numbered below this; not every number need be a link.
     fn link_slots(&self) -> u64;
     /// Lines of links, if the topology has them; together they cover all link numbers.

@@ -140,6 +140,11 @@ impl Topology for Rdn {
     }
 
     /// Theorem 1: twice that of a cluster, and two crossings; of a single node, the one edge.
+    fn base(&self) -> Option<(&dyn Topology, u64)> {
+        let below = self.base.base().map(|(base, levels)| (base, levels + 1));
+        Some(below.unwrap_or((self.base.as_ref(), 1)))
+    }
+
     fn diameter(&self) -> u64 {
         if self.n == 1 { 1 } else { 2 * self.base.diameter() + 2 }
     }

@@ -1,0 +1,101 @@
+//! What a plugin sends: blocks, buckets and bytes, read and handed on.
+
+use super::Host;
+use super::read::{axis, node_set, read_byte_counts, read_route};
+use smallvec::SmallVec;
+use swapmeet_abi::{SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute};
+use swapmeet_core::delivery::byte_counts::{Share, What};
+use swapmeet_core::delivery::exchange::Rule;
+use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::network::topology::Route;
+
+/// The route that a plugin asked for last, kept so that a route costs no allocation.
+#[derive(Default)]
+pub(super) struct Asked(Route);
+
+impl Asked {
+    /// The route that a send names, if it does.
+    ///
+    /// # Safety
+    /// The route must be null or readable, with all it points to.
+    unsafe fn read(&mut self, raw: *const SwmRoute) -> Result<Option<&Route>, Fault> {
+        if raw.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the caller promises a route.
+        unsafe { read_route(raw, &mut self.0) }.map_err(Fault::OutOfOrder)?;
+        Ok(Some(&self.0))
+    }
+}
+
+fn known(flags: u32, known: u32) -> Result<(), Fault> {
+    if flags & !known == 0 {
+        return Ok(());
+    }
+    Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"))
+}
+
+impl Host<'_> {
+    /// # Safety
+    /// All that the send points to must be readable for the counts beside it; so for the others.
+    pub(super) unsafe fn send_blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
+        known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL)?;
+        let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
+        let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
+        let step = simulation.step_number();
+        let bad =
+            |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
+        let rule = Rule {
+            from: send.from,
+            to: send.to,
+            // SAFETY: promised by the caller; so below.
+            origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
+            // SAFETY: as above.
+            destinations: unsafe { node_set(&send.destinations, &mut destinations) }.map_err(bad("destinations"))?,
+            // SAFETY: as above.
+            segments: unsafe { axis(&send.segments) }.map_err(bad("segments"))?,
+            strict: send.flags & SWM_STRICT != 0,
+            copy: send.flags & SWM_COPY != 0,
+            local: send.flags & SWM_LOCAL != 0,
+        };
+        // SAFETY: as above.
+        simulation.send(&rule, unsafe { self.route.read(send.route) }?)
+    }
+
+    /// # Safety
+    /// See above.
+    pub(super) unsafe fn send_bucket(&mut self, send: &SwmBucket) -> Result<(), Fault> {
+        known(send.flags, SWM_LOCAL)?;
+        let what = What::Bucket(send.bucket);
+        let share = Share { from: send.from, to: send.to, local: send.flags & SWM_LOCAL != 0, what };
+        // SAFETY: promised by the caller.
+        unsafe { self.send_share(&share, send.route) }
+    }
+
+    /// # Safety
+    /// See above.
+    pub(super) unsafe fn send_bytes(&mut self, send: &SwmBytes) -> Result<(), Fault> {
+        known(send.flags, SWM_LOCAL)?;
+        let (from, to) = (send.from, send.to);
+        let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
+        let mut counts = Vec::new();
+        // SAFETY: promised by the caller.
+        unsafe { read_byte_counts(send, &mut counts) }.map_err(|what| Fault::BadShare {
+            step,
+            from,
+            to,
+            what: what.to_owned(),
+        })?;
+        let share = Share { from, to, local: send.flags & SWM_LOCAL != 0, what: What::Listed(&counts) };
+        // SAFETY: promised by the caller.
+        unsafe { self.send_share(&share, send.route) }
+    }
+
+    /// # Safety
+    /// See above.
+    unsafe fn send_share(&mut self, share: &Share<'_>, route: *const SwmRoute) -> Result<(), Fault> {
+        // SAFETY: promised by the caller.
+        let route = unsafe { self.route.read(route) }?;
+        self.simulation.as_mut().map_or(Ok(()), |simulation| simulation.send_shares(share, route))
+    }
+}

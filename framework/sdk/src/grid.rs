@@ -1,0 +1,148 @@
+//! Nodes as coordinates: the arithmetic that every schedule on a grid needs.
+
+use crate::schedule::Stop;
+
+/// A grid of nodes, numbered row-major, the last dimension fastest: the machine's own ([`Topology::grid`](crate::Topology::grid)) or one
+/// in which a schedule speaks of nodes ([`Schedule::layout`](crate::Schedule::layout)). Every coordinate is a `u64`, as node numbers are.
+///
+/// ```
+/// # use swapmeet_sdk::{Grid, Stop};
+/// let grid = Grid::new(&[4, 8])?;
+/// assert_eq!((grid.nodes(), grid.dimensions(), grid.radix(1)), (32, 2, 8));
+/// assert_eq!(grid.node([1, 5]), 13);
+/// assert_eq!((grid.coordinate(13, 0), grid.coordinate(13, 1)), (1, 5));
+/// assert!(grid.coordinates(13).eq([1, 5]));
+/// // along a dimension, round its end
+/// assert_eq!(grid.node([1, 7]), grid.shift(13, 1, 2));
+/// assert_eq!(grid.node([1, 0]), grid.shift(13, 1, 3));
+/// assert_eq!(grid.node([3, 5]), grid.shift(13, 0, -2));
+/// // to another coordinate in one dimension
+/// assert_eq!(grid.node([1, 0]), grid.moved(13, 1, 0));
+/// # Ok::<(), Stop>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    radices: Vec<u64>,
+    /// What a node's number grows by with each coordinate.
+    strides: Vec<u64>,
+    nodes: u64,
+}
+
+impl Grid {
+    /// A grid with these radices, first dimension first.
+    ///
+    /// # Errors
+    /// [`Stop::Unsupported`] where a radix is 0 or the nodes can't be numbered.
+    pub fn new(radices: &[u64]) -> Result<Self, Stop> {
+        let mut strides = vec![1; radices.len()];
+        let mut nodes = 1_u64;
+        for (stride, radix) in strides.iter_mut().zip(radices).rev() {
+            *stride = nodes;
+            let more = nodes.checked_mul(*radix).filter(|more| *more > 0);
+            nodes = more.ok_or_else(|| {
+                let what = if *radix == 0 { "a dimension of no nodes" } else { "more nodes than can be numbered" };
+                Stop::unsupported(format!("a grid of {radices:?} has {what}"))
+            })?;
+        }
+        Ok(Self { radices: radices.to_vec(), strides, nodes })
+    }
+
+    /// Nodes, numbered from 0.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// How many dimensions there are.
+    pub fn dimensions(&self) -> usize {
+        self.radices.len()
+    }
+
+    /// The radix of each dimension, first dimension first.
+    pub fn radices(&self) -> &[u64] {
+        &self.radices
+    }
+
+    /// The radix of one dimension.
+    pub fn radix(&self, dimension: usize) -> u64 {
+        self.radices[dimension]
+    }
+
+    /// A node's coordinate in one dimension.
+    pub fn coordinate(&self, node: u64, dimension: usize) -> u64 {
+        node / self.strides[dimension] % self.radices[dimension]
+    }
+
+    /// A node's coordinates, first dimension first.
+    pub fn coordinates(&self, node: u64) -> impl ExactSizeIterator<Item = u64> + use<'_> {
+        self.strides.iter().zip(&self.radices).map(move |(stride, radix)| node / stride % radix)
+    }
+
+    /// The node with these coordinates, one a dimension and each below its radix.
+    pub fn node(&self, coordinates: impl IntoIterator<Item = u64>) -> u64 {
+        coordinates.into_iter().zip(&self.strides).map(|(coordinate, stride)| coordinate * stride).sum()
+    }
+
+    /// The node with another coordinate in one dimension.
+    pub fn moved(&self, node: u64, dimension: usize, coordinate: u64) -> u64 {
+        let stride = self.strides[dimension];
+        node - self.coordinate(node, dimension) * stride + coordinate * stride
+    }
+
+    /// The node `by` further along one dimension, round its end: up where `by` is positive, down where it is negative.
+    pub fn shift(&self, node: u64, dimension: usize, by: i64) -> u64 {
+        let radix = self.radices[dimension];
+        let here = self.coordinate(node, dimension);
+        let steps = by.unsigned_abs() % radix;
+        let up = if by < 0 && steps > 0 { radix - steps } else { steps };
+        // Neither is above the radix, which may be all that fits.
+        let there = if here >= radix - up { here - (radix - up) } else { here + up };
+        self.moved(node, dimension, there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_coordinates_are_two_names_of_a_node() {
+        for radices in [&[][..], &[1], &[7], &[3, 4], &[2, 1, 5, 3]] {
+            let grid = Grid::new(radices).unwrap();
+            assert_eq!(grid.nodes(), radices.iter().product::<u64>());
+            for node in 0..grid.nodes() {
+                assert_eq!(grid.node(grid.coordinates(node)), node, "{radices:?}");
+                for dimension in 0..grid.dimensions() {
+                    assert_eq!(Some(grid.coordinate(node, dimension)), grid.coordinates(node).nth(dimension));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shifts_go_round_either_way_and_change_one_coordinate() {
+        let grid = Grid::new(&[3, 5]).unwrap();
+        for node in 0..grid.nodes() {
+            for by in -11..=11 {
+                let [row, column] = [grid.coordinate(node, 0), grid.coordinate(node, 1)];
+                let there = grid.shift(node, 1, by);
+                assert_eq!(there, grid.node([row, (column as i64 + by).rem_euclid(5) as u64]), "{node} by {by}");
+                assert_eq!(grid.shift(there, 1, -by), node);
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_radix_and_the_longest_shifts_do_not_overflow() {
+        let grid = Grid::new(&[u64::MAX]).unwrap();
+        assert_eq!(grid.shift(u64::MAX - 1, 0, 1), 0);
+        assert_eq!(grid.shift(0, 0, -1), u64::MAX - 1);
+        assert_eq!(grid.shift(5, 0, i64::MIN), u64::MAX - (1 << 63) + 5);
+    }
+
+    #[test]
+    fn what_can_not_be_numbered_is_refused() {
+        let refused = |radices: &[u64]| Grid::new(radices).unwrap_err().to_string();
+        assert_eq!(refused(&[4, 0]), "a grid of [4, 0] has a dimension of no nodes");
+        assert_eq!(refused(&[u64::MAX, 2]), "a grid of [18446744073709551615, 2] has more nodes than can be numbered");
+    }
+}

@@ -1,0 +1,167 @@
+//! Every block by itself.
+
+use super::{Holdings, Places, Task};
+use crate::collective::Collective;
+use crate::rehearsal::record::{Rehearsed, RehearsedSend};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A segment of a block, by nodes of the schedule's grid: where it comes from and where it goes, as far as the collective tells blocks apart by that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Block {
+    origin: Option<u64>,
+    destination: Option<u64>,
+    segment: u64,
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.segment > 0 {
+            write!(f, "segment {} of ", self.segment)?;
+        }
+        match (self.origin, self.destination) {
+            (Some(origin), Some(destination)) => write!(f, "block {origin} -> {destination}"),
+            (Some(origin), None) => write!(f, "the block of node {origin}"),
+            (None, Some(destination)) => write!(f, "the block for node {destination}"),
+            (None, None) => f.write_str("the root's block"),
+        }
+    }
+}
+
+/// Who holds what, node by node of the schedule's grid.
+pub(super) struct Blocks<'a> {
+    task: &'a Task<'a>,
+    places: &'a Places,
+    segments: u64,
+    held: Vec<BTreeSet<Block>>,
+    arriving: Vec<(u64, Block)>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(task: &'a Task<'a>, all: &Rehearsed, places: &'a Places) -> Self {
+        let held = vec![BTreeSet::new(); places.physical.len()];
+        let mut blocks = Self { task, places, segments: all.segments, held, arriving: Vec::new() };
+        for node in 0..task.nodes {
+            blocks.held[places.home[node as usize] as usize] = blocks.in_the_beginning(node).collect();
+        }
+        blocks
+    }
+
+    /// All blocks from one node of the machine to another, if each counts as one by the collective.
+    fn between_nodes(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + use<> {
+        let collective = self.task.collective;
+        let [from_home, to_home] = [origin, destination].map(|node| self.places.home[node as usize]);
+        let (origin, destination) = match collective {
+            Collective::AllToAll => (Some(from_home), Some(to_home)),
+            Collective::Broadcast => (None, None),
+            Collective::Scatter => (None, Some(to_home)),
+            Collective::Gather | Collective::AllGather | Collective::Permutation => (Some(from_home), None),
+        };
+        (0..self.segments).map(move |segment| Block { origin, destination, segment })
+    }
+
+    /// What a node of the machine has at first.
+    fn in_the_beginning(&self, node: u64) -> Box<dyn Iterator<Item = Block> + '_> {
+        let to_each = move |node| (0..self.task.nodes).flat_map(move |other| self.between_nodes(node, other));
+        match self.task.collective {
+            Collective::AllToAll | Collective::Gather | Collective::AllGather | Collective::Permutation => {
+                Box::new(to_each(node))
+            }
+            Collective::Broadcast | Collective::Scatter if node == self.task.root => Box::new(to_each(node)),
+            Collective::Broadcast | Collective::Scatter => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// What a node of the machine is to have in the end.
+    fn in_the_end(&self, node: u64) -> Box<dyn Iterator<Item = Block> + '_> {
+        let from = move |origin| self.between_nodes(origin, node);
+        match self.task.collective {
+            Collective::Gather if node != self.task.root => Box::new(std::iter::empty()),
+            Collective::AllToAll | Collective::AllGather | Collective::Gather => {
+                Box::new((0..self.task.nodes).flat_map(from))
+            }
+            Collective::Broadcast | Collective::Scatter => Box::new(from(self.task.root)),
+            Collective::Permutation => {
+                let sender = self.task.to.iter().position(|to| *to == node);
+                Box::new(sender.into_iter().flat_map(move |sender| from(sender as u64)))
+            }
+        }
+    }
+
+    /// Bytes of a whole block.
+    fn bytes(&self, block: Block) -> u64 {
+        let physical = |node: Option<u64>| node.map_or(self.task.root, |node| self.places.physical[node as usize]);
+        self.task.asked.bytes(physical(block.origin), physical(block.destination))
+    }
+}
+
+impl Holdings for Blocks<'_> {
+    fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String> {
+        let within = |side: Option<u64>, nodes: &[u64]| side.is_none_or(|node| nodes.binary_search(&node).is_ok());
+        let selects = |block: &Block| {
+            within(block.origin, &send.origins)
+                && within(block.destination, &send.destinations)
+                && within(Some(block.segment), &send.segments)
+        };
+        let held = &mut self.held[send.from as usize];
+        let selected: Vec<Block> = held.iter().copied().filter(selects).collect();
+        if !send.copies {
+            selected.iter().for_each(|block| {
+                held.remove(block);
+            });
+        }
+        if send.is_strict {
+            // By what blocks are told apart, any block of the beginning shows.
+            let any = self.between_nodes(self.task.root, self.task.root).next();
+            let nodes_of = |side: Option<u64>, nodes: &[u64]| match side {
+                Some(_) => nodes.iter().copied().map(Some).collect(),
+                None => vec![None],
+            };
+            for origin in nodes_of(any.and_then(|any| any.origin), &send.origins) {
+                for destination in nodes_of(any.and_then(|any| any.destination), &send.destinations) {
+                    for &segment in &send.segments {
+                        let block = Block { origin, destination, segment };
+                        if selected.binary_search(&block).is_err() {
+                            let (from, to) = (send.from, send.to);
+                            return Err(format!("node {from} sends node {to} {block}, which it does not hold"));
+                        }
+                    }
+                }
+            }
+        }
+        self.arriving.extend(selected.iter().map(|block| (send.to, *block)));
+        let load = selected.iter().map(|block| u128::from(self.bytes(*block))).sum();
+        Ok((!selected.is_empty()).then_some(load))
+    }
+
+    fn arrive(&mut self) -> Result<(), String> {
+        let is_shared = matches!(self.task.collective, Collective::Broadcast | Collective::AllGather);
+        for (to, block) in std::mem::take(&mut self.arriving) {
+            if !self.held[to as usize].insert(block) && !is_shared {
+                return Err(format!("{block} is delivered twice, node {to} has it already"));
+            }
+        }
+        Ok(())
+    }
+
+    fn between(&mut self, _: u64) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<(), String> {
+        for node in 0..self.task.nodes {
+            let home = self.places.home[node as usize];
+            let held = &self.held[home as usize];
+            if let Some(block) = self.in_the_end(node).find(|block| !held.contains(block)) {
+                let at = self.held.iter().position(|held| held.contains(&block));
+                let at = at.map_or("nobody holds it".to_owned(), |node| format!("it is at node {node}"));
+                return Err(format!("{block} was never delivered to node {home} ({at})"));
+            }
+        }
+        Ok(())
+    }
+
+    fn per_byte(&self) -> u128 {
+        self.segments.into()
+    }
+}
