@@ -2,5 +2,6 @@
 
 mod panels;
 mod pty;
+mod screens;
 mod sessions;
 mod terminal;

@@ -7,5 +7,4 @@ mod errors_doc;
 mod figures;
 mod files;
 mod help;
-mod machines;
 mod networks;

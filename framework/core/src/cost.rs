@@ -3,4 +3,3 @@
 pub mod bound;
 pub mod machine;
 pub mod model;
-pub mod parameter;

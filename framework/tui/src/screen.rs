@@ -17,7 +17,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> Hits {
     let area = frame.area();
     let mut painter = Painter::new(frame, &mut hits, app.looks.theme);
     if area.width < overlay::LEAST.0 || area.height < overlay::LEAST.1 {
-        overlay::too_small(&mut painter, area);
+        overlay::too_small(&mut painter, app.asked.is_some(), area);
     } else {
         let rows = Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).split(area);
         tabs(&mut painter, app, rows[0]);

@@ -8,6 +8,7 @@ use crate::session::Setup;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event};
 use crossterm::execute;
+use crossterm::style::force_color_output;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -129,6 +130,9 @@ impl Drop for Screen {
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 fn take() -> io::Result<()> {
+    // Which colours there are is the theme's: without `NO_COLOR` or against it. Left to itself, the terminal's library would write an empty
+    // attribute for each colour, which takes weight and reverse away.
+    force_color_output(true);
     TAKEN.store(true, Ordering::Relaxed);
     enable_raw_mode().inspect_err(|_| give_back())?;
     execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste).inspect_err(|_| give_back())

@@ -198,6 +198,15 @@ pub(crate) fn level(value: u64, most: u64) -> usize {
     (scaled.div_ceil(u128::from(most)) as usize).clamp(1, LEVELS - 1)
 }
 
+/// The same where 1 is what everything should be: it is level 1, whatever the most.
+pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
+    if value < 2 || most < 2 {
+        return value.min(1) as usize;
+    }
+    let scaled = u128::from(value - 1) * (LEVELS as u128 - 2);
+    1 + (scaled.div_ceil(u128::from(most - 1)) as usize).clamp(1, LEVELS - 2)
+}
+
 /// Whether this terminal's texts are not UTF-8.
 pub fn is_ascii_terminal() -> bool {
     let set = |name| env::var(name).ok().filter(|v| !v.is_empty());
@@ -253,6 +262,13 @@ mod tests {
         assert_eq!(level(1, u64::MAX), 1);
         assert_eq!(level(u64::MAX, u64::MAX), LEVELS - 1);
         assert_eq!(level(0, 0), 0);
+    }
+
+    #[test]
+    fn one_is_calm_however_few_the_most_are() {
+        assert_eq!([0, 1].map(|v| level_above_one(v, 1)), [0, 1]);
+        assert_eq!([0, 1, 2, 8].map(|v| level_above_one(v, 8)), [0, 1, 2, LEVELS - 1]);
+        assert_eq!(level_above_one(u64::MAX, u64::MAX), LEVELS - 1);
     }
 
     #[test]

@@ -77,6 +77,23 @@ impl Terminal {
         self.screen.lock().unwrap().screen().contents()
     }
 
+    /// The first line that has a text.
+    pub fn line(&self, text: &str) -> String {
+        let shown = self.shown();
+        shown.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no {text}:\n{shown}")).to_owned()
+    }
+
+    /// The places of a character, by their styles.
+    pub fn cells(&self, text: &str) -> Vec<vt100::Cell> {
+        let parser = self.screen.lock().unwrap();
+        let screen = parser.screen();
+        let (rows, columns) = screen.size();
+        let (rows, columns) = (u16::from(rows), u16::from(columns));
+        let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let cells = places.filter_map(|(row, column)| screen.cell(row, column));
+        cells.filter(|cell| cell.contents() == text).cloned().collect()
+    }
+
     /// Waits until the screen shows a text.
     pub fn wait_for(&self, text: &str) {
         self.wait(text, || self.shown().contains(text));

@@ -53,7 +53,9 @@ impl Session {
         self.app.look(Looks { theme: Theme::named("mono").unwrap(), ascii: true });
     }
 
+    /// Presses a key, once there was something to look at.
     pub fn key(&mut self, code: KeyCode) {
+        self.draw(80, 24);
         self.app.key(&KeyEvent::new(code, KeyModifiers::NONE));
     }
 

@@ -48,6 +48,9 @@ fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
     terminal.resize(30, 8);
     terminal.wait_for("30x8 is too small");
     terminal.wait_for("44x12 is needed");
+    // Its row is in no file.
+    terminal.keys("q");
+    terminal.wait_for("q again quits");
     terminal.keys("q");
     terminal.end(0);
 }

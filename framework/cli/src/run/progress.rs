@@ -93,7 +93,7 @@ impl Progress {
         /// Between two plain lines.
         const PAUSE: Duration = Duration::from_secs(10);
         self.done += 1;
-        self.forecast.ended(case);
+        self.forecast.ended(case, self.began.elapsed());
         let left = self.left().map(|left| format!(", about {left} left")).unwrap_or_default();
         match &mut self.shown {
             Shown::Quiet => {}

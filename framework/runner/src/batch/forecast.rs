@@ -1,4 +1,6 @@
 //! How long a batch will still take, if what is open takes as long for its estimated cost as what has ended took.
+//!
+//! The end is foreseen anew whenever a case ends, and awaited in between: time that passes brings it nearer, and once it is past nothing is known.
 
 use super::unit::units;
 use crate::case::Case;
@@ -12,6 +14,8 @@ pub struct Forecast {
     cases: usize,
     open: f64,
     ended: f64,
+    /// When the last case ended, since the batch began.
+    last: Duration,
 }
 
 impl Forecast {
@@ -24,24 +28,27 @@ impl Forecast {
             unit.cases.iter().for_each(|case| costs[*case] = each);
         }
         let open = costs.iter().sum();
-        Self { cases: costs.len(), costs, open, ended: 0.0 }
+        Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }
     }
 
-    /// A case has ended. To say so twice changes nothing.
-    pub fn ended(&mut self, case: usize) {
+    /// A case has ended, so long after the batch began. To say so twice changes nothing.
+    pub fn ended(&mut self, case: usize, elapsed: Duration) {
         if let Some(cost) = self.costs.get_mut(case).filter(|cost| **cost > 0.0) {
             self.cases -= 1;
             self.open -= *cost;
             self.ended += std::mem::take(cost);
+            self.last = elapsed;
         }
     }
 
-    /// The time left, so long after the batch began; `None` while nothing has ended, and once all has.
+    /// The time left, so long after the batch began; `None` while nothing has ended, once all has, and when it takes longer than foreseen.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
-        let factor = self.open.max(0.0) / self.ended;
-        (self.cases > 0 && self.ended > 0.0)
-            .then(|| Duration::try_from_secs_f64(elapsed.as_secs_f64() * factor).ok())
-            .flatten()
+        if self.cases == 0 || self.ended <= 0.0 {
+            return None;
+        }
+        let more = self.last.as_secs_f64() * self.open.max(0.0) / self.ended;
+        let end = self.last.checked_add(Duration::try_from_secs_f64(more).ok()?)?;
+        end.checked_sub(elapsed).filter(|left| !left.is_zero())
     }
 }
 
@@ -50,21 +57,33 @@ mod tests {
     use super::*;
 
     fn forecast(costs: &[f64]) -> Forecast {
-        Forecast { costs: costs.to_vec(), cases: costs.len(), open: costs.iter().sum(), ended: 0.0 }
+        let open = costs.iter().sum();
+        Forecast { costs: costs.to_vec(), cases: costs.len(), open, ended: 0.0, last: Duration::ZERO }
+    }
+
+    const fn after(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
     }
 
     #[test]
     fn what_is_open_takes_as_long_for_its_cost_as_what_has_ended() {
         let mut forecast = forecast(&[1.0, 3.0, 100.0]);
-        let after = |seconds| Duration::from_secs(seconds);
         assert_eq!(forecast.left(after(5)), None, "nothing has ended");
-        forecast.ended(0);
-        forecast.ended(0);
+        forecast.ended(0, after(1));
+        forecast.ended(0, after(9));
         assert_eq!(forecast.left(after(1)), Some(after(103)));
-        forecast.ended(1);
+        forecast.ended(1, after(8));
         assert_eq!(forecast.left(after(8)), Some(after(200)));
-        forecast.ended(2);
-        forecast.ended(7);
+        forecast.ended(2, after(9));
+        forecast.ended(7, after(9));
         assert_eq!(forecast.left(after(9)), None, "all has ended");
+    }
+
+    #[test]
+    fn time_that_passes_brings_the_end_nearer_and_a_case_that_hangs_has_none_foreseen() {
+        let mut forecast = forecast(&[1.0, 4.0]);
+        forecast.ended(0, after(2));
+        assert_eq!([2, 4, 9].map(|t| forecast.left(after(t))), [8, 6, 1].map(|left| Some(after(left))));
+        assert_eq!([10, 1000].map(|t| forecast.left(after(t))), [None, None]);
     }
 }

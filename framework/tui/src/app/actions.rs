@@ -47,7 +47,9 @@ pub(super) const FILTER: &[Key] = &[ch('/')];
 /// The table. One who knows where to find the keys, the way out, and how to run and to get elsewhere, finds the rest.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Help, &[ch('?'), key(K::F(1))], "show these keys; any key closes them").hint("help").ranked(0),
-    bind(Action::Quit, &[ch('q')], "leave; asks first while cases run: y or q again leaves").hint("quit").ranked(0),
+    bind(Action::Quit, &[ch('q')], "leave; asks first while cases run or rows are in no file: y or q again leaves")
+        .hint("quit")
+        .ranked(0),
     bind(Action::Run, &[ch('R'), key(K::F(5))], "run what is picked anew; asks first if that loses rows")
         .hint("run")
         .ranked(1),
@@ -152,7 +154,8 @@ impl App {
     }
 
     fn quit(&mut self, how: Leave) {
-        if self.session.queue.is_busy() {
+        let leaves_rows = how == Leave::WithRows;
+        if self.session.queue.is_busy() || (!leaves_rows && self.has_unsaved()) {
             self.asked = Some(Question::Leave(how));
         } else {
             self.leave = Some(how);
@@ -161,9 +164,14 @@ impl App {
 
     /// Whether to run anew loses rows that are nowhere else, or work.
     fn run_loses(&self) -> bool {
+        self.session.queue.is_busy() || self.has_unsaved()
+    }
+
+    /// Whether there are rows that are in no file.
+    fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
-        self.session.queue.is_busy() || (rows > 0 && runs.out.is_none() && !runs.saved)
+        rows > 0 && runs.out.is_none() && !runs.saved
     }
 
     /// Does what a question was about, if the answer is yes or the same key again.

@@ -61,7 +61,7 @@ pub(crate) enum Wish {
 /// What is asked before something is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Whether cases may be left unrun; and how it is left then.
+    /// Whether cases may be left unrun, or rows that are in no file; and how it is left then.
     Leave(Leave),
     /// Whether rows that are in no file may go.
     Run,

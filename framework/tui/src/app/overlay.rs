@@ -13,12 +13,13 @@ use swapmeet_results::units;
 pub(crate) const LEAST: (u16, u16) = (44, 12);
 
 /// A screen that shows nothing but why.
-pub(crate) fn too_small(painter: &mut Painter<'_, '_>, area: Rect) {
+pub(crate) fn too_small(painter: &mut Painter<'_, '_>, asked: bool, area: Rect) {
     let (w, h) = LEAST;
+    let quits = if asked { "q again quits" } else { "q quits" };
     let lines =
-        [format!("{}x{} is too small", area.width, area.height), format!("{w}x{h} is needed"), "q quits".to_owned()];
+        [format!("{}x{} is too small", area.width, area.height), format!("{w}x{h} is needed"), quits.to_owned()];
     // On a single line there is room for one thing only: what is needed.
-    let lines = if area.height == 1 { vec![format!("{w}x{h} needed, q quits")] } else { lines.to_vec() };
+    let lines = if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
     let top = area.height.saturating_sub(lines.len() as u16) / 2;
     for (y, line) in (top..).zip(&lines) {
         painter.put(area, area.width.saturating_sub(width(line)) / 2, y, line, painter.theme.text);
@@ -46,6 +47,11 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
     let unrun = units::count(tally.waiting + tally.running, "case");
     let rows = units::count(tally.ok + tally.unsupported + tally.failed, "row");
     let (title, text, keys) = match question {
+        Question::Leave(_) if !queue.is_busy() => (
+            "Quit",
+            format!("{rows} on screen, in no file. Leave without them?"),
+            "y or q: leave   n or Esc: stay (S saves, Q prints)",
+        ),
         Question::Leave(Leave::Plainly) => {
             ("Quit", format!("{unrun} still to run. Leave them?"), "y or q: leave   n or Esc: stay")
         }

@@ -6,7 +6,7 @@ use crate::panel::{Keyed, List, Panel};
 use crate::session::comparison::Line;
 use crate::session::files::command;
 
-use crate::session::queue::{Row, State, specs};
+use crate::session::queue::{Row, specs};
 use crate::session::{Request, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
@@ -156,10 +156,8 @@ fn of_repetitions(session: &Session, row: &Row) -> String {
 }
 
 fn state(row: &Row) -> String {
-    match &row.state {
-        State::Done(record) if !record.reason.is_empty() => format!("{}: {}", record.status, record.reason),
-        _ => row.word().to_owned(),
-    }
+    let remark = row.remark();
+    if remark.is_empty() { row.word().to_owned() } else { format!("{}: {remark}", row.word()) }
 }
 
 /// The schedule's phases, once it has been simulated.

@@ -88,7 +88,7 @@ impl Panel for Parts {
         let title = format!("{head}{}{filtered}", told_apart(groups, group, room));
         let area = painter.panel(area, &title);
         let timed = session.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty());
-        let mut lines: Vec<&Line> = timed.filter(|l| filter.passes(&l.stats.algorithm)).collect();
+        let mut lines: Vec<&Line> = timed.filter(|l| session.passes(filter, &l.stats.algorithm, "")).collect();
         if lines.is_empty() {
             let text = if filtered.is_empty() {
                 "No algorithm has a time here."

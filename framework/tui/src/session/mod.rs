@@ -11,6 +11,7 @@ pub(crate) mod recording;
 mod runs;
 pub(crate) mod selection;
 
+use crate::filter::Filter;
 use analysis::Analysis;
 use comparison::Compared;
 use log::Log;
@@ -20,6 +21,7 @@ use recording::Recording;
 pub use runs::RowSink;
 use runs::Runs;
 use selection::Selection;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,6 +73,8 @@ pub(crate) struct Message {
 pub(crate) struct Session {
     pub(crate) registry: Arc<Registry>,
     pub(crate) plugin_dirs: Vec<PathBuf>,
+    /// Plugin, title and paper of each algorithm by its name, in small letters.
+    pub(crate) abouts: BTreeMap<String, String>,
     pub(crate) selection: Selection,
     pub(crate) queue: Queue,
     /// Which case was looked at last, by its place in the queue.
@@ -96,6 +100,7 @@ impl Session {
         let mut session = Self {
             selection: Selection::new(&setup.experiment, &setup.registry),
             plugin_dirs: setup.plugin_dirs,
+            abouts: setup.registry.algorithms().map(|a| (a.name.clone(), offers::about(a).to_lowercase())).collect(),
             queue: Queue::default(),
             focus: None,
             group: 0,
@@ -177,6 +182,13 @@ impl Session {
     pub(crate) fn record_from(&mut self, step: usize) {
         let Some((_, row)) = self.focused() else { return };
         self.recording = Some(Recording::start(&row.case, Arc::clone(&row.key), step));
+    }
+
+    /// Whether a filter shows an algorithm, by what is said of it besides: its plugin, and who described it.
+    pub(crate) fn passes(&self, filter: &Filter, label: &str, text: &str) -> bool {
+        let name = label.split([':', ' ']).next().unwrap_or(label);
+        let about = self.abouts.get(name).map_or("", String::as_str);
+        filter.text().is_empty() || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), about])
     }
 
     /// Compares the others with an algorithm; if that is so already, with the fastest.

@@ -18,16 +18,29 @@ pub(crate) struct Offer {
     /// Whether that is a spec already.
     pub(crate) ready: bool,
     pub(crate) about: String,
+    /// What else a filter finds it by.
+    pub(crate) found_by: String,
+}
+
+/// Which plugin an algorithm is from, what it is, and who described it.
+pub(crate) fn about(algorithm: &Algorithm) -> String {
+    [&algorithm.plugin.name, &algorithm.title, &algorithm.paper].map(String::as_str).join(" ")
 }
 
 /// A spec as it is.
 fn ready(name: &str, about: String) -> Offer {
-    Offer { shown: name.to_owned(), prefill: name.to_owned(), ready: true, about }
+    Offer { shown: name.to_owned(), prefill: name.to_owned(), ready: true, about, found_by: String::new() }
 }
 
 /// A spec to be filled in after its name.
 fn form(name: &str, syntax: &str, about: &str) -> Offer {
-    Offer { shown: syntax.to_owned(), prefill: format!("{name}:"), ready: false, about: about.to_owned() }
+    Offer {
+        shown: syntax.to_owned(),
+        prefill: format!("{name}:"),
+        ready: false,
+        about: about.to_owned(),
+        found_by: String::new(),
+    }
 }
 
 /// What the lists of algorithms, topologies, workloads and machines offer.
@@ -43,7 +56,7 @@ fn algorithms(registry: &Registry) -> Vec<Offer> {
     let offer = |a: &Algorithm| {
         let takes: Vec<String> = a.params.iter().map(takes).collect();
         let takes = if takes.is_empty() { String::new() } else { format!("; takes {}", takes.join(", ")) };
-        ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts))
+        Offer { found_by: about(a), ..ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts)) }
     };
     registry.algorithms().map(|a| offer(a)).collect()
 }

@@ -1,6 +1,7 @@
 //! The cases on screen, and how far each is.
 
 use super::batch::Event;
+use super::offers::about;
 use crate::filter::Filter;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use swapmeet_runner::case::Case;
 pub(crate) enum State {
     /// Its turn will come.
     Waiting,
-    /// It runs since this moment of the session, and has come to this step.
-    Running(Duration, u64),
+    /// It runs since this moment of the session.
+    Running(Duration),
     Done(Arc<Record>),
     /// It was stopped, before its turn came or while it ran.
     Stopped,
@@ -29,7 +30,9 @@ pub(crate) struct Row {
     pub(crate) key: Arc<CaseId>,
     /// How far it is.
     pub(crate) state: State,
-    /// Its specs and seed in small letters.
+    /// The step that it is known to have come to.
+    pub(crate) reached: u64,
+    /// What a filter finds it by, in small letters.
     text: Box<str>,
 }
 
@@ -37,9 +40,10 @@ impl Row {
     fn new(case: Case, key: Arc<CaseId>) -> Self {
         let CaseId { setting, implementation, seed, .. } = &*key;
         let text = [&setting.topology, &implementation.algorithm, &setting.workload, &setting.machine];
-        let text = [&text.map(String::as_str).join(" "), &*setting.machine_definition, &*seed.to_string()].join(" ");
-        let text = text.to_lowercase().into();
-        Self { case, key, state: State::Waiting, text }
+        let about = about(&case.algorithm.algorithm);
+        let text = [&text.map(String::as_str).join(" "), &*setting.machine_definition, &*seed.to_string(), &about];
+        let text = text.join(" ").to_lowercase().into();
+        Self { case, key, state: State::Waiting, reached: 0, text }
     }
 
     /// Its record, once it has one.
@@ -54,10 +58,18 @@ impl Row {
     pub(crate) fn word(&self) -> &'static str {
         match &self.state {
             State::Waiting => "waiting",
-            State::Running(..) => "running",
+            State::Running(_) => "running",
             State::Done(record) => record.status.word(),
             State::Stopped => "stopped",
         }
+    }
+
+    /// What else there is to say: the step that it has come to, unless it is through, and why it has no time.
+    pub(crate) fn remark(&self) -> String {
+        let is_through = matches!(&self.state, State::Done(record) if record.status == Status::Ok);
+        let at = if self.reached > 0 && !is_through { format!("at step {}", self.reached) } else { String::new() };
+        let reason = self.record().map_or("", |record| record.reason.as_str());
+        [at.as_str(), reason].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
     }
 
     /// Whether a filter shows it, by its specs, its state or the reason for that.
@@ -214,7 +226,7 @@ impl Queue {
     /// What waits or runs comes to nothing.
     pub(crate) fn stop(&mut self) {
         for row in &mut self.rows {
-            if matches!(row.state, State::Waiting | State::Running(..)) {
+            if matches!(row.state, State::Waiting | State::Running(_)) {
                 row.state = State::Stopped;
             }
         }
@@ -224,16 +236,15 @@ impl Queue {
     /// Takes in what happened to the batch at moment `now`.
     pub(crate) fn apply(&mut self, event: Event, now: Duration) {
         let (index, state) = match event {
-            Event::Started(index) => (index, State::Running(now, 0)),
+            Event::Started(index) => (index, State::Running(now)),
             Event::Progress(index, step) => {
-                let row = self.batch.get(index).and_then(|i| self.rows.get_mut(*i));
-                if let Some(State::Running(_, at)) = row.map(|r| &mut r.state) {
-                    *at = step;
+                if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) {
+                    row.reached = step;
                 }
                 return;
             }
             Event::Finished(index, record) => {
-                self.forecast.ended(index);
+                self.forecast.ended(index, now.saturating_sub(self.began));
                 (index, State::Done(Arc::from(record)))
             }
             Event::Done => return self.stop(),
@@ -276,7 +287,7 @@ impl Queue {
 fn of<'t>(tally: &'t mut Tally, state: &State) -> &'t mut usize {
     match state {
         State::Waiting => &mut tally.waiting,
-        State::Running(..) => &mut tally.running,
+        State::Running(_) => &mut tally.running,
         State::Stopped => &mut tally.stopped,
         State::Done(record) => match record.status {
             Status::Ok => &mut tally.ok,

@@ -148,14 +148,19 @@ impl Selection {
     /// The lines of a list that pass a filter: specs first, then what else there is.
     pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<Item<'_>> {
         if section == Section::Settings {
-            return Setting::ALL.into_iter().map(Item::Setting).collect();
+            let passes = |setting: &Setting| filter.passes(&format!("{} {}", setting.name(), setting.about()));
+            return Setting::ALL.into_iter().filter(passes).map(Item::Setting).collect();
         }
         let choices = self.choices(section).iter().enumerate();
         let known = |offer: &&Offer| !offer.ready || self.choices(section).iter().all(|p| p.spec != offer.prefill);
         let offers = self.offers(section).iter().filter(known);
-        let has = |text: &str| filter.passes(text);
-        let choices = choices.filter(|(_, p)| has(&p.spec)).map(|(i, p)| Item::Choice(i, p));
-        choices.chain(offers.filter(|o| has(&o.shown) || has(&o.about)).map(Item::Offer)).collect()
+        let has = |spec: &str, offer: Option<&Offer>| {
+            let known = offer.map_or([""; 3], |o| [&o.shown, &o.about, &o.found_by].map(String::as_str));
+            filter.passes(&format!("{spec} {}", known.join(" ")))
+        };
+        let choices =
+            choices.filter(|(_, p)| has(&p.spec, self.offer_of(section, &p.spec))).map(|(i, p)| Item::Choice(i, p));
+        choices.chain(offers.filter(|o| has("", Some(o))).map(Item::Offer)).collect()
     }
 
     /// What is known of a spec in a list: the offer that it begins with.
@@ -264,7 +269,7 @@ impl Selection {
         let mut found: Vec<String> = offers.map(|o| o.prefill.clone()).collect();
         let Some((name, rest)) = text.split_once(':') else { return found };
         let keys: Vec<&str> = match section {
-            Section::Machines => swapmeet_core::cost::machine::parameters().iter().map(|p| p.key()).collect(),
+            Section::Machines => swapmeet_core::cost::machine::parameters().iter().map(|p| p.key).collect(),
             Section::Algorithms => {
                 let known = registry.algorithms().find(|a| a.name == name);
                 known.map(|a| a.params.iter().map(|p| p.key.as_str()).collect()).unwrap_or_default()

@@ -163,11 +163,11 @@ impl Cases {
 fn reason(painter: &mut Painter<'_, '_>, row: &Row, area: Rect) -> u16 {
     /// Lines of a reason; details have all of a longer one.
     const MOST: usize = 3;
-    let reason = row.record().map_or("", |r| r.reason.as_str());
+    let reason = if row.record().is_some() { row.remark() } else { String::new() };
     if reason.is_empty() || area.height < 10 {
         return 0;
     }
-    let lines = wrap(reason, area.width.saturating_sub(2));
+    let lines = wrap(&reason, area.width.saturating_sub(2));
     let taken = lines.len().min(MOST) as u16;
     for (y, line) in (area.height - taken..).zip(lines.iter().take(MOST)) {
         painter.put(area, 1, y, line, painter.theme.dim);
@@ -220,14 +220,15 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &Row) -> Report {
     let theme = painter.theme;
     let (word, more, style) = match &row.state {
         State::Waiting | State::Stopped => (row.word().to_owned(), String::new(), theme.dim),
-        State::Running(since, step) => {
-            let at = if *step > 0 { format!("at step {step}") } else { String::new() };
-            (clock(session.now.saturating_sub(*since)), at, theme.warn)
+        // Times on the machine and times of this one never share a column.
+        State::Running(since) => {
+            let since = clock(session.now.saturating_sub(*since));
+            (row.word().to_owned(), format!("{} for {since}", row.remark()).trim_start().to_owned(), theme.warn)
         }
         State::Done(record) => match record.status {
             Status::Ok => (record.time_us.map(duration).unwrap_or_default(), String::new(), theme.good),
-            Status::Unsupported => (row.word().to_owned(), record.reason.clone(), theme.dim),
-            _ => (row.word().to_owned(), record.reason.clone(), theme.bad),
+            Status::Unsupported => (row.word().to_owned(), row.remark(), theme.dim),
+            _ => (row.word().to_owned(), row.remark(), theme.bad),
         },
     };
     Report { word, more, style }

@@ -1,6 +1,5 @@
 //! A column of the comparison: what it is called, what a line has in it, and how lines sort by it.
 
-use crate::filter::Filter;
 use crate::paint::Painter;
 use crate::session::comparison::{Compared, Line};
 use ratatui::style::Style;
@@ -14,10 +13,10 @@ pub(super) enum Column {
     Workload,
     Machine,
     Algorithm,
-    /// What was proved, or how it failed.
-    Verified,
     Time,
     Ratio,
+    /// What was proved, or how it failed.
+    Verified,
     Interval,
     /// Over the lower bound.
     OverBound,
@@ -53,9 +52,9 @@ impl Column {
         Self::Workload,
         Self::Machine,
         Self::Algorithm,
-        Self::Verified,
         Self::Time,
         Self::Ratio,
+        Self::Verified,
         Self::Interval,
         Self::OverBound,
         Self::Steps,
@@ -167,22 +166,18 @@ impl Column {
     }
 }
 
-/// The lines that pass a filter, in the order asked for; without a column as groups came, fastest first.
-pub(super) fn sorted<'c>(
-    compared: &'c Compared,
+/// The lines that pass a filter, by what else is in them, in the order asked for; without a column as groups came, fastest first.
+pub(super) fn sorted(
+    compared: &Compared,
     column: Option<Column>,
     reverse: bool,
-    filter: &Filter,
-) -> Vec<&'c Line> {
+    passes: impl Fn(&Line, &str) -> bool,
+) -> Vec<&Line> {
     let has = |line: &&Line| {
-        if filter.text().is_empty() {
-            return true;
-        }
         let group = &compared.groups[line.group];
-        let text = [&group.setting.topology, &group.setting.workload, &group.setting.machine, &line.stats.algorithm]
-            .map(String::as_str)
-            .join(" ");
-        filter.passes(&format!("{text} {} {}", line.stats.status, line.stats.verified))
+        let specs =
+            [&group.setting.topology, &group.setting.workload, &group.setting.machine].map(String::as_str).join(" ");
+        passes(line, &format!("{specs} {} {}", line.stats.status, line.stats.verified))
     };
     let mut lines: Vec<&Line> = compared.lines.iter().filter(has).collect();
     let Some(column) = column else { return lines };
@@ -212,17 +207,18 @@ mod tests {
     fn lines_sort_by_any_column_and_what_has_no_figure_stands_last() {
         let failed = Record { status: Status::Timeout, time_us: None, ..row("c", "ring:4", 0, 0.0) };
         let all = Compared::of(vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)], None);
-        assert_eq!(names(&sorted(&all, Some(Column::Time), false, &Filter::of(""))), "a b c");
-        assert_eq!(names(&sorted(&all, Some(Column::Time), true, &Filter::of(""))), "b a c");
-        assert_eq!(names(&sorted(&all, Some(Column::Algorithm), true, &Filter::of(""))), "c b a");
-        assert_eq!(names(&sorted(&all, Some(Column::Time), false, &Filter::of("RING timeout"))), "c");
+        assert_eq!(names(&sorted(&all, Some(Column::Time), false, |_, _| true)), "a b c");
+        assert_eq!(names(&sorted(&all, Some(Column::Time), true, |_, _| true)), "b a c");
+        assert_eq!(names(&sorted(&all, Some(Column::Algorithm), true, |_, _| true)), "c b a");
+        let timeouts = |_: &Line, text: &str| text.contains("ring:4") && text.contains("timeout");
+        assert_eq!(names(&sorted(&all, Some(Column::Time), false, timeouts)), "c");
     }
 
     #[test]
     fn topologies_sort_as_they_were_picked() {
         let rows = vec![row("a", "torus:8x8", 0, 3.0), row("a", "torus:16x16", 0, 1.0), row("b", "torus:8x8", 0, 4.0)];
         let all = Compared::of(rows, None);
-        let sorted = sorted(&all, Some(Column::Topology), false, &Filter::of(""));
+        let sorted = sorted(&all, Some(Column::Topology), false, |_, _| true);
         let topologies: Vec<&str> = sorted.iter().map(|l| all.groups[l.group].setting.topology.as_str()).collect();
         assert_eq!(topologies, ["torus:8x8", "torus:8x8", "torus:16x16"]);
     }

@@ -58,7 +58,7 @@ impl Wanted<'_> {
         let verdict = |line: &&Line| if line.stats.time.is_some() { 9 } else { width(line.stats.status.word()) + 1 };
         let verified = shown.iter().map(verdict).max().unwrap_or(9);
         let mut columns: Vec<(Column, u16)> = Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
-        let first = columns.iter().position(|(c, _)| *c == Column::Verified).unwrap_or(0);
+        let first = columns.iter().position(|(c, _)| *c == Column::Time).unwrap_or(0);
         // How narrow specs may become: to be read with ease; or, if time and ratio had no room then, so that they stay different, or less still.
         let texts = |(column, _): &(Column, u16)| (*column, texts(compared, lines, shown, *column));
         let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
@@ -92,6 +92,7 @@ impl Wanted<'_> {
             let mut go = FIRST_TO_GO.iter();
             while !fits(&columns) && columns.len() > first + 1 {
                 match go.next() {
+                    Some(column) if Some(*column) == sort => {}
                     Some(column) if skipped == 0 => columns.retain(|(other, _)| other != column),
                     _ => drop(columns.pop()),
                 }

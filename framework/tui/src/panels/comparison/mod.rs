@@ -5,7 +5,7 @@ mod layout;
 
 use crate::hits::Spot;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
-use crate::paint::{Painter, cut, first_shown};
+use crate::paint::{Painter, cut, first_shown, width};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::comparison::Line;
 use crate::session::{Request, Session};
@@ -24,6 +24,8 @@ pub(crate) struct Comparison {
     /// How many columns of figures are skipped where not all have room, and how many can be before the last is in sight.
     across: usize,
     farthest: usize,
+    /// The columns that have room, as last drawn.
+    in_sight: Vec<Column>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +43,7 @@ impl Keyed for Comparison {
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Open, ENTER, "details of the row's case").hint("details"),
-        bind(Action::Sort, &[ch('s')], "sort by the next column").hint("sort"),
+        bind(Action::Sort, &[ch('s')], "sort by the next column in sight").hint("sort"),
         bind(Action::Reverse, &[ch('r')], "turn the order round").hint("reverse"),
         bind(Action::Left, LEFT, "columns to the left"),
         bind(Action::Right, RIGHT, "columns that had no room").pair("←→", "columns"),
@@ -51,11 +53,12 @@ impl Keyed for Comparison {
         match action {
             Action::Open => self.open(session),
             Action::Sort => {
+                // Nobody sees why lines stand where they do if the column is out of sight.
                 let next = match self.sort {
                     None => 0,
-                    Some(column) => Column::ALL.iter().position(|c| *c == column).map_or(0, |i| i + 1),
+                    Some(column) => self.in_sight.iter().position(|c| *c == column).map_or(0, |i| i + 1),
                 };
-                self.sort_by(Column::ALL.get(next).copied(), session);
+                self.sort_by(self.in_sight.get(next).copied(), session);
                 let text = self.sort.map_or("group, fastest first", Column::title);
                 session.tell(&format!("sorted by {text}"), false);
             }
@@ -128,7 +131,7 @@ impl Panel for Comparison {
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let compared = &session.compared;
-        let lines = sorted(compared, self.sort, self.reverse, &self.list.filter);
+        let lines = self.sorted(session);
         let area = painter.panel(area, &self.title_of(session));
         if let Some(error) = &compared.error {
             return painter.nothing(area, error);
@@ -150,6 +153,7 @@ impl Panel for Comparison {
         let wanted = Wanted { compared, lines: &lines, shown, room, sort: self.sort, across: self.across };
         let layout = wanted.layout();
         self.farthest = layout.farthest;
+        self.in_sight = layout.columns.iter().map(|(column, _)| *column).collect();
         self.across = self.across.min(self.farthest);
         self.head(painter, &layout, area);
         // What is cut off may be just what tells two lines apart.
@@ -189,7 +193,8 @@ impl Panel for Comparison {
 impl Comparison {
     /// The lines as they are shown.
     fn sorted<'s>(&self, session: &'s Session) -> Vec<&'s Line> {
-        sorted(&session.compared, self.sort, self.reverse, &self.list.filter)
+        let passes = |line: &Line, text: &str| session.passes(&self.list.filter, &line.stats.algorithm, text);
+        sorted(&session.compared, self.sort, self.reverse, passes)
     }
 
     fn sort_by(&mut self, column: Option<Column>, session: &mut Session) {
@@ -222,7 +227,7 @@ impl Comparison {
                 (true, false) => "▴",
                 (true, true) => "▾",
             };
-            let text = format!("{}{mark}", column.title());
+            let text = cut(column.title(), wide - width(mark).min(*wide)) + mark;
             let style = if sorted { painter.theme.accent } else { painter.theme.dim };
             if column.is_figure() {
                 painter.put_right(area, x + wide, 0, &text, style);

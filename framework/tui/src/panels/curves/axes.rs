@@ -63,9 +63,11 @@ impl Axes {
     /// The cell of a point.
     pub(super) fn cell(&self, (x, y): (f64, f64), plot: Rect) -> (u16, u16) {
         let share = |value: f64, (least, most): (f64, f64)| ((value - least) / (most - least)).clamp(0.0, 1.0);
-        let across = share(self.along(x), self.x) * f64::from(plot.width.saturating_sub(1));
-        let down = (1.0 - share(self.up(y), self.y)) * f64::from(plot.height.saturating_sub(1));
-        (across.round() as u16, down.round() as u16)
+        // Curves are drawn in dots, two by four a cell: a mark is where the dot is, not where the cell would be.
+        let dot = |share: f64, dots: u16| (share * f64::from(dots.saturating_sub(1))).round() as u16;
+        let across = dot(share(self.along(x), self.x), plot.width * 2);
+        let down = dot(1.0 - share(self.up(y), self.y), plot.height * 4);
+        (across / 2, down / 4)
     }
 
     /// A curve in places. Time grows linearly between sizes, which is no straight line on logarithmic axes.

@@ -80,7 +80,7 @@ impl Panel for Curves {
 
     fn lines(&self, session: &Session) -> usize {
         let family = session.compared.families.get(self.family);
-        let shown = family.map(|family| family.only(|algorithm| self.list.filter.passes(algorithm)));
+        let shown = family.map(|family| family.only(|algorithm| session.passes(&self.list.filter, algorithm, "")));
         shown.map_or(0, |family| family.envelope().crossovers.len())
     }
 
@@ -111,7 +111,7 @@ impl Panel for Curves {
         let filter = &self.list.filter;
         let title = format!("Time against {}{which}: {}{}", family.axis.label(), family.title(), filter.suffix());
         let area = painter.panel(area, &title);
-        let family = &family.only(|algorithm| filter.passes(algorithm));
+        let family = &family.only(|algorithm| session.passes(filter, algorithm, ""));
         let crossovers = family.envelope().crossovers;
         if family.curves.is_empty() {
             return painter.nothing(area, "No algorithm has these words. Esc shows all.");
@@ -150,9 +150,9 @@ impl Panel for Curves {
             let style = painter.theme.series(i);
             curve.pieces(&family.crowded).map(|points| (axes.line(points, plot.width), style)).collect::<Vec<_>>()
         };
-        let lines: Vec<_> = family.curves.iter().enumerate().flat_map(pieces).collect();
+        let lines: Vec<_> = apart(family).flat_map(pieces).collect();
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
-        for (i, curve) in family.curves.iter().enumerate() {
+        for (i, curve) in apart(family) {
             for point in &curve.points {
                 let (x, y) = axes.cell((point.x, point.time), plot);
                 painter.dot(plot, x, y, MARKS[i % MARKS.len()], painter.theme.series(i));
@@ -173,11 +173,25 @@ impl Panel for Curves {
     }
 }
 
+/// Whether one curve lies under the other.
+fn coincide(a: &Curve, b: &Curve) -> bool {
+    let times = |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
+    times(a) == times(b)
+}
+
+/// The curves that can be seen, with their places: of those that coincide the first.
+fn apart(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
+    let curves = || family.curves.iter().enumerate();
+    curves().filter(|(i, curve)| !family.curves[..*i].iter().any(|other| coincide(curve, other)))
+}
+
 /// Which mark is whose; returns the lines it took.
 fn legend(painter: &mut Painter<'_, '_>, family: &Family, area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
-    for (i, curve) in family.curves.iter().enumerate() {
-        let text = format!("{} {}", MARKS[i % MARKS.len()], curve.algorithm);
+    for (i, curve) in apart(family) {
+        let alike = family.curves.iter().skip(i).filter(|other| coincide(curve, other));
+        let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
+        let text = format!("{} {names}", MARKS[i % MARKS.len()]);
         if x > 1 && x + width(&text) > area.width {
             (x, y) = (1, y + 1);
         }

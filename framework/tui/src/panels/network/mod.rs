@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 use swapmeet_results::{CaseId, Group, units};
 use unicode_width::UnicodeWidthStr;
-use view::View;
+use view::{Heat, Quantity, View};
 
 /// The schedule of the case in focus.
 #[derive(Debug, Default)]
@@ -186,14 +186,15 @@ impl Panel for Network {
         let Some(frame) = recording.frame(self.playback.step) else {
             return painter.nothing(body, "This step is being simulated ..");
         };
+        let heat = heat(session, row, recording, self.view.quantity);
         let drawn = match Lattice::of(recording.topology.as_ref(), self.view.plane, self.view.turned) {
-            Some(lattice) => grid(painter, &self.view, recording, frame, &lattice, body),
+            Some(lattice) => grid(painter, &heat, frame, &lattice, body),
             None => {
-                histogram(painter, &self.view, recording, frame, body);
+                histogram(painter, &heat, frame, body);
                 Drawn { note: String::new(), figures: false }
             }
         };
-        legend(painter, &self.view, recording, &drawn, legend_at);
+        legend(painter, &heat, &drawn, legend_at);
     }
 }
 
@@ -267,13 +268,30 @@ impl Network {
                 recording.notes[from..to.min(steps)].iter().map(|n| n.facts.max_link_messages).max().unwrap_or(0);
             let bar = BARS[((busiest * BARS.len() as u64).div_ceil(most) as usize).clamp(1, BARS.len()) - 1];
             let here = (from..to).contains(&self.playback.step);
-            painter.dot(area, 1 + x as u16, 0, bar, if here { painter.theme.cursor } else { painter.theme.dim });
+            painter.dot(area, 1 + x as u16, 0, bar, if here { painter.theme.accent } else { painter.theme.dim });
             painter.hit(area, 1 + x as u16, 0, 1, Spot::Mark(from));
         }
         if columns + 20 < room {
             painter.put(area, columns as u16 + 3, 0, "busiest link of each step", painter.theme.dim);
         }
     }
+}
+
+/// The scale of a quantity: up to the most that any algorithm has of it with that workload on that topology. No row says how many bytes a link
+/// carries: they are set against what a node holds.
+fn heat<'r>(session: &Session, row: &Row, recording: &'r Recording, quantity: Quantity) -> Heat<'r> {
+    let [_, topology, workload, _] = specs(&row.case);
+    let here = session.compared.lines.iter().map(|line| &line.sample);
+    let here = here.filter(|sample| (&sample.topology, &sample.workload) == (&topology, &workload));
+    let own = recording.most[quantity as usize];
+    let most = match quantity {
+        Quantity::Messages => here.filter_map(|sample| sample.max_link_messages).fold(own, u64::max),
+        Quantity::Bytes | Quantity::Held => {
+            let peaks = here.filter_map(|sample| sample.peak_node_bytes).map(|bytes| bytes as u64);
+            peaks.fold(recording.bytes(own), u64::max)
+        }
+    };
+    Heat { quantity, most, recording }
 }
 
 /// Whose schedule it is: in full, or, where there is no room for that, by what tells the case from others.

@@ -1,23 +1,18 @@
 //! A step of a schedule, drawn: a grid with the heat of its links, or how many links carry how much.
 
 use super::lattice::{Across, Lattice};
-use super::view::{Quantity, View};
+use super::view::{Heat, Quantity};
 use crate::paint::{Painter, width};
 use crate::session::recording::{Frame, Recording};
-use crate::theme::{LEVELS, SHADES, level};
+use crate::theme::{LEVELS, SHADES};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::units;
 
 /// What the colours mean.
-pub(super) fn legend(painter: &mut Painter<'_, '_>, view: &View, recording: &Recording, drawn: &Drawn, area: Rect) {
+pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Drawn, area: Rect) {
     let theme = painter.theme;
-    let quantity = view.quantity;
-    let most = recording.most[quantity as usize];
-    let value = |v: u64| match quantity {
-        Quantity::Messages => v.to_string(),
-        _ => units::size(recording.bytes(v) as f64),
-    };
+    let quantity = heat.quantity;
     let what = match quantity {
         Quantity::Messages => "messages on a link",
         Quantity::Bytes => "bytes on a link",
@@ -28,20 +23,20 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, view: &View, recording: &Rec
         let figures = if quantity == Quantity::Messages {
             "their number, + for more than 9".to_owned()
         } else {
-            format!("from 1 to {} for {}", LEVELS - 1, value(most))
+            format!("from 1 to {} for {}", LEVELS - 1, heat.end())
         };
         let x = painter.put(area, 1, 0, &format!("{what}: {figures}; ■ sends, □ doesn't"), theme.text) + 2;
         painter.put(area, x, 0, &drawn.note, theme.dim);
         return;
     }
-    let mut x = painter.put(area, 1, 0, &format!("{what}: {}", value(0)), theme.text) + 1;
-    if most < LEVELS as u64 {
+    let mut x = painter.put(area, 1, 0, &format!("{what}: {}", heat.text(0)), theme.text) + 1;
+    if heat.is_exact() {
         // Few enough for each to have its own.
         painter.dot(area, x, 0, mark(0), theme.heat(0));
         x += 3;
-        for load in 1..=most {
-            x = painter.put(area, x, 0, &value(load), theme.text) + 1;
-            painter.dot(area, x, 0, mark(level(load, most)), theme.heat(level(load, most)));
+        for load in 1..=heat.most {
+            x = painter.put(area, x, 0, &heat.text(load), theme.text) + 1;
+            painter.dot(area, x, 0, mark(heat.level(load)), theme.heat(heat.level(load)));
             x += 3;
         }
     } else {
@@ -49,7 +44,7 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, view: &View, recording: &Rec
             painter.dot(area, x, 0, mark(level), theme.heat(level));
             x += 1;
         }
-        x = painter.put(area, x + 1, 0, &value(most), theme.text) + 2;
+        x = painter.put(area, x + 1, 0, &heat.end(), theme.text) + 2;
     }
     painter.put(area, x, 0, &drawn.note, theme.dim);
 }
@@ -65,14 +60,12 @@ pub(super) struct Drawn {
 /// A heat map of a grid, or of a plane of one.
 pub(super) fn grid(
     painter: &mut Painter<'_, '_>,
-    view: &View,
-    recording: &Recording,
+    heat: &Heat<'_>,
     frame: &Frame,
     lattice: &Lattice,
     area: Rect,
 ) -> Drawn {
-    let quantity = view.quantity;
-    let most = recording.most[quantity as usize];
+    let (quantity, recording) = (heat.quantity, heat.recording);
     let (loads, across) = lattice.loads(recording.topology.as_ref(), frame, quantity == Quantity::Bytes);
     let area = if recording.topology.radices().len() == 3 && area.height > 3 {
         let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
@@ -89,7 +82,7 @@ pub(super) fn grid(
             let (x, y) = ((index % columns * 4) as u16, (index / columns * 2) as u16);
             let held = frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0);
             let own = loads[index as usize];
-            node(painter, quantity, (held, own.sends()), most, place, (x, y));
+            node(painter, heat, (held, own.sends()), place, (x, y));
             if quantity == Quantity::Held {
                 continue;
             }
@@ -103,7 +96,7 @@ pub(super) fn grid(
                 (1, 1, '▴', up),
                 (3, 1, '◆', own.across),
             ] {
-                link(painter, quantity, (arrow, load), most, place, (x + dx, y + dy));
+                link(painter, heat, (arrow, load), place, (x + dx, y + dy));
             }
         }
         return Drawn { note: String::new(), figures: quantity != Quantity::Held && !painter.theme.coloured };
@@ -128,12 +121,12 @@ pub(super) fn grid(
     let left = (u64::from(area.width).saturating_sub(wide * 2) / 2) as u16;
     for (i, value) in (0..).zip(cells) {
         let Some(value) = value else { continue };
-        let heat = level(value, most);
-        let mark = if painter.theme.coloured && heat > 0 { '█' } else { SHADES[heat] };
+        let hot = heat.level(value);
+        let mark = if painter.theme.coloured && hot > 0 { '█' } else { SHADES[hot] };
         let (x, y) = (left + (i % wide * 2) as u16, (i / wide) as u16);
-        painter.dot(area, x, y, mark, painter.theme.heat(heat));
-        if heat > 0 {
-            painter.dot(area, x + 1, y, mark, painter.theme.heat(heat));
+        painter.dot(area, x, y, mark, painter.theme.heat(hot));
+        if hot > 0 {
+            painter.dot(area, x + 1, y, mark, painter.theme.heat(hot));
         }
     }
     let of = if quantity == Quantity::Held { "" } else { "a node's busiest link" };
@@ -162,19 +155,13 @@ fn plane_in_words(recording: &Recording, quantity: Quantity, lattice: &Lattice, 
 }
 
 /// A node of the lattice: what it holds, or whether it sends.
-fn node(
-    painter: &mut Painter<'_, '_>,
-    quantity: Quantity,
-    (held, sends): (u64, bool),
-    most: u64,
-    area: Rect,
-    (x, y): (u16, u16),
-) {
+fn node(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, (held, sends): (u64, bool), area: Rect, (x, y): (u16, u16)) {
     let theme = painter.theme;
+    let quantity = heat.quantity;
     let (mark, style) = match quantity {
         Quantity::Held => {
-            let heat = level(held, most);
-            (if theme.coloured && heat > 0 { '█' } else { SHADES[heat] }, theme.heat(heat))
+            let hot = heat.level(held);
+            (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
         }
         _ if sends => ('■', theme.text),
         _ => ('□', theme.dim),
@@ -187,29 +174,22 @@ fn node(
 }
 
 /// A link: an arrow by the heat of its load, or a figure where there are no colours.
-fn link(
-    painter: &mut Painter<'_, '_>,
-    quantity: Quantity,
-    (arrow, load): (char, u64),
-    most: u64,
-    area: Rect,
-    (x, y): (u16, u16),
-) {
+fn link(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, (arrow, load): (char, u64), area: Rect, (x, y): (u16, u16)) {
     let theme = painter.theme;
-    let heat = level(load, most);
-    let figure = if quantity == Quantity::Messages { load } else { heat as u64 };
-    let mark = match (heat, theme.coloured) {
+    let hot = heat.level(load);
+    let figure = if heat.quantity == Quantity::Messages { load } else { hot as u64 };
+    let mark = match (hot, theme.coloured) {
         (0, _) => ' ',
         (_, true) => arrow,
         (_, false) => u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+'),
     };
-    painter.dot(area, x, y, mark, theme.heat(heat));
+    painter.dot(area, x, y, mark, theme.heat(hot));
 }
 
 /// How many links carry how much, or how many nodes hold how much.
-pub(super) fn histogram(painter: &mut Painter<'_, '_>, view: &View, recording: &Recording, frame: &Frame, area: Rect) {
+pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &Frame, area: Rect) {
     let theme = painter.theme;
-    let quantity = view.quantity;
+    let (quantity, recording) = (heat.quantity, heat.recording);
     let mut values: Vec<u64> = match quantity {
         Quantity::Messages => frame.links.iter().map(|l| l.messages).collect(),
         Quantity::Bytes => frame.links.iter().map(|l| l.load).collect(),
@@ -225,10 +205,7 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, view: &View, recording: &
         area
     };
     let bins = bins(&values, usize::from(area.height).max(1));
-    let text = |v: u64| match quantity {
-        Quantity::Messages => v.to_string(),
-        _ => units::size(recording.bytes(v) as f64),
-    };
+    let text = |load: u64| heat.text(load);
     let label = |(from, to, _): &(u64, u64, usize)| {
         if from == to { text(*from) } else { format!("{}..{}", text(*from), text(*to)) }
     };
@@ -239,9 +216,9 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, view: &View, recording: &
     for (y, bin) in (0..).zip(&bins) {
         painter.put_right(area, 1 + labels, y, &label(bin), theme.text);
         let long = ((bin.2 * usize::from(room)).div_ceil(most)) as u16;
-        let heat = level(bin.1, recording.most[quantity as usize]);
+        let hot = heat.level(bin.1);
         for x in 0..long {
-            painter.dot(area, labels + 3 + x, y, '█', theme.heat(heat));
+            painter.dot(area, labels + 3 + x, y, '█', theme.heat(hot));
         }
         painter.put(area, labels + 4 + long, y, &units::count(bin.2, noun), Style::new());
     }

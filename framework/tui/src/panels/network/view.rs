@@ -1,4 +1,8 @@
-//! What of a step is shown.
+//! What of a step is shown, and how hot it is.
+
+use crate::session::recording::Recording;
+use crate::theme::{LEVELS, level, level_above_one};
+use swapmeet_results::units;
 
 /// What is drawn of links or nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,4 +32,52 @@ pub(super) struct View {
     pub(super) plane: usize,
     /// How often planes were turned: along which of three dimensions they are counted.
     pub(super) turned: usize,
+}
+
+/// What the colours of a picture mean.
+pub(super) struct Heat<'r> {
+    pub(super) quantity: Quantity,
+    /// The most that any algorithm has there, in messages or bytes: one scale for all of them.
+    pub(super) most: u64,
+    pub(super) recording: &'r Recording,
+}
+
+impl Heat<'_> {
+    /// Messages, or bytes.
+    fn value(&self, load: u64) -> u64 {
+        match self.quantity {
+            Quantity::Messages => load,
+            Quantity::Bytes | Quantity::Held => self.recording.bytes(load),
+        }
+    }
+
+    /// The level of a load. One message alone on its link is calm, whatever the others do.
+    pub(super) fn level(&self, load: u64) -> usize {
+        match self.quantity {
+            Quantity::Messages => level_above_one(load, self.most),
+            Quantity::Bytes | Quantity::Held => level(self.value(load), self.most),
+        }
+    }
+
+    /// A load for reading.
+    pub(super) fn text(&self, load: u64) -> String {
+        self.text_of(self.value(load))
+    }
+
+    fn text_of(&self, value: u64) -> String {
+        match self.quantity {
+            Quantity::Messages => value.to_string(),
+            Quantity::Bytes | Quantity::Held => units::size(value as f64),
+        }
+    }
+
+    /// The end of the scale, for reading.
+    pub(super) fn end(&self) -> String {
+        self.text_of(self.most)
+    }
+
+    /// Whether each value on the scale has a colour of its own.
+    pub(super) fn is_exact(&self) -> bool {
+        self.quantity == Quantity::Messages && self.most < LEVELS as u64
+    }
 }

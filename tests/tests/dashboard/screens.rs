@@ -1,0 +1,184 @@
+//! What the real program shows in a terminal, in cases where it once misled.
+
+use super::pty::Terminal;
+use crate::support::compile_c;
+use std::time::Duration;
+
+/// The dashboard in a terminal, once its cases have run.
+fn done(arguments: &str, columns: u16, rows: u16) -> (tempfile::TempDir, Terminal) {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::start(folder.path(), &format!("swapmeet tui {arguments}"), columns, rows);
+    terminal.wait_for("done: ");
+    (folder, terminal)
+}
+
+fn leave(mut terminal: Terminal) {
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
+#[test]
+fn rows_that_are_in_no_file_are_not_left_unasked() {
+    let (folder, mut terminal) = done("--topology torus:4x4 --algorithm pex --algorithm bruck", 80, 24);
+    terminal.keys("q");
+    terminal.wait_for("2 rows on screen, in no file. Leave without them?");
+    terminal.keys("n");
+    terminal.keys("S\u{15}kept.toml\r");
+    terminal.wait_for("saved kept.toml");
+    terminal.keys("q");
+    terminal.end(0);
+    assert_eq!(super::pty::rows(&folder.path().join("kept.csv")).len(), 2);
+}
+
+#[test]
+fn a_theme_that_was_asked_for_stands_against_no_color() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "NO_COLOR=1 swapmeet tui --theme light --topology torus:4x4 --algorithm pex";
+    let terminal = Terminal::start(folder.path(), command, 80, 24);
+    terminal.wait_for("done: ");
+    // Of the two places with a mark, tab and cursor, none is like the rest.
+    let marks = terminal.cells("✓");
+    assert!(marks.iter().any(|cell| cell.bgcolor() != vt100::Color::Default || cell.inverse()), "no cursor");
+    leave(terminal);
+}
+
+#[test]
+fn lines_are_sorted_by_columns_that_are_in_sight() {
+    let (_folder, mut terminal) = done("--topology torus:4x4 --algorithm pex --algorithm bruck", 60, 20);
+    terminal.keys("3");
+    terminal.wait_for("ratio");
+    for _ in 0..12 {
+        terminal.keys("s");
+        terminal.wait_for("sorted by ");
+        let is_sorted = || terminal.shown().contains('▴') || terminal.shown().contains("sorted by group");
+        terminal.wait("the mark of the column", is_sorted);
+        // The next press says so anew.
+        terminal.keys("kz");
+        terminal.wait("the message to go", || !terminal.shown().contains("sorted by"));
+    }
+    leave(terminal);
+}
+
+#[test]
+fn one_message_a_link_is_calm_and_all_algorithms_have_one_scale() {
+    let (_folder, mut terminal) = done("--topology torus:8x8 --algorithm suh-shin --algorithm bruck", 100, 34);
+    let hot = vt100::Color::Idx(9);
+    let arrows = |terminal: &Terminal| ["▸", "◂", "▾", "▴"].map(|arrow| terminal.cells(arrow)).concat();
+    // Of the one that has the most.
+    let scale = "messages on a link: 0 ·  1 █  2 █  3 █  4 █";
+    terminal.keys("2g6");
+    terminal.wait_for("suh-shin on torus:8x8");
+    terminal.wait_for("busiest link 1");
+    terminal.wait_for(scale);
+    let calm = arrows(&terminal);
+    assert!(!calm.is_empty() && calm.iter().all(|cell| cell.fgcolor() != hot), "{}", terminal.shown());
+    terminal.keys("j");
+    terminal.wait_for("bruck on torus:8x8");
+    terminal.wait_for("64 messages");
+    terminal.keys("ll");
+    terminal.wait_for("busiest link 4");
+    terminal.wait_for(scale);
+    assert!(arrows(&terminal).iter().any(|cell| cell.fgcolor() == hot), "{}", terminal.shown());
+    leave(terminal);
+}
+
+#[test]
+fn the_bar_of_the_step_that_is_shown_is_a_bar() {
+    let (_folder, mut terminal) = done("--topology torus:4x4 --algorithm pex", 80, 24);
+    terminal.keys("6");
+    terminal.wait_for("busiest link of each step");
+    let bars = ["▄", "▇"].map(|bar| terminal.cells(bar)).concat();
+    assert_eq!(bars.len(), 15, "{}", terminal.shown());
+    assert!(bars.iter().all(|cell| cell.bgcolor() == vt100::Color::Default && !cell.inverse()));
+    assert_eq!(bars.iter().filter(|cell| cell.bold()).count(), 1, "one is shown");
+    leave(terminal);
+}
+
+#[test]
+fn a_case_that_takes_too_long_is_shown_with_the_step_that_it_came_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --timeout 3 --topology torus:64x64 --algorithm gen";
+    let mut terminal = Terminal::start(folder.path(), command, 100, 30);
+    // How long it has been running is no time on its machine.
+    terminal.wait_for("running  gen");
+    terminal.wait_for("at step ");
+    terminal.wait_for("done: 0 cases verified, 1 failed");
+    assert!(terminal.line("timeout  gen").contains("at step "), "{}", terminal.shown());
+    terminal.keys("q");
+    terminal.wait_for("in no file");
+    terminal.keys("q");
+    terminal.end(1);
+}
+
+#[test]
+fn no_time_is_foreseen_for_a_case_that_hangs() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(plugin) = compile_c("tests/plugins/torture.c", folder.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
+    else {
+        return;
+    };
+    let command = format!(
+        "swapmeet tui --jobs 1 --plugin-dir {} --topology ring:6 --algorithm gen --algorithm sleeps",
+        plugin.display()
+    );
+    let mut terminal = Terminal::start(folder.path(), &command, 100, 30);
+    terminal.wait_for("1/2");
+    std::thread::sleep(Duration::from_secs(2));
+    terminal.wait_for("for 3 s");
+    assert!(!terminal.shown().contains("left"), "{}", terminal.shown());
+    terminal.keys("\u{3}");
+    terminal.end(130);
+}
+
+#[test]
+fn marks_stand_on_their_curves_and_curves_that_coincide_are_told() {
+    let algorithms = "--algorithm pairwise --algorithm pex --algorithm suh-shin";
+    let sizes = "--workload uniform:64 --workload uniform:16KiB";
+    let (_folder, mut terminal) = done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
+    terminal.keys("4");
+    terminal.wait_for("● pairwise = pex   ▲ suh-shin");
+    // The curve begins flat: what comes after the mark is on its line.
+    let line = terminal.line("│●");
+    let after = line.split('●').nth(1).unwrap().chars().next().unwrap();
+    assert!(('\u{2801}'..='\u{28ff}').contains(&after), "{after:?} in {line}\n{}", terminal.shown());
+    leave(terminal);
+}
+
+#[test]
+fn a_narrow_comparison_has_times() {
+    let (_folder, mut terminal) = done("--topology torus:4x4 --algorithm pex-gen-shift --algorithm bruck", 44, 12);
+    terminal.keys("3");
+    terminal.wait_for("ratio");
+    assert!(terminal.line("algorithm").contains("time"), "{}", terminal.shown());
+    leave(terminal);
+}
+
+#[test]
+fn filters_know_not_and_or_plugins_and_authors() {
+    let algorithms = "--algorithm pex --algorithm gen --algorithm suh-shin --algorithm bruck";
+    let (_folder, mut terminal) = done(&format!("--topology torus:4x4 {algorithms}"), 100, 30);
+    let cases = |terminal: &Terminal| {
+        let shown = terminal.shown();
+        let found = shown.lines().filter(|line| line.contains('✓')).filter_map(|line| line.split_whitespace().nth(4));
+        found.map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    for (filter, left) in [
+        ("!pex", "gen suh-shin bruck"),
+        ("pex|bruck", "pex bruck"),
+        ("!pex|bruck", "gen suh-shin"),
+        ("shin ieee", "suh-shin"),
+        ("classic", "bruck"),
+        ("nothing-of-the-kind", ""),
+    ] {
+        terminal.keys(&format!("/{filter}\r"));
+        terminal.wait(&format!("/{filter} to leave {left:?}"), || {
+            terminal.shown().contains(&format!("/{filter} ")) && cases(&terminal) == left
+        });
+        if left.is_empty() {
+            terminal.wait_for("No case has these words. Esc shows all.");
+        }
+        terminal.keys("\u{1b}");
+        terminal.wait("all of them again", || cases(&terminal).split(' ').count() == 4);
+    }
+    leave(terminal);
+}
