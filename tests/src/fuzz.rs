@@ -37,8 +37,7 @@ pub fn spec(data: &[u8]) {
     if let Ok(machine) = Machine::parse(text) {
         // A machine is known by its whole spec, whatever that is.
         assert_eq!(Machine::parse(text).ok().as_ref(), Some(&machine));
-        let figures =
-            [machine.startup_us, machine.byte_us, machine.hop_us, machine.copy_byte_us, machine.barrier_us(1000)];
+        let figures = ["startup_us", "byte_us", "hop_us", "copy_byte_us"].map(|key| machine.number(key).unwrap_or(0.0));
         assert!(figures.iter().all(|us| us.is_finite() && *us >= 0.0), "{machine:?}");
     }
 }

@@ -7,4 +7,5 @@ mod errors_doc;
 mod figures;
 mod files;
 mod help;
+mod machines;
 mod networks;

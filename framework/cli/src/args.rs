@@ -274,7 +274,8 @@ pub enum Format {
 pub struct ListArgs {
     /// What to list; everything if not given. CSV is of one kind.
     pub kind: Option<Kind>,
-    /// Describe one topology: nodes, degree, diameter, bisection, cost ratio, and how each is known; with `topologies`.
+    /// Describe one topology (nodes, degree, diameter, bisection, cost ratio, and how each is known) with `topologies`, or one machine (every value, and where it is
+    /// from) with `machines`.
     #[arg(long, value_name = "SPEC")]
     pub describe: Option<String>,
     /// How to print it.

@@ -1,9 +1,11 @@
-//! `swapmeet list topologies --describe SPEC`: what a network is like, and how that is known.
+//! `swapmeet list topologies --describe SPEC`: what a network is like, and how that is known; and `list machines --describe SPEC`: what a machine asks for what, and who
+//! says so.
 
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::table;
-use serde_json::json;
+use serde_json::{Value, json};
+use swapmeet_core::cost::machine::{self, Machine};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::network::topology::survey::Survey;
 use swapmeet_reproduce::Published;
@@ -11,11 +13,11 @@ use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A figure in a row: its name, ours, how it was found, the paper's.
+/// A figure in a row: its name, ours, how it was found, the paper's; or a parameter, its value, its meaning, where the value is from.
 type Row = [String; 4];
 
 /// Describes a topology in the format asked for.
-pub fn describe(spec: &str, format: Format) -> Result<String, Failure> {
+pub fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology = topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
     let rows = rows(topology.as_ref());
     let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
@@ -26,22 +28,61 @@ pub fn describe(spec: &str, format: Format) -> Result<String, Failure> {
             let rows = rows.into_iter().map(|row| row.into_iter().take(columns).collect()).collect();
             Ok(table::plain(&header[..columns], &[], rows))
         }
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(Vec::new());
-            let written =
-                std::iter::once(header.map(str::to_owned)).chain(rows).try_for_each(|row| writer.write_record(row));
-            let bytes = written.and_then(|()| writer.into_inner().map_err(|e| csv::Error::from(e.into_error())));
-            bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(|e| Failure::Output(e.to_string()))
-        }
+        Format::Csv => csv(header, rows),
         Format::Json => {
             let figures: Vec<_> = rows
                 .iter()
                 .map(|[name, value, how, paper]| json!({ "figure": name, "value": value, "how": how, "paper": paper }))
                 .collect();
-            serde_json::to_string_pretty(&json!({ "topology": topology.spec(), "figures": figures }))
-                .map_err(|e| Failure::Output(e.to_string()))
+            pretty(&json!({ "topology": topology.spec(), "figures": figures }))
         }
     }
+}
+
+/// Describes a machine in the format asked for: every value that its model or planning reads, and where it is from; then what it inherits and nobody reads.
+pub fn machine(spec: &str, format: Format) -> Result<String, Failure> {
+    let machine = Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
+    let row = |read: bool| {
+        move |machine::Value { parameter, text, origin }: machine::Value| {
+            let from = if read { origin.to_string() } else { format!("not read by the model; {origin}") };
+            [parameter.key().to_owned(), text, parameter.meaning().to_owned(), from]
+        }
+    };
+    let rows: Vec<Row> =
+        machine.values().into_iter().map(row(true)).chain(machine.unused().into_iter().map(row(false))).collect();
+    let name = machine.to_string();
+    let header = ["parameter", &name, "meaning", "from"];
+    match format {
+        Format::Table => Ok(table::plain(&header, &[], rows.into_iter().map(Vec::from).collect())),
+        Format::Csv => csv(header, rows),
+        Format::Json => {
+            let value = |read: bool| {
+                move |v: machine::Value| {
+                    json!({
+                        "parameter": v.parameter.key(), "value": v.text, "from": v.origin.to_string(), "meaning": v.parameter.meaning(), "read": read,
+                    })
+                }
+            };
+            let values: Vec<_> = machine
+                .values()
+                .into_iter()
+                .map(value(true))
+                .chain(machine.unused().into_iter().map(value(false)))
+                .collect();
+            pretty(&json!({ "machine": name, "parameters": values }))
+        }
+    }
+}
+
+fn csv(header: [&str; 4], rows: Vec<Row>) -> Result<String, Failure> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = std::iter::once(header.map(str::to_owned)).chain(rows).try_for_each(|row| writer.write_record(row));
+    let bytes = written.and_then(|()| writer.into_inner().map_err(|e| csv::Error::from(e.into_error())));
+    bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(|e| Failure::Output(e.to_string()))
+}
+
+fn pretty(value: &Value) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map_err(|e| Failure::Output(e.to_string()))
 }
 
 fn rows(topology: &dyn Topology) -> Vec<Row> {

@@ -1,13 +1,14 @@
 //! `swapmeet list`: what there is.
 
 use crate::args::{Format, Kind, ListArgs};
-use crate::describe::describe;
+use crate::describe;
 use crate::failure::Failure;
 use crate::say::say;
 use crate::{output, run, table};
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use swapmeet_core::cost::machine::{parameters, presets};
+use swapmeet_core::cost::machine::{Machine, Origin, parameters, presets, readers};
+use swapmeet_core::cost::parameter::Parameter;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
 use swapmeet_runner::plugin::{Algorithm, Param};
@@ -25,12 +26,17 @@ struct List {
 pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     let written = |text: &str| output::print(&format!("{}\n", text.trim_end()));
     if let Some(spec) = &args.describe {
-        if args.kind.is_some_and(|kind| kind != Kind::Topologies) {
-            return Err(Failure::Usage(
-                "--describe: describes a topology, expected `list topologies --describe SPEC`".to_owned(),
-            ));
-        }
-        written(&describe(spec, args.format)?)?;
+        let described = match args.kind {
+            None | Some(Kind::Topologies) => describe::topology(spec, args.format)?,
+            Some(Kind::Machines) => describe::machine(spec, args.format)?,
+            Some(Kind::Algorithms | Kind::Workloads | Kind::Plugins) => {
+                return Err(Failure::Usage(
+                    "--describe: describes a topology or a machine, expected `list topologies --describe SPEC` or `list machines --describe SPEC`"
+                        .to_owned(),
+                ));
+            }
+        };
+        written(&described)?;
         return Ok(ExitCode::SUCCESS);
     }
     let kinds = match args.kind {
@@ -96,12 +102,14 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "parameter", "value", "meaning", "source"],
             rows: presets()
                 .iter()
-                .flat_map(|preset| {
-                    let machine = (preset.machine)();
-                    parameters().iter().map(move |p| {
-                        let source = preset.sources.iter().find(|(key, _)| *key == p.key).map_or("", |(_, s)| s);
-                        texts(&[preset.name, p.key, &p.value(&machine), p.meaning, source])
-                    })
+                .filter_map(|preset| Machine::parse(preset.name).ok())
+                .flat_map(|machine| {
+                    let row = |value: swapmeet_core::cost::machine::Value| {
+                        let source = if let Origin::Preset(source) = value.origin { source } else { "" };
+                        let parameter = value.parameter;
+                        texts(&[machine.name(), parameter.key(), &value.text, parameter.meaning(), source])
+                    };
+                    machine.values().into_iter().map(row).collect::<Vec<_>>()
                 })
                 .collect(),
         },
@@ -194,18 +202,18 @@ fn plugins(registry: &Registry) -> String {
 
 fn machines() -> String {
     let mut out = String::new();
-    for preset in presets() {
-        let machine = (preset.machine)();
+    for (preset, machine) in presets().iter().filter_map(|p| Some((p, Machine::parse(p.name).ok()?))) {
         out += &format!("{}  {} (model {})\n", preset.name, preset.title, machine.model);
-        for (key, source) in preset.sources {
-            let value = parameters().iter().find(|p| p.key == *key).map(|p| p.value(&machine)).unwrap_or_default();
+        for (key, value, source) in preset.figures.iter().filter(|(key, ..)| *key != "model") {
             out += &format!("    {key} = {value}\n        {source}\n");
         }
     }
-    out += "\nAny parameter can be set, as in paragon:startup_us=220:\n";
-    let rows =
-        parameters().iter().map(|p| vec![p.key.to_owned(), p.meaning.to_owned(), p.symbols.to_owned()]).collect();
-    out += &table::plain(&["parameter", "meaning", "in papers"], &[], rows);
+    out += "\nWhat a machine's model reads can be set, as in paragon:startup_us=220:\n";
+    let row = |p: &&dyn Parameter| {
+        vec![p.key().to_owned(), p.meaning().to_owned(), p.symbols().to_owned(), p.default().to_string(), readers(*p)]
+    };
+    let rows = parameters().iter().map(row).collect();
+    out += &table::plain(&["parameter", "meaning", "in papers", "default", "read by"], &[], rows);
     out.push('\n');
     out
 }

@@ -4,7 +4,7 @@ use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use data::{Measured, SIZES, TABLES};
 use std::collections::BTreeMap;
-use swapmeet_core::cost::machine::presets;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::simulation::step::StepFacts;
 use swapmeet_results::Record;
 
@@ -101,7 +101,7 @@ fn measured_table(
 
 /// `delta` with the same cost a byte whether or not a node sends to the one it receives from.
 fn equal_cost() -> String {
-    let byte_us = presets().iter().find(|p| p.name == "delta").map_or(0.0, |p| (p.machine)().byte_us);
+    let byte_us = Machine::parse("delta").ok().and_then(|delta| delta.number("byte_us")).unwrap_or_default();
     format!("delta:unpaired_byte_us={byte_us}")
 }
 

@@ -263,22 +263,20 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
     tables
         .iter()
         .map(|own| {
-            let mut machine = match &own.base {
-                Some(base) => Machine::parse(&base.value).map_err(|e| {
-                    let error = spec_error(base, &e);
-                    let name = base.value.split(':').next().unwrap_or_default();
-                    let own = tables.iter().any(|other| other.name.value == name);
-                    if own { error.help("a base is a preset, not a machine of the experiment's own") } else { error }
-                })?,
-                None => Machine::default(),
-            };
-            for (key, value) in &own.parameters {
-                machine = machine.with(&key.value, &value.value).map_err(|e| {
-                    let text = if e.about_key() { key } else { value };
-                    let error = text.error(e.to_string());
-                    if e.near().is_empty() { error } else { error.near(e.near(), "") }
-                })?;
-            }
+            let base = own.base.clone().unwrap_or_else(|| Text::flag("base", "free"));
+            let base = Machine::parse(&base.value).map_err(|e| {
+                let error = spec_error(&base, &e);
+                let name = base.value.split(':').next().unwrap_or_default();
+                let own = tables.iter().any(|other| other.name.value == name);
+                if own { error.help("a base is a preset, not a machine of the experiment's own") } else { error }
+            })?;
+            let given: Vec<(&str, &str)> =
+                own.parameters.iter().map(|(key, value)| (key.value.as_str(), value.value.as_str())).collect();
+            let machine = base.with(&given).map_err(|(index, e)| {
+                let (key, value) = &own.parameters[index];
+                let error = if e.about_key() { key } else { value }.error(e.to_string());
+                if e.near().is_empty() { error } else { error.near(e.near(), "") }
+            })?;
             Ok(machine.renamed(&own.name.value))
         })
         .collect()

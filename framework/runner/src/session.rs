@@ -4,8 +4,8 @@ use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
 use std::collections::BTreeSet;
 use std::time::Instant;
-use swapmeet_core::cost::bound::{Traffic, lower_bound};
-use swapmeet_core::cost::model::{Evaluator, Price, Scale, evaluator};
+use swapmeet_core::cost::bound::Traffic;
+use swapmeet_core::cost::model::{Cost, Evaluator, Scale};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::limits;
 use swapmeet_core::simulation::Task;
@@ -70,15 +70,15 @@ fn plan_and_price(
     let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
     let scale = |case: &Case| Scale { topology: &task.topology, unit_bytes: unit(case) as f64 };
     let mut evaluators: Vec<Box<dyn Evaluator>> =
-        open.iter().map(|i| evaluator(&group[*i].machine, scale(&group[*i]))).collect();
+        open.iter().map(|i| group[*i].machine.evaluator(scale(&group[*i]))).collect();
     let answers = |case: &Case| Answers {
         block_bytes: largest.unwrap_or_else(|| case.workload.block_bytes()),
-        ports: case.machine.ports.count(),
-        virtual_channels: case.machine.virtual_channels,
+        ports: case.machine.planning().ports().count(),
+        virtual_channels: case.machine.planning().virtual_channels(),
         element_bytes: case.workload.element_bytes(),
-        startup_us: case.machine.startup_us,
-        hop_us: case.machine.hop_us,
-        byte_us: case.machine.byte_us,
+        startup_us: case.machine.number("startup_us").unwrap_or_default(),
+        hop_us: case.machine.number("hop_us").unwrap_or_default(),
+        byte_us: case.machine.number("byte_us").unwrap_or_default(),
     };
     let planning = Instant::now();
     let planned = {
@@ -95,14 +95,14 @@ fn plan_and_price(
     planned.log.iter().for_each(|line| tell(Said::Log(bounded(line))));
     let told = answers(first);
     let mut records = Vec::new();
-    for (index, evaluator) in open.iter().zip(&evaluators) {
+    for (index, evaluator) in open.iter().zip(&mut evaluators) {
         let case = &group[*index];
         if !planned.asked.same_plan(told, answers(case)) {
             continue;
         }
         let mut record = case.blank_row();
         record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, &task, &planned, evaluator.as_ref(), unit(case));
+        fill(&mut record, case, &task, &planned, evaluator.as_mut(), unit(case));
         records.push((*index, record));
     }
     records
@@ -113,7 +113,7 @@ fn affordable(nodes: u64) -> Result<(), String> {
     if nodes <= MOST { Ok(()) } else { Err(format!("{nodes} nodes are more than a case may have, {MOST}")) }
 }
 
-fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evaluator: &dyn Evaluator, unit: u64) {
+fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evaluator: &mut dyn Evaluator, unit: u64) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
@@ -125,8 +125,8 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evalua
         }
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
-    let Price { parts, note } = match evaluator.price() {
-        Ok(price) => price,
+    let Cost { parts, note } = match evaluator.cost() {
+        Ok(cost) => cost,
         Err(reason) => return refuse(record, Status::Unsupported, &reason),
     };
     let written = record.set_parts(&swapmeet_results::Parts {
@@ -148,7 +148,7 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evalua
     set_totals(record, totals, unit);
     record.note = note.unwrap_or_default();
     record.lower_bound_us = Traffic::of(task, case.workload.block_bytes())
-        .map(|traffic| lower_bound(case.topology.as_ref(), &case.machine, traffic).total_us());
+        .map(|traffic| case.machine.lower_bound(case.topology.as_ref(), &traffic).total_us());
 }
 
 /// Makes a row that of a case without figures.

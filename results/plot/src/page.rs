@@ -6,7 +6,7 @@ use crate::quantity::Y;
 use crate::style::Styles;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use swapmeet_core::cost::machine::{Machine, parameters, presets};
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{CompareError, Record, as_html, command, compare, escaped};
 
@@ -114,20 +114,14 @@ fn machines(rows: &[&Record]) -> String {
             out += "<p>Not known to this program.</p>\n";
             continue;
         };
-        let preset = presets().iter().find(|p| p.name == machine.name());
         let _ = writeln!(
             out,
             "<p>Model {}.</p>\n<table><thead><tr><th>parameter</th><th class=\"number\">value</th><th>meaning</th><th>source</th></tr></thead><tbody>",
             machine.model
         );
-        let usual = preset.map(|p| (p.machine)());
-        for parameter in parameters() {
-            let value = parameter.value(&machine);
-            let changed = usual.as_ref().is_none_or(|usual| parameter.value(usual) != value);
-            let source =
-                preset.and_then(|p| p.sources.iter().find(|(key, _)| *key == parameter.key)).map_or("", |(_, s)| s);
-            let source = if changed { "set by the user" } else { source };
-            let cells = [parameter.key, &value, parameter.meaning, source].map(escaped);
+        for value in machine.values() {
+            let origin = value.origin.to_string();
+            let cells = [value.parameter.key(), &value.text, value.parameter.meaning(), &origin].map(escaped);
             let _ = writeln!(
                 out,
                 "<tr><td>{}</td><td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>",

@@ -4,6 +4,7 @@
 use serde_json::Value;
 use std::fmt::Write as _;
 use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::cost::model::flat::Flat;
 use swapmeet_core::cost::model::flat::stage::{Clock, Message, Stage};
 use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_results::{Record, Status, Verified};
@@ -198,14 +199,16 @@ fn any_number_of_nodes_is_served_one_message_at_a_time() {
 /// What the stages take on an SP2, one after another, elements of 22 bytes.
 fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
+    let flat = Flat::of(machine.settings()).unwrap();
     let mut clock = Clock::default();
     for messages in stages {
         let mut stage = Stage::new(p as usize);
         for &(from, to, elements, step) in messages {
             stage.add(Message { from, to, step, bytes: elements as f64 * 22.0 });
         }
-        let composing = stage.composed.iter().copied().fold(0.0, f64::max) * machine.rearrange_byte_us;
-        clock = stage.run(&machine, clock.rearranged(composing), false);
+        let composing =
+            stage.composed.iter().copied().fold(0.0, f64::max) * machine.number("rearrange_byte_us").unwrap();
+        clock = stage.run(&flat, clock.rearranged(composing), false);
     }
     clock.us
 }

@@ -136,9 +136,10 @@ fn a_network_is_described_beside_what_the_paper_says() {
 }
 
 #[test]
-fn only_a_topology_can_be_described() {
+fn only_topologies_and_machines_can_be_described() {
     for (args, message) in [
-        (["list", "machines", "--describe", "paragon"], "expected `list topologies --describe SPEC`"),
+        (["list", "workloads", "--describe", "uniform:1"], "expected `list topologies --describe SPEC` or"),
+        (["list", "machines", "--describe", "paragn"], "did you mean `paragon`?"),
         (["list", "topologies", "--describe", "tours:5x5"], "did you mean `torus`?"),
         (["list", "topologies", "--describe", "rdn:9(torus:5x5)"], "which is the most a topology may have"),
     ] {

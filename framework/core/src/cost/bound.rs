@@ -18,10 +18,9 @@
 //! apart, n nodes with k ports move at most n k messages over one link each at a time, so that a complete exchange takes `m / k` times the sum of the distances from
 //! a node to all others, where that is the same for each (any topology but a mesh or a graph of one's own).
 
-use crate::cost::machine::{Machine, ModelKind};
+use crate::cost::parameter::Ports;
 use crate::network::topology::Topology;
 
-pub mod flat;
 mod traffic;
 
 pub use traffic::{Across, Traffic};
@@ -44,7 +43,7 @@ pub struct Bound {
 impl Bound {
     /// The larger of two bounds that both hold but don't add up.
     #[must_use]
-    fn or(self, other: Self) -> Self {
+    pub(super) fn or(self, other: Self) -> Self {
         if self.total_us() > other.total_us() { self } else { other }
     }
 
@@ -54,22 +53,14 @@ impl Bound {
     }
 }
 
-/// The bound on that machine.
-pub fn lower_bound(topology: &dyn Topology, machine: &Machine, traffic: Traffic) -> Bound {
-    let nodes = topology.nodes();
-    let Traffic { peers, hop_bytes, .. } = traffic;
-    if peers == 0 {
-        return Bound::default();
-    }
-    if machine.model == ModelKind::Flat {
-        return flat::lower_bound(machine, &traffic, nodes);
-    }
-    let a_port = if machine.model == ModelKind::Circuit { machine.virtual_channels } else { 1 };
-    let steps = fewest_steps(peers + 1, machine.ports.count().saturating_mul(a_port));
-    let (n, steps, farthest) = (nodes as f64, steps as f64, traffic.farthest as f64);
-    let most_node_bytes = traffic.sent.max(traffic.received);
-    let through_ports = most_node_bytes / machine.ports.at_most(nodes - 1) as f64;
-    let free = if machine.model == ModelKind::Wormhole { machine.free_contention } else { 1.0 };
+/// The bytes that the busiest node must send, or receive, through one of its ports.
+pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports) -> f64 {
+    traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64
+}
+
+/// The bytes that must go, one after another, through a port or a link, of which each carries `free` messages at full speed.
+pub(super) fn network_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports, free: f64) -> f64 {
+    let n = topology.nodes() as f64;
     let through_cut = topology.bisection().map_or(0.0, |cut| {
         let side = cut.side as f64;
         let bytes = match traffic.across {
@@ -80,43 +71,24 @@ pub fn lower_bound(topology: &dyn Topology, machine: &Machine, traffic: Traffic)
         bytes / (cut.links as f64 * free)
     });
     // Each link carries a byte a byte's time.
-    let through_links = hop_bytes / (topology.link_slots() as f64 * free);
-    // As if all links were as fast as the fastest.
-    let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
-    let barrier_us = (steps - 1.0) * machine.barrier_us(nodes);
-    match machine.model {
-        // A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
-        // the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
-        ModelKind::StoreAndForward => {
-            let hops = topology.distance_sum().map_or(0.0, |hops| hops as f64 * traffic.pair_bytes).max(hop_bytes / n);
-            let over_links = hops / machine.ports.at_most(nodes - 1) as f64;
-            let by_steps = Bound {
-                startup_us: steps * machine.startup_us,
-                transmission_us: through_ports.max(over_links) * machine.byte_us / fastest,
-                barrier_us,
-                ..Bound::default()
-            };
-            let by_hops = Bound { startup_us: farthest * machine.startup_us, transmission_us: 0.0, ..by_steps };
-            by_hops.or(by_steps)
-        }
-        _ => {
-            let one_directional =
-                if machine.model == ModelKind::Wormhole { machine.unpaired_byte_us() } else { machine.byte_us };
-            Bound {
-                startup_us: steps * machine.startup_us,
-                transmission_us: through_ports.max(through_cut).max(through_links)
-                    * machine.byte_us.min(one_directional)
-                    / fastest,
-                propagation_us: farthest * machine.hop_us,
-                rearrangement_us: 0.0,
-                barrier_us,
-            }
-        }
-    }
+    let through_links = traffic.hop_bytes / (topology.link_slots() as f64 * free);
+    port_bytes(topology, traffic, ports).max(through_cut).max(through_links)
+}
+
+/// The bytes that must go, one after another, over a link of the busiest node's ports, if each is charged at every hop.
+pub(super) fn hop_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports) -> f64 {
+    let n = topology.nodes() as f64;
+    let pairs = topology.distance_sum().map_or(0.0, |hops| hops as f64 * traffic.pair_bytes);
+    pairs.max(traffic.hop_bytes / n) / ports.at_most(topology.nodes() - 1) as f64
+}
+
+/// Bounds take all links to be as fast as the fastest.
+pub(super) fn fastest_link(topology: &dyn Topology) -> f64 {
+    topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
 /// The fewest steps in which a node's data can reach everyone, if each who has it sends so many messages a step.
-fn fewest_steps(nodes: u64, messages: u64) -> u64 {
+pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     let grows = u128::from(messages.clamp(1, nodes)) + 1;
     let (mut reached, mut steps) = (1_u128, 0);
     while reached < u128::from(nodes) {

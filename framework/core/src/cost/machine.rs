@@ -1,172 +1,148 @@
 //! Machines: a model and its parameters.
 //!
-//! One table of parameters ([`parameters`]) feeds parsing, printing, listing and the experiment file; one table of [`presets`] says where every
-//! figure comes from.
+//! A machine starts from one of the [`presets`], whose every figure has its source, and is changed by settings. What a setting is called and how it is read says the
+//! [`parameter`](super::parameter) that it sets; which parameters there are say planning and the [`models`].
 
-use crate::spec::{Spec, SpecError};
+use super::bound::{Bound, Traffic};
+use super::model::{Evaluator, Model, ModelKind, Scale, models};
+use super::parameter::{Default, Parameter, ParameterError, Planning, Typed, word};
+use crate::network::topology::Topology;
+use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
+use std::sync::Arc;
 
-mod parameters;
 mod presets;
 
-pub use parameters::{Parameter, ParameterError, parameters};
 pub use presets::{Preset, presets};
 
-/// Which model prices a schedule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModelKind {
-    /// Synchronous steps on a wormhole-routed network.
-    Wormhole,
-    /// Synchronous rounds of circuits.
-    Circuit,
-    /// Synchronous steps, each message stored at every node it passes.
-    StoreAndForward,
-    /// Event-driven, without a network: every node works through its own messages.
-    Flat,
-}
+static MODEL: Typed<&'static ModelKind> = Typed {
+    key: "model",
+    meaning: "which model prices a schedule",
+    symbols: "",
+    default: Default::Text("wormhole"),
+    read: |text| word(text, &models().iter().map(|kind| (kind.name, *kind)).collect::<Vec<_>>()),
+};
 
-impl ModelKind {
-    const ALL: [(Self, &'static str); 4] = [
-        (Self::Wormhole, "wormhole"),
-        (Self::Circuit, "circuit"),
-        (Self::StoreAndForward, "store-and-forward"),
-        (Self::Flat, "flat"),
-    ];
-}
-
-impl fmt::Display for ModelKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::ALL.iter().find(|(kind, _)| kind == self).map_or("", |(_, word)| word))
-    }
-}
-
-/// Messages that a node may send, and receive, at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ports {
-    /// So many.
-    Count(u64),
-    /// One a link.
-    All,
-}
-
-impl Ports {
-    /// As a number; the largest there is for all.
-    pub fn count(self) -> u64 {
-        match self {
-            Self::Count(n) => n,
-            Self::All => u64::MAX,
+/// All parameters: the model, those that models read, those that planning reads.
+pub fn parameters() -> Vec<&'static dyn Parameter> {
+    let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
+    for parameter in models().iter().flat_map(|kind| kind.parameters).chain(Planning::PARAMETERS) {
+        if !all.iter().any(|other| other.key() == parameter.key()) {
+            all.push(*parameter);
         }
     }
-
-    /// How many turns a node needs for so many messages at once; at least 1.
-    pub fn turns(self, messages: u64) -> u64 {
-        messages.div_ceil(self.count()).max(1)
-    }
-
-    /// How many of so many messages go at once; at least 1.
-    pub fn at_most(self, messages: u64) -> u64 {
-        self.count().min(messages).max(1)
-    }
+    all
 }
 
-impl fmt::Display for Ports {
+/// Who reads a parameter, in words.
+pub fn readers(parameter: &dyn Parameter) -> String {
+    let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
+    let by = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
+    let mut readers: Vec<&str> = by.collect();
+    if readers.len() == models().len() || parameter.key() == MODEL.key {
+        readers = vec!["every model"];
+    }
+    if reads(Planning::PARAMETERS) {
+        readers.push("planning");
+    }
+    readers.join(", ")
+}
+
+/// A parameter's key and its value in canonical form.
+type Setting = (&'static str, String);
+
+/// Where a value is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Set in the spec.
+    User,
+    /// Set where the machine's own name was given a meaning.
+    Own,
+    /// The preset says so, with this source.
+    Preset(&'static str),
+    /// Nobody says so.
+    Default,
+}
+
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Count(n) => write!(f, "{n}"),
-            Self::All => f.write_str("all"),
+            Self::User => f.write_str("set by the user"),
+            Self::Own => f.write_str("set in the experiment"),
+            Self::Preset("") => f.write_str("preset"),
+            Self::Preset(source) => write!(f, "preset: {source}"),
+            Self::Default => f.write_str("default"),
         }
     }
 }
 
-/// What a barrier costs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Barrier {
-    /// The same on any number of nodes, in us.
-    Fixed(f64),
-    /// `per_round * ceil(log2 nodes) + offset`, in us, and never below 0: a barrier by messages takes that many rounds.
-    Rounds {
-        /// What a round costs.
-        per_round: f64,
-        /// What is added once.
-        offset: f64,
-    },
+/// A value of a machine.
+#[derive(Debug, Clone)]
+pub struct Value {
+    /// What it is the value of.
+    pub parameter: &'static dyn Parameter,
+    /// In canonical form.
+    pub text: String,
+    /// Where it is from.
+    pub origin: Origin,
 }
 
-/// Whether a send waits until it is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// A node does one thing at a time.
-    Blocking,
-    /// Sends go on while the node does other things.
-    Nonblocking,
+/// What is said of each parameter, and where.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    preset: &'static Preset,
+    /// What a name of the user's own adds to the preset.
+    own: Vec<Setting>,
+    /// What the spec adds to that.
+    set: Vec<Setting>,
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Blocking => "blocking",
-            Self::Nonblocking => "nonblocking",
-        })
+impl Settings {
+    /// The value of a parameter, and where it is from.
+    pub(super) fn get(&self, parameter: &dyn Parameter) -> (String, Origin) {
+        let given =
+            |list: &[Setting]| list.iter().find(|(key, _)| *key == parameter.key()).map(|(_, text)| text.clone());
+        let set = given(&self.set).map(|text| (text, Origin::User));
+        set.unwrap_or_else(|| self.inherited(parameter))
+    }
+
+    /// The same without what the spec sets.
+    fn inherited(&self, parameter: &dyn Parameter) -> (String, Origin) {
+        let key = parameter.key();
+        if let Some((_, text)) = self.own.iter().find(|(own, _)| *own == key) {
+            return (text.clone(), Origin::Own);
+        }
+        if let Some((_, text, source)) = self.preset.figures.iter().find(|(figure, ..)| *figure == key) {
+            return ((*text).to_owned(), Origin::Preset(source));
+        }
+        match parameter.default() {
+            Default::Text(text) => (text.to_owned(), Origin::Default),
+            Default::As(other) => (self.get(other).0, Origin::Default),
+        }
+    }
+
+    fn put(&mut self, key: &'static str, text: String) {
+        self.set.retain(|(other, _)| *other != key);
+        self.set.push((key, text));
     }
 }
 
 /// A machine: a model and its parameters. Times are in microseconds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Machine {
     name: String,
     /// What a name of the user's own stands for, as a spec of presets.
     stands_for: Option<String>,
-    /// What was set by the user, in the order of the parameter table: the canonical form prints it.
-    set: Vec<(&'static str, String)>,
-    /// Which model prices it.
-    pub model: ModelKind,
-    /// Start-up of a message (ts, alpha, Ts).
-    pub startup_us: f64,
-    /// Transmission of a byte (tc, beta, tau, td).
-    pub byte_us: f64,
-    /// Crossing a link (tl, delta).
-    pub hop_us: f64,
-    /// Transmission of a byte in a step where a node sends to one node and receives from another (beta_sr); `None` for `byte_us`.
-    pub unpaired_byte_us: Option<f64>,
-    /// Rearranging a byte within a node (rho, tm).
-    pub rearrange_byte_us: f64,
-    /// Copying a byte between memory and message buffer (Liu's tc).
-    pub copy_byte_us: f64,
-    /// A barrier between steps (tb).
-    pub barrier: Barrier,
-    /// Messages a node may send, and receive, at a time.
-    pub ports: Ports,
-    /// Circuits a directed link carries at a time (q).
-    pub virtual_channels: u64,
-    /// Messages that a directed link carries at full speed (2^gamma).
-    pub free_contention: f64,
-    /// Whether a send waits until it is done.
-    pub mode: Mode,
-    /// Send buffers of a node.
-    pub buffers: u64,
+    settings: Settings,
+    /// Which model prices schedules on it.
+    pub model: &'static ModelKind,
+    priced_by: Arc<dyn Model>,
+    planning: Planning,
 }
 
-impl Default for Machine {
-    /// A machine on which nothing costs anything.
-    fn default() -> Self {
-        Self {
-            name: "free".to_owned(),
-            stands_for: None,
-            set: Vec::new(),
-            model: ModelKind::Wormhole,
-            startup_us: 0.0,
-            byte_us: 0.0,
-            hop_us: 0.0,
-            unpaired_byte_us: None,
-            rearrange_byte_us: 0.0,
-            copy_byte_us: 0.0,
-            barrier: Barrier::Fixed(0.0),
-            ports: Ports::Count(1),
-            virtual_channels: 1,
-            free_contention: 1.0,
-            mode: Mode::Blocking,
-            buffers: 1,
-        }
+impl PartialEq for Machine {
+    fn eq(&self, other: &Self) -> bool {
+        (self.to_string(), &self.stands_for) == (other.to_string(), &other.stands_for)
     }
 }
 
@@ -176,8 +152,8 @@ impl Machine {
     /// ```
     /// use swapmeet_core::cost::machine::Machine;
     /// let machine = Machine::parse("paragon:startup_us=220").unwrap();
-    /// assert_eq!(machine.startup_us, 220.0);
-    /// assert_eq!(machine.byte_us, 0.011);
+    /// assert_eq!(machine.number("startup_us"), Some(220.0));
+    /// assert_eq!(machine.number("byte_us"), Some(0.011));
     /// assert_eq!(machine.to_string(), "paragon:startup_us=220");
     /// ```
     pub fn parse(text: &str) -> Result<Self, SpecError> {
@@ -188,26 +164,130 @@ impl Machine {
     pub fn parse_among(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();
-        let preset = || presets().iter().find(|p| p.name == spec.name()).map(|p| (p.machine)());
-        let Some(base) = known.or_else(preset) else {
+        let preset = || presets().iter().find(|p| p.name == spec.name()).map(Self::of);
+        let Some(base) = known.map(Ok).or_else(preset) else {
             let names = own.iter().map(|m| m.name.as_str()).chain(presets().iter().map(|p| p.name));
             return Err(spec.unknown_name(names));
         };
-        spec.args().iter().try_fold(base, |machine, arg| {
-            let Some(key) = arg.key() else { return Err(spec.unknown_key(arg, parameters().iter().map(|p| p.key))) };
-            machine.with(key, arg.value()).map_err(|e| match e {
-                ParameterError::Unknown { .. } => spec.unknown_key(arg, parameters().iter().map(|p| p.key)),
+        let base = base.map_err(|e| spec.error(0, spec.name().len(), &e.to_string()))?;
+        let unknown = |arg| spec.unknown_key(arg, parameters().iter().map(|p| p.key()));
+        let given: Result<Vec<_>, _> =
+            spec.args().iter().map(|arg| arg.key().map(|key| (key, arg.value())).ok_or_else(|| unknown(arg))).collect();
+        base.with(&given?).map_err(|(index, error)| {
+            let arg = &spec.args()[index];
+            match error {
+                ParameterError::Unknown { .. } => unknown(arg),
                 ParameterError::Bad { expected, .. } => spec.bad_value(arg, &expected),
-            })
+                ParameterError::Unread { key, .. } => spec.error(arg.at(), key.len(), &error.to_string()),
+            }
         })
+    }
+
+    fn of(preset: &'static Preset) -> Result<Self, ParameterError> {
+        Self::made(preset.name.to_owned(), None, Settings { preset, own: Vec::new(), set: Vec::new() })
+    }
+
+    fn made(name: String, stands_for: Option<String>, settings: Settings) -> Result<Self, ParameterError> {
+        let model = MODEL.of(&settings)?;
+        let (priced_by, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
+        Ok(Self { name, stands_for, settings, model, priced_by, planning })
+    }
+
+    /// With parameters changed, (key, value) each, in any order; `Err` says which of them can't be set, and why.
+    pub fn with(&self, given: &[(&str, &str)]) -> Result<Self, (usize, ParameterError)> {
+        let mut settings = self.settings.clone();
+        let mut keys = Vec::new();
+        for (index, (key, text)) in given.iter().enumerate() {
+            let parameter = find(key).map_err(|error| (index, error))?;
+            let bad = |expected| ParameterError::Bad { key: parameter.key(), expected, found: (*text).to_owned() };
+            settings.put(parameter.key(), parameter.canonical(text).map_err(|expected| (index, bad(expected)))?);
+            keys.push(parameter.key());
+        }
+        let mut machine = Self::made(self.name.clone(), self.stands_for.clone(), settings).map_err(|e| (0, e))?;
+        // Only now it is known which model all of them are for.
+        let has: Vec<&str> = machine.parameters().iter().map(|p| p.key()).collect();
+        if let Some(index) = keys.iter().position(|key| !has.contains(key)) {
+            return Err((index, ParameterError::Unread { key: keys[index], model: machine.model.name, has }));
+        }
+        machine.settings.set = machine.canonical();
+        Ok(machine)
+    }
+
+    /// What is set, in the one way to say it: in the order of the parameters, without what means what is inherited.
+    fn canonical(&self) -> Vec<Setting> {
+        let set = |p: &&'static dyn Parameter| {
+            let (text, origin) = self.settings.get(*p);
+            (origin == Origin::User && text != self.settings.inherited(*p).0).then(|| (p.key(), text))
+        };
+        self.parameters().iter().filter_map(set).collect()
+    }
+
+    /// The parameters that it has: what its model and planning read.
+    pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
+        let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
+        all.extend(self.model.parameters);
+        let more = Planning::PARAMETERS.iter().filter(|p| !self.model.parameters.iter().any(|q| q.key() == p.key()));
+        all.extend(more);
+        all
+    }
+
+    /// Their values.
+    pub fn values(&self) -> Vec<Value> {
+        self.values_of(self.parameters())
+    }
+
+    /// Values that it inherits and that its model doesn't read.
+    pub fn unused(&self) -> Vec<Value> {
+        let has = self.parameters();
+        let others = parameters().into_iter().filter(|p| !has.iter().any(|q| q.key() == p.key()));
+        let mut values = self.values_of(others.collect());
+        values.retain(|value| value.origin != Origin::Default);
+        values
+    }
+
+    fn values_of(&self, parameters: Vec<&'static dyn Parameter>) -> Vec<Value> {
+        let value = |parameter: &'static dyn Parameter| {
+            let (text, origin) = self.settings.get(parameter);
+            Value { parameter, text, origin }
+        };
+        parameters.into_iter().map(value).collect()
+    }
+
+    /// A value that is a number.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        let parameter = self.parameters().into_iter().find(|p| p.key() == key)?;
+        self.settings.get(parameter).0.parse().ok()
+    }
+
+    /// What is said of each parameter.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What planning may know of it.
+    pub fn planning(&self) -> Planning {
+        self.planning
+    }
+
+    /// What prices a schedule on it.
+    pub fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
+        self.priced_by.evaluator(scale)
+    }
+
+    /// What no schedule can beat on it.
+    pub fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        // What moves nothing takes no time, whatever the model.
+        if traffic.peers == 0 { Bound::default() } else { self.priced_by.lower_bound(topology, traffic) }
     }
 
     /// Under a name of the user's own, which stands for all that was set so far.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
-        self.stands_for = Some(self.stands_for.clone().unwrap_or_else(|| self.to_string()));
+        self.stands_for = Some(self.in_presets());
         name.clone_into(&mut self.name);
-        self.set.clear();
+        let set = std::mem::take(&mut self.settings.set);
+        self.settings.own.retain(|(key, _)| !set.iter().any(|(other, _)| other == key));
+        self.settings.own.extend(set);
         self
     }
 
@@ -218,67 +298,36 @@ impl Machine {
 
     /// The same machine as a spec of presets, where its name is the user's own: what the name stands for, and what was set besides.
     pub fn definition(&self) -> Option<String> {
-        let base = Self::parse(self.stands_for()?).ok()?;
-        let whole = self.set.iter().try_fold(base, |machine, (key, value)| machine.with(key, value)).ok()?;
-        Some(whole.to_string())
+        self.stands_for.as_ref().map(|_| self.in_presets())
+    }
+
+    fn in_presets(&self) -> String {
+        let Settings { preset, own, set } = &self.settings;
+        let mut settings = Settings { preset, own: Vec::new(), set: own.clone() };
+        set.iter().for_each(|(key, text)| settings.put(key, text.clone()));
+        let mut machine = Self { name: preset.name.to_owned(), settings, ..self.clone() };
+        machine.settings.set = machine.canonical();
+        machine.to_string()
     }
 
     /// The name, without what was set.
     pub fn name(&self) -> &str {
         &self.name
     }
+}
 
-    /// With one parameter changed, given as text. What is as it was under the machine's name alone is not printed: one machine has one spelling.
-    pub fn with(mut self, key: &str, value: &str) -> Result<Self, ParameterError> {
-        let (rank, parameter) = parameters::find(key)?;
-        (parameter.read)(&mut self, value).map_err(|expected| ParameterError::Bad {
-            key: parameter.key,
-            expected,
-            found: value.to_owned(),
-        })?;
-        self.set.retain(|(k, _)| *k != parameter.key);
-        let canonical = (parameter.print)(&self);
-        // Whether it says something, rather than what it prints as: what follows another parameter until it is set prints as that one.
-        let changes = |base: Self| {
-            let mut changed = base.clone();
-            (parameter.read)(&mut changed, value).is_ok() && changed != base
-        };
-        if self.base().is_none_or(changes) {
-            let at = self.set.iter().take_while(|(k, _)| parameters::find(k).is_ok_and(|(r, _)| r < rank)).count();
-            self.set.insert(at, (parameter.key, canonical));
-        }
-        Ok(self)
-    }
-
-    /// The machine of this name before anything was set besides.
-    fn base(&self) -> Option<Self> {
-        match self.stands_for() {
-            Some(spec) => Self::parse(spec).ok(),
-            None => presets().iter().find(|p| p.name == self.name).map(|p| (p.machine)()),
-        }
-    }
-
-    /// What a barrier among so many nodes costs, in us.
-    pub fn barrier_us(&self, nodes: u64) -> f64 {
-        match self.barrier {
-            Barrier::Fixed(us) => us,
-            Barrier::Rounds { per_round, offset } => {
-                let rounds = nodes.max(1).next_power_of_two().trailing_zeros();
-                (per_round * f64::from(rounds) + offset).max(0.0)
-            }
-        }
-    }
-
-    /// What a byte costs in a step where a node sends to one node and receives from another, in us.
-    pub fn unpaired_byte_us(&self) -> f64 {
-        self.unpaired_byte_us.unwrap_or(self.byte_us)
-    }
+fn find(key: &str) -> Result<&'static dyn Parameter, ParameterError> {
+    let all = parameters();
+    all.iter().find(|p| p.key() == key).copied().ok_or_else(|| ParameterError::Unknown {
+        key: key.to_owned(),
+        near: near_matches(key, all.iter().map(|p| p.key())),
+    })
 }
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        for (i, (key, value)) in self.set.iter().enumerate() {
+        for (i, (key, value)) in self.settings.set.iter().enumerate() {
             write!(f, "{}{key}={value}", if i == 0 { ':' } else { ',' })?;
         }
         Ok(())

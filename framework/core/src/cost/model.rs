@@ -1,20 +1,62 @@
 //! Models: from the facts of each step to the six parts of time.
 //!
-//! One walk of a schedule is priced by many pricers at once: a pricer is a listener that holds one machine and one block size.
+//! A model is a file: its parameters, what a schedule costs, and what no schedule can beat, beside its row of [`models`]. A machine holds one with its parameters
+//! read ([`Model`]). One simulation of a schedule is priced by many evaluators at once: an evaluator is a listener that holds one machine and one block size.
+//!
+//! What is to be priced comes step by step with every message of it, so that a model may ask for no more than a step's facts (those of [`synchronous`] steps) or
+//! keep messages and follow each node's own time (`flat`).
 
-use crate::cost::machine::{Machine, ModelKind};
+use super::bound::{Bound, Traffic};
+use super::machine::Settings;
+use super::parameter::{Parameter, ParameterError};
 use crate::network::topology::Topology;
 use crate::simulation::step::Listener;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 mod circuit;
 pub mod flat;
+mod rounds;
 mod store_and_forward;
 mod synchronous;
 #[cfg(test)]
 mod test_steps;
-mod turns;
 mod wormhole;
+
+/// All models.
+pub fn models() -> &'static [&'static ModelKind] {
+    MODELS
+}
+
+static MODELS: &[&ModelKind] = &[&wormhole::KIND, &circuit::KIND, &store_and_forward::KIND, &flat::KIND];
+
+/// A model before its parameters are known.
+#[derive(Debug)]
+pub struct ModelKind {
+    /// What users type.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// What it reads, in the order in which specs print it.
+    pub parameters: &'static [&'static dyn Parameter],
+    /// The model of a machine.
+    pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
+}
+
+impl fmt::Display for ModelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A model with a machine's parameters.
+pub trait Model: Debug + Send + Sync {
+    /// What prices one schedule.
+    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator>;
+
+    /// What no schedule can beat that moves `traffic`, some of which goes from one node to another.
+    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
+}
 
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -35,7 +77,7 @@ pub struct Parts {
 
 /// What a schedule costs.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Price {
+pub struct Cost {
     /// The parts of its time.
     pub parts: Parts,
     /// A remark where the machine had to run the schedule otherwise than written.
@@ -44,25 +86,15 @@ pub struct Price {
 
 /// Prices a schedule as it goes by.
 pub trait Evaluator: Listener + Send {
-    /// The price of all that went by; `Err` says why there is none.
-    fn price(&self) -> Result<Price, String>;
+    /// The cost of all that went by; `Err` says why there is none.
+    fn cost(&mut self) -> Result<Cost, String>;
 }
 
-/// What a pricer has to know of the case.
+/// What an evaluator has to know of the case.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale<'a> {
     /// What connects the nodes.
     pub topology: &'a Arc<dyn Topology>,
     /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.
     pub unit_bytes: f64,
-}
-
-/// A pricer for `machine`.
-pub fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
-    match machine.model {
-        ModelKind::Wormhole => wormhole::evaluator(machine, scale),
-        ModelKind::Circuit => circuit::evaluator(machine, scale),
-        ModelKind::StoreAndForward => store_and_forward::evaluator(machine, scale),
-        ModelKind::Flat => flat::evaluator(machine, scale),
-    }
 }

@@ -4,14 +4,29 @@ use super::messages::both;
 use super::{ALGORITHMS, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
-use swapmeet_core::cost::machine::{Machine, presets};
+use swapmeet_core::cost::machine::Machine;
 
 /// Table 1: platform, Ts, tc + td.
 const TABLE_1: [(&str, f64, f64); 5] =
     [("cm5", 85.0, 0.12), ("sp2", 44.0, 0.035), ("t3d", 38.0, 0.043), ("t3e", 28.0, 0.006), ("myrinet", 68.0, 0.027)];
 
-fn preset(name: &str) -> Machine {
-    presets().iter().find(|p| p.name == name).map(|p| (p.machine)()).unwrap_or_default()
+/// The figures of a preset that the closed forms need.
+struct Figures {
+    startup_us: f64,
+    byte_us: f64,
+    copy_byte_us: f64,
+    rearrange_byte_us: f64,
+}
+
+fn preset(name: &str) -> Figures {
+    let machine = Machine::parse(name).ok();
+    let figure = |key: &str| machine.as_ref().and_then(|machine| machine.number(key)).unwrap_or(f64::NAN);
+    Figures {
+        startup_us: figure("startup_us"),
+        byte_us: figure("byte_us"),
+        copy_byte_us: figure("copy_byte_us"),
+        rearrange_byte_us: figure("rearrange_byte_us"),
+    }
 }
 
 /// Table 1, with what the conclusions say of it.

@@ -269,7 +269,7 @@ impl Selection {
         let mut found: Vec<String> = offers.map(|o| o.prefill.clone()).collect();
         let Some((name, rest)) = text.split_once(':') else { return found };
         let keys: Vec<&str> = match section {
-            Section::Machines => swapmeet_core::cost::machine::parameters().iter().map(|p| p.key).collect(),
+            Section::Machines => swapmeet_core::cost::machine::parameters().iter().map(|p| p.key()).collect(),
             Section::Algorithms => {
                 let known = registry.algorithms().find(|a| a.name == name);
                 known.map(|a| a.params.iter().map(|p| p.key.as_str()).collect()).unwrap_or_default()

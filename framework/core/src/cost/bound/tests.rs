@@ -1,5 +1,6 @@
 use super::*;
-use crate::cost::model::{Price, Scale, evaluator};
+use crate::cost::machine::Machine;
+use crate::cost::model::{Cost, Scale};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{BlockSizes, Collective, SCATTER};
 use crate::delivery::exchange::Rule;
@@ -20,7 +21,7 @@ fn bound(topology: &str, machine: &str) -> Bound {
         farthest: topology.diameter(),
         hop_bytes: 0.0,
     };
-    lower_bound(topology.as_ref(), &machine, traffic)
+    machine.lower_bound(topology.as_ref(), &traffic)
 }
 
 #[test]
@@ -58,10 +59,10 @@ fn a_permutation_is_a_step_at_least_and_fills_the_links() {
     let traffic =
         Traffic { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Traffic::default() };
     let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
-    let bound = lower_bound(topology.as_ref(), &machine, traffic);
+    let bound = machine.lower_bound(topology.as_ref(), &traffic);
     assert_eq!((bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us), (1.0, 8.0, 2.0, 0.0));
     let still = Traffic { peers: 0, farthest: 0, hop_bytes: 0.0, ..traffic };
-    assert_eq!(lower_bound(topology.as_ref(), &machine, still), Bound::default());
+    assert_eq!(machine.lower_bound(topology.as_ref(), &still), Bound::default());
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn a_block_that_may_be_copied_crosses_a_cut_once() {
         ..Traffic::default()
     };
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
-    assert_eq!(lower_bound(topology.as_ref(), &machine, traffic).transmission_us, 4.0 / 2.0);
+    assert_eq!(machine.lower_bound(topology.as_ref(), &traffic).transmission_us, 4.0 / 2.0);
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
     let topology = parse("ring:12").unwrap();
     let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
     let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
-    let mut evaluator = evaluator(&machine, Scale { topology: &topology, unit_bytes: 1.0 });
+    let mut evaluator = machine.evaluator(Scale { topology: &topology, unit_bytes: 1.0 });
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     // (from, to, first and last destination of what is sent)
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
@@ -151,11 +152,11 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
         }
     }
     simulation.finish().unwrap();
-    let Price { parts, note } = evaluator.price().unwrap();
+    let Cost { parts, note } = evaluator.cost().unwrap();
     let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
     assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
     let traffic = Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };
-    let bound = lower_bound(topology.as_ref(), &machine, traffic);
+    let bound = machine.lower_bound(topology.as_ref(), &traffic);
     assert_eq!((bound.startup_us, bound.transmission_us, bound.total_us()), (4.0, 6.0, 10.0));
 }
 
@@ -164,7 +165,7 @@ fn who_has_something_for_a_few_need_not_wait_for_all() {
     let machine = Machine::parse("free:startup_us=1,hop_us=1").unwrap();
     let few = |peers| {
         let traffic = Traffic { sent: 1.0, received: 1.0, peers, farthest: 1, ..Traffic::default() };
-        lower_bound(parse("ring:16").unwrap().as_ref(), &machine, traffic).total_us()
+        machine.lower_bound(parse("ring:16").unwrap().as_ref(), &traffic).total_us()
     };
     assert_eq!([0, 1, 2, 15].map(few), [0.0, 2.0, 3.0, 5.0], "start-ups, and a hop");
 }
@@ -174,7 +175,7 @@ fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
     let traffic = Traffic { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Traffic::default() };
     let parts = |spec: &str, by_one| {
         let machine = Machine::parse(&format!("free:model=flat,byte_us=4,copy_byte_us=2,{spec}")).unwrap();
-        let bound = lower_bound(parse("ring:8").unwrap().as_ref(), &machine, Traffic { by_one, ..traffic });
+        let bound = machine.lower_bound(parse("ring:8").unwrap().as_ref(), &Traffic { by_one, ..traffic });
         (bound.startup_us, bound.rearrangement_us, bound.transmission_us)
     };
     assert_eq!(parts("startup_us=8,rearrange_byte_us=3", true), (8.0, 30.0, 10.0 * (1.0 + 4.0) + 6.0));

@@ -5,42 +5,90 @@
 //! message's own L tau is `contention_us`.
 //!
 //! A link carries `virtual_channels` (q) circuits at most, and so does a port: with one port a node may inform q others in a round, which share it as they would a link
-//! (section 3.1). A round that asks for more is run in turns ([`super::turns`]): each has a start-up, the switching and the propagation of its own circuits, and a barrier. Where turns aren't arranged (only
-//! ports are short, or there is too much to arrange), each turn is charged the longest circuit of all, and all together the propagation of the most
-//! multiplexed one, or of the busiest node's bytes through its ports if that is more.
+//! (section 3.1). A step that asks for more is run in several ([`super::rounds`]): each has a start-up, the switching and the propagation of its own circuits, and a
+//! barrier. Where its rounds aren't arranged (only ports are short, or there is too much to arrange), each round is charged the longest circuit of all, and all together
+//! the propagation of the most multiplexed one, or of the busiest node's bytes through its ports if that is more.
 
-use super::synchronous::{Model, StepCost, Synchronous};
-use super::turns::{Arranged, Turns};
-use super::{Evaluator, Scale};
-use crate::cost::machine::Machine;
+use super::rounds::{Arranged, Rounds};
+use super::synchronous::{Frame, StepCost, StepModel, Synchronous};
+use super::{Evaluator, Model, ModelKind, Scale};
+use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::parameter::{
+    BARRIER_US, BYTE_US, Barrier, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS, parameters,
+};
+use crate::network::topology::Topology;
 use crate::simulation::step::Step;
+use std::sync::Arc;
 
-pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
-    let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
-    Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: true }))
+pub(super) static KIND: ModelKind = ModelKind {
+    name: "circuit",
+    title: "synchronous rounds of circuits",
+    parameters: Circuit::PARAMETERS,
+    prepare: |settings| Ok(Arc::new(Circuit::of(settings)?)),
+};
+
+parameters! {
+    struct Circuit {
+        startup_us: f64 = STARTUP_US,
+        byte_us: f64 = BYTE_US,
+        hop_us: f64 = HOP_US,
+        rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        barrier_us: Barrier = BARRIER_US,
+        ports: Ports = PORTS,
+        virtual_channels: u64 = VIRTUAL_CHANNELS,
+    }
 }
 
-fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: Turns) -> StepCost {
-    let startup = turns.count as f64 * machine.startup_us;
-    if let Some(Arranged { hops, alone, multiplexed }) = turns.arranged {
-        return StepCost {
-            startup,
-            transmission: alone * unit_bytes * machine.byte_us,
-            propagation: Some(hops as f64 * machine.hop_us),
-            contention: (multiplexed - alone).max(0.0) * unit_bytes * machine.byte_us,
-        };
+impl Model for Circuit {
+    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
+        Box::new(Synchronous::new(*self, scale))
     }
-    let facts = &step.facts;
-    let turns = turns.count;
-    let longest = facts.longest() * unit_bytes;
-    let ports = machine.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
-    let through_ports = facts.max_node_load as f64 * unit_bytes / ports;
-    let alone = if turns > 1 { longest.max(through_ports) } else { longest };
-    let multiplexed = (facts.multiplexed() * unit_bytes).max(through_ports);
-    StepCost {
-        startup,
-        transmission: alone * machine.byte_us,
-        propagation: Some((turns * facts.max_hops) as f64 * machine.hop_us),
-        contention: (multiplexed - alone).max(0.0) * machine.byte_us,
+
+    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        // A port carries as many circuits as a link.
+        let messages = self.ports.count().saturating_mul(self.virtual_channels);
+        let steps = bound::fewest_steps(traffic.peers + 1, messages);
+        Bound {
+            startup_us: steps as f64 * self.startup_us,
+            transmission_us: bound::network_bytes(topology, traffic, self.ports, 1.0) * self.byte_us
+                / bound::fastest_link(topology),
+            propagation_us: traffic.farthest as f64 * self.hop_us,
+            rearrangement_us: 0.0,
+            barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
+        }
+    }
+}
+
+impl StepModel for Circuit {
+    const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
+
+    fn frame(&self) -> Frame {
+        let Self { ports, barrier_us, rearrange_byte_us, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, channels: Some(self.virtual_channels) }
+    }
+
+    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
+        let startup = rounds.count as f64 * self.startup_us;
+        if let Some(Arranged { hops, alone, multiplexed }) = rounds.arranged {
+            return StepCost {
+                startup,
+                transmission: alone * unit_bytes * self.byte_us,
+                propagation: Some(hops as f64 * self.hop_us),
+                contention: (multiplexed - alone).max(0.0) * unit_bytes * self.byte_us,
+            };
+        }
+        let facts = &step.facts;
+        let rounds = rounds.count;
+        let longest = facts.longest() * unit_bytes;
+        let ports = self.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
+        let through_ports = facts.max_node_load as f64 * unit_bytes / ports;
+        let alone = if rounds > 1 { longest.max(through_ports) } else { longest };
+        let multiplexed = (facts.multiplexed() * unit_bytes).max(through_ports);
+        StepCost {
+            startup,
+            transmission: alone * self.byte_us,
+            propagation: Some((rounds * facts.max_hops) as f64 * self.hop_us),
+            contention: (multiplexed - alone).max(0.0) * self.byte_us,
+        }
     }
 }

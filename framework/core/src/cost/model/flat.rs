@@ -9,15 +9,115 @@
 //! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
 //! [`crate::simulation::Walk::rearrange`] announces is not charged again: it is composing under another name.
 
-use super::{Evaluator, Parts, Price, Scale};
-use crate::cost::machine::{Machine, Mode};
+use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale};
+use crate::cost::bound::{Bound, Traffic};
+use crate::cost::parameter::{
+    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, Typed, micros, parameters, word,
+};
+use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Step};
 use stage::{Clock, Message, Stage};
+use std::fmt::{self, Display};
+use std::sync::Arc;
 
+mod bound;
 pub mod stage;
 
-struct Flat {
-    machine: Machine,
+pub(super) static KIND: ModelKind = ModelKind {
+    name: "flat",
+    title: "event-driven, without a network: every node works through its own messages",
+    parameters: Flat::PARAMETERS,
+    prepare: |settings| Ok(Arc::new(Flat::of(settings)?)),
+};
+
+static COPY_BYTE_US: Typed<f64> = Typed {
+    key: "copy_byte_us",
+    meaning: "copying a byte between memory and message buffer",
+    symbols: "tc (Liu)",
+    default: Default::Text("0"),
+    read: micros,
+};
+
+static MODE: Typed<Mode> = Typed {
+    key: "mode",
+    meaning: "whether a send waits until it is done",
+    symbols: "",
+    default: Default::Text("blocking"),
+    read: |text| word(text, &Mode::WORDS),
+};
+
+static BUFFERS: Typed<u64> = Typed {
+    key: "buffers",
+    meaning: "send buffers of a node",
+    symbols: "",
+    default: Default::Text("1"),
+    read: |text| word(text, &[("1", 1), ("2", 2)]).map_err(|_| "1 or 2".to_owned()),
+};
+
+parameters! {
+    /// A flat machine.
+    pub struct Flat {
+        startup_us: f64 = STARTUP_US,
+        byte_us: f64 = BYTE_US,
+        rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        copy_byte_us: f64 = COPY_BYTE_US,
+        barrier_us: Barrier = BARRIER_US,
+        ports: Ports = PORTS,
+        mode: Mode = MODE,
+        buffers: u64 = BUFFERS,
+    }
+}
+
+/// Whether a send waits until it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// A node does one thing at a time.
+    Blocking,
+    /// Sends go on while the node does other things.
+    Nonblocking,
+}
+
+impl Mode {
+    const WORDS: [(&'static str, Self); 2] = [("blocking", Self::Blocking), ("nonblocking", Self::Nonblocking)];
+}
+
+impl Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::WORDS.iter().find(|(_, mode)| mode == self).map_or("", |(word, _)| word))
+    }
+}
+
+impl Flat {
+    /// Whether what a node has received it composes at once for the next stage.
+    fn composes_early(&self) -> bool {
+        self.buffers > 1 && self.mode == Mode::Nonblocking
+    }
+}
+
+impl Model for Flat {
+    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
+        let nodes = scale.topology.nodes();
+        Box::new(Stages {
+            machine: *self,
+            nodes,
+            unit_bytes: scale.unit_bytes,
+            phase: None,
+            stage: Stage::new(nodes as usize),
+            ready: vec![0.0; nodes as usize],
+            stages: 0,
+            clock: Clock::default(),
+            too_many: false,
+        })
+    }
+
+    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        bound::lower_bound(self, traffic, topology.nodes())
+    }
+}
+
+/// A schedule's stages, one after another.
+struct Stages {
+    machine: Flat,
     nodes: u64,
     unit_bytes: f64,
     /// The stage under way, by the number of its phase.
@@ -30,22 +130,7 @@ struct Flat {
     too_many: bool,
 }
 
-pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
-    let nodes = scale.topology.nodes();
-    Box::new(Flat {
-        machine: machine.clone(),
-        nodes,
-        unit_bytes: scale.unit_bytes,
-        phase: None,
-        stage: Stage::new(nodes as usize),
-        ready: vec![0.0; nodes as usize],
-        stages: 0,
-        clock: Clock::default(),
-        too_many: false,
-    })
-}
-
-impl Flat {
+impl Stages {
     fn bytes(&self, load: u64, parts: u64) -> f64 {
         load as f64 * self.unit_bytes / parts as f64
     }
@@ -53,7 +138,7 @@ impl Flat {
     /// What is said next is of phase number `phase`: runs the stage before it, if that is another.
     fn enter(&mut self, phase: u32) {
         if self.phase.replace(phase).is_some_and(|earlier| earlier != phase) {
-            let early = self.machine.buffers > 1 && self.machine.mode == Mode::Nonblocking;
+            let early = self.machine.composes_early();
             self.stages += u64::from(!self.stage.messages.is_empty());
             self.clock = self.after_stage(early);
             if early {
@@ -72,7 +157,7 @@ impl Flat {
     }
 }
 
-impl Listener for Flat {
+impl Listener for Stages {
     fn step(&mut self, step: &Step<'_>) {
         /// What a stage's messages may take: 3 GiB.
         const MOST: usize = 1 << 26;
@@ -94,8 +179,8 @@ impl Listener for Flat {
     }
 }
 
-impl Evaluator for Flat {
-    fn price(&self) -> Result<Price, String> {
+impl Evaluator for Stages {
+    fn cost(&mut self) -> Result<Cost, String> {
         if self.too_many {
             return Err(
                 "the model `flat` follows up to 67108864 messages between two barriers, this schedule has more"
@@ -109,10 +194,10 @@ impl Evaluator for Flat {
             transmission: Some(clock.transmission),
             propagation: None,
             rearrangement: Some(clock.rearrangement),
-            barrier: Some(barriers as f64 * self.machine.barrier_us(self.nodes)),
+            barrier: Some(barriers as f64 * self.machine.barrier_us.us(self.nodes)),
             contention: Some(clock.contention),
         };
-        Ok(Price { parts, note: None })
+        Ok(Cost { parts, note: None })
     }
 }
 

@@ -4,33 +4,82 @@
 //! `startup_us` and `byte_us`. Links are not shared within a step in the schedules it was made for; where they are, the messages on a link follow
 //! each other, and what the busiest link needs beyond the longest message is contention.
 //!
-//! A step that asks more messages of a node than it has ports is run in turns, each of them as long as its longest message, in which every node takes the
-//! longest that it still has, one a port. No order takes less: of a node's messages the (i p + 1)-th longest, of p ports, is in one of the turns that come
-//! after the i longest ones, or is the longest there. (The longest message once a turn would charge one long message as often as there are short ones.)
+//! A step that asks more messages of a node than it has ports is run in rounds, each of them as long as its longest message, in which every node takes the
+//! longest that it still has, one a port. No order takes less: of a node's messages the (i p + 1)-th longest, of p ports, is in one of the rounds that come
+//! after the i longest ones, or is the longest there. (The longest message once a round would charge one long message as often as there are short ones.)
 
-use super::synchronous::{Model, StepCost, Synchronous};
-use super::turns::Turns;
-use super::{Evaluator, Scale};
-use crate::cost::machine::Machine;
+use super::rounds::Rounds;
+use super::synchronous::{Frame, StepCost, StepModel, Synchronous};
+use super::{Evaluator, Model, ModelKind, Scale};
+use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, parameters};
+use crate::network::topology::Topology;
 use crate::simulation::step::{Step, Transfer};
+use std::sync::Arc;
 
-pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
-    // Hops are start-ups here, a message starts up at every node it passes: there is no propagation.
-    let none = StepCost::default();
-    Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
+pub(super) static KIND: ModelKind = ModelKind {
+    name: "store-and-forward",
+    title: "synchronous steps, each message stored at every node it passes",
+    parameters: StoreAndForward::PARAMETERS,
+    prepare: |settings| Ok(Arc::new(StoreAndForward::of(settings)?)),
+};
+
+parameters! {
+    struct StoreAndForward {
+        startup_us: f64 = STARTUP_US,
+        byte_us: f64 = BYTE_US,
+        rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        barrier_us: Barrier = BARRIER_US,
+        ports: Ports = PORTS,
+    }
 }
 
-fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: Turns) -> StepCost {
-    let turns = turns.count;
-    let (ts, tw) = (machine.startup_us, machine.byte_us);
-    let facts = &step.facts;
-    let slowest = if turns > 1 { in_turns(machine, step, unit_bytes) } else { longest(machine, step, unit_bytes) };
-    let on_busiest_link = facts.max_link_messages as f64 * ts + facts.through_link() * unit_bytes * tw;
-    StepCost {
-        startup: slowest.startup,
-        transmission: slowest.transmission,
-        propagation: None,
-        contention: (on_busiest_link - slowest.us()).max(0.0),
+impl Model for StoreAndForward {
+    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
+        Box::new(Synchronous::new(*self, scale))
+    }
+
+    /// A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
+    /// the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
+    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
+        let bytes =
+            bound::port_bytes(topology, traffic, self.ports).max(bound::hop_bytes(topology, traffic, self.ports));
+        let by_steps = Bound {
+            startup_us: steps as f64 * self.startup_us,
+            transmission_us: bytes * self.byte_us / bound::fastest_link(topology),
+            barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
+            ..Bound::default()
+        };
+        let startup_us = traffic.farthest as f64 * self.startup_us;
+        by_steps.or(Bound { startup_us, transmission_us: 0.0, ..by_steps })
+    }
+}
+
+impl StepModel for StoreAndForward {
+    // Hops are start-ups here, a message starts up at every node it passes: there is no propagation.
+    const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
+
+    fn frame(&self) -> Frame {
+        let Self { ports, barrier_us, rearrange_byte_us, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, channels: None }
+    }
+
+    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
+        let facts = &step.facts;
+        let time = |i| self.time(step, unit_bytes, i);
+        let slowest = match rounds.count {
+            1 => (0..step.transfers.len()).map(time).fold(Time::default(), Time::later),
+            _ => self.in_rounds(step, time),
+        };
+        let (startups, bytes) = (facts.max_link_messages as f64, facts.through_link() * unit_bytes);
+        let on_busiest_link = startups * self.startup_us + bytes * self.byte_us;
+        StepCost {
+            startup: slowest.startup,
+            transmission: slowest.transmission,
+            propagation: None,
+            contention: (on_busiest_link - slowest.us()).max(0.0),
+        }
     }
 }
 
@@ -42,17 +91,6 @@ struct Time {
 }
 
 impl Time {
-    /// Of the message number `i` of a step.
-    fn of(machine: &Machine, step: &Step<'_>, unit_bytes: f64, i: usize) -> Self {
-        let t = &step.transfers[i];
-        let hops = f64::from(t.hops);
-        let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
-        Self {
-            startup: hops * machine.startup_us,
-            transmission: over_links * t.load as f64 * unit_bytes * machine.byte_us,
-        }
-    }
-
     fn us(self) -> f64 {
         self.startup + self.transmission
     }
@@ -62,59 +100,63 @@ impl Time {
     }
 }
 
-/// The message that takes longest.
-fn longest(machine: &Machine, step: &Step<'_>, unit_bytes: f64) -> Time {
-    let all = (0..step.transfers.len()).map(|i| Time::of(machine, step, unit_bytes, i));
-    all.fold(Time::default(), Time::later)
-}
+impl StoreAndForward {
+    /// Of the message number `i` of a step.
+    fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
+        let t = &step.transfers[i];
+        let hops = f64::from(t.hops);
+        let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
+        Time { startup: hops * self.startup_us, transmission: over_links * t.load as f64 * unit_bytes * self.byte_us }
+    }
 
-/// All turns together, where each node sends, and receives, its longest messages first.
-fn in_turns(machine: &Machine, step: &Step<'_>, unit_bytes: f64) -> Time {
-    let ports = usize::try_from(machine.ports.count()).unwrap_or(usize::MAX);
-    let mut turns: Vec<Time> = Vec::new();
-    let mut messages: Vec<usize> = (0..step.transfers.len()).collect();
-    for end in [|t: &Transfer| t.from, |t: &Transfer| t.to] {
-        let node = |i: &usize| end(&step.transfers[*i]);
-        messages.sort_unstable_by_key(node);
-        for of_one in messages.chunk_by(|a, b| node(a) == node(b)) {
-            let mut times: Vec<Time> = of_one.iter().map(|i| Time::of(machine, step, unit_bytes, *i)).collect();
-            times.sort_unstable_by(|a, b| b.us().total_cmp(&a.us()));
-            for (turn, first) in times.into_iter().step_by(ports).enumerate() {
-                match turns.get_mut(turn) {
-                    Some(longest) => *longest = longest.later(first),
-                    None => turns.push(first),
+    /// All rounds together, where each node sends, and receives, its longest messages first.
+    fn in_rounds(&self, step: &Step<'_>, time: impl Fn(usize) -> Time) -> Time {
+        let ports = usize::try_from(self.ports.count()).unwrap_or(usize::MAX);
+        let mut rounds: Vec<Time> = Vec::new();
+        let mut messages: Vec<usize> = (0..step.transfers.len()).collect();
+        for end in [|t: &Transfer| t.from, |t: &Transfer| t.to] {
+            let node = |i: &usize| end(&step.transfers[*i]);
+            messages.sort_unstable_by_key(node);
+            for of_one in messages.chunk_by(|a, b| node(a) == node(b)) {
+                let mut times: Vec<Time> = of_one.iter().map(|i| time(*i)).collect();
+                times.sort_unstable_by(|a, b| b.us().total_cmp(&a.us()));
+                for (round, first) in times.into_iter().step_by(ports).enumerate() {
+                    match rounds.get_mut(round) {
+                        Some(longest) => *longest = longest.later(first),
+                        None => rounds.push(first),
+                    }
                 }
             }
         }
+        rounds.into_iter().fold(Time::default(), |sum, round| Time {
+            startup: sum.startup + round.startup,
+            transmission: sum.transmission + round.transmission,
+        })
     }
-    turns.into_iter().fold(Time::default(), |sum, turn| Time {
-        startup: sum.startup + turn.startup,
-        transmission: sum.transmission + turn.transmission,
-    })
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::cost::model::test_steps::price;
+    use crate::cost::model::test_steps::cost;
 
     /// Node 0 sends 100 bytes over 3 links, 2 over 1 and 1 over 2; node 5 sends 10 over 1; one port.
     #[test]
-    fn turns_are_as_long_as_their_longest_messages_not_all_as_long_as_the_longest() {
+    fn rounds_are_as_long_as_their_longest_messages_not_all_as_long_as_the_longest() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
-        let parts = price("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
-        // Turns of 3 + 300 (and node 5's message), 1 + 2 or 2 + 2.
+        let parts = cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
+        // Rounds of 3 + 300 (and node 5's message), 1 + 2 or 2 + 2.
         assert_eq!((parts.startup, parts.transmission), (Some(3.0 + 2.0 + 1.0), Some(300.0 + 2.0 + 2.0)));
-        let two = price("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1,ports=2", &[&sends]).parts;
+        let two = cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1,ports=2", &[&sends]).parts;
         assert_eq!((two.startup, two.transmission), (Some(3.0 + 1.0), Some(300.0 + 2.0)));
-        let all = price("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1,ports=all", &[&sends]).parts;
+        let all = cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1,ports=all", &[&sends]).parts;
         assert_eq!((all.startup, all.transmission), (Some(3.0), Some(300.0)));
     }
 
-    /// One node has many messages, another has a long one: the long one takes one of the turns, and the others go on.
+    /// One node has many messages, another has a long one: the long one takes one of the rounds, and the others go on.
     #[test]
     fn a_long_message_and_many_short_ones_at_different_nodes_add_up() {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
-        let parts = price("fully-connected:5", "free:model=store-and-forward,startup_us=10,byte_us=1", &[&sends]).parts;
+        let parts = cost("fully-connected:5", "free:model=store-and-forward,startup_us=10,byte_us=1", &[&sends]).parts;
         assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
     }
 }

@@ -1,9 +1,9 @@
-//! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, turns where a step asks
+//! What models of synchronous steps have in common: steps one after another, a barrier between two of them, rearrangements, rounds where a step asks
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
-use super::turns::{Arranger, MOST_CROSSINGS, Room, Turns};
-use super::{Evaluator, Parts, Price, Scale};
-use crate::cost::machine::{Machine, Ports};
+use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
+use super::{Cost, Evaluator, Parts, Scale};
+use crate::cost::parameter::{Barrier, Ports};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Step};
 use std::sync::Arc;
@@ -18,42 +18,53 @@ pub(super) struct StepCost {
 }
 
 /// A model of synchronous steps.
-#[derive(Clone, Copy)]
-pub(super) struct Model {
+pub(super) trait StepModel: Copy + Send + 'static {
     /// What no step at all costs: it says which parts the model has a meaning for.
-    pub none: StepCost,
-    /// The price of a step: on this machine, with a unit of load of so many bytes, run in so many turns.
-    pub price_of_step: fn(&Machine, &Step<'_>, unit_bytes: f64, turns: Turns) -> StepCost,
-    /// Whether circuits on a link are turned away beyond the machine's virtual channels.
-    pub circuits: bool,
+    const NONE: StepCost;
+
+    /// What a step costs that is run in so many rounds, with a unit of load of so many bytes.
+    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost;
+
+    /// What is charged alike whatever the model.
+    fn frame(&self) -> Frame;
 }
 
-pub(super) struct Synchronous {
-    machine: Machine,
+/// What is charged alike in all models of synchronous steps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub ports: Ports,
+    pub barrier_us: Barrier,
+    pub rearrange_byte_us: f64,
+    /// Circuits that a link carries at a time, where more are turned away.
+    pub channels: Option<u64>,
+}
+
+pub(super) struct Synchronous<M> {
+    model: M,
+    frame: Frame,
     topology: Arc<dyn Topology>,
     unit_bytes: f64,
-    model: Model,
-    /// Turns of all steps: a turn is a step of its own to the machine, with a barrier before the next.
-    turns: u64,
+    /// Rounds of all steps: a round is a step of its own to the machine, with a barrier before the next.
+    rounds: u64,
     total: StepCost,
     rearrangement: f64,
     most_at_once: u64,
     most_circuits: u64,
-    /// Made when a round first needs it.
+    /// Made when a step first needs it.
     arranger: Option<Arranger>,
-    /// Whether some round had too many circuits to arrange, so that turns are only the least conceivable.
+    /// Whether some step had too many circuits to arrange, so that rounds are only the least conceivable.
     at_least: bool,
 }
 
-impl Synchronous {
-    pub(super) fn new(machine: &Machine, scale: Scale<'_>, model: Model) -> Self {
+impl<M: StepModel> Synchronous<M> {
+    pub(super) fn new(model: M, scale: Scale<'_>) -> Self {
         Self {
-            machine: machine.clone(),
+            model,
+            frame: model.frame(),
             topology: Arc::clone(scale.topology),
             unit_bytes: scale.unit_bytes,
-            model,
-            turns: 0,
-            total: model.none,
+            rounds: 0,
+            total: M::NONE,
             rearrangement: 0.0,
             most_at_once: 0,
             most_circuits: 0,
@@ -62,42 +73,41 @@ impl Synchronous {
         }
     }
 
-    /// Turns for so many messages at once at a node. A port carries a message, or as many circuits as a link.
-    fn turns_at_ports(&self, at_once: u64) -> u64 {
-        let a_port = if self.model.circuits { self.machine.virtual_channels } else { 1 };
-        self.machine.ports.turns(at_once.div_ceil(a_port))
+    /// Rounds for so many messages at once at a node. A port carries a message, or as many circuits as a link.
+    fn rounds_at_ports(&self, at_once: u64) -> u64 {
+        self.frame.ports.rounds(at_once.div_ceil(self.frame.channels.unwrap_or(1)))
     }
 
-    /// Turns for the circuits of a step, those at the ports if no link has more than it can carry at once.
-    fn turns_on_links(&mut self, step: &Step<'_>, at_ports: u64) -> Turns {
-        let (channels, circuits) = (self.machine.virtual_channels, step.facts.max_link_messages);
+    /// Rounds for the circuits of a step, those at the ports if no link has more than it can carry at once.
+    fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
+        let circuits = step.facts.max_link_messages;
         if circuits <= channels {
-            return Turns { count: at_ports, arranged: None };
+            return Rounds { count: at_ports, arranged: None };
         }
-        let ports = match self.machine.ports {
+        let ports = match self.frame.ports {
             Ports::Count(ports) => Some(ports),
             Ports::All => None,
         };
         let arranger = self.arranger.get_or_insert_with(|| Arranger::new(&self.topology));
         arranger.first_fit(step, Room { link: channels, ports }).unwrap_or_else(|| {
             self.at_least = true;
-            Turns { count: circuits.div_ceil(channels).max(at_ports), arranged: None }
+            Rounds { count: circuits.div_ceil(channels).max(at_ports), arranged: None }
         })
     }
 }
 
-impl Listener for Synchronous {
+impl<M: StepModel> Listener for Synchronous<M> {
     fn step(&mut self, step: &Step<'_>) {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
         let unit_bytes = self.unit_bytes / step.segments as f64;
-        let mut turns = Turns { count: self.turns_at_ports(at_once), arranged: None };
-        if self.model.circuits {
+        let mut rounds = Rounds { count: self.rounds_at_ports(at_once), arranged: None };
+        if let Some(channels) = self.frame.channels {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
-            turns = self.turns_on_links(step, turns.count);
+            rounds = self.rounds_on_links(step, channels, rounds.count);
         }
-        let cost = (self.model.price_of_step)(&self.machine, step, unit_bytes, turns);
-        self.turns += turns.count;
+        let cost = self.model.step_cost(step, unit_bytes, rounds);
+        self.rounds += rounds.count;
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;
         self.total.contention += cost.contention;
@@ -105,40 +115,40 @@ impl Listener for Synchronous {
     }
 
     fn wants_multiplexing(&self) -> bool {
-        self.model.circuits
+        self.frame.channels.is_some()
     }
 
-    fn rearranged(&mut self, most: u64, parts: u64) {
-        self.rearrangement += most as f64 * self.unit_bytes / parts as f64 * self.machine.rearrange_byte_us;
+    fn rearranged(&mut self, most: u64, segments: u64) {
+        self.rearrangement += most as f64 * self.unit_bytes / segments as f64 * self.frame.rearrange_byte_us;
     }
 }
 
-impl Evaluator for Synchronous {
-    fn price(&self) -> Result<Price, String> {
-        let barriers = self.turns.saturating_sub(1) as f64;
+impl<M: StepModel> Evaluator for Synchronous<M> {
+    fn cost(&mut self) -> Result<Cost, String> {
+        let barriers = self.rounds.saturating_sub(1) as f64;
         let parts = Parts {
             startup: Some(self.total.startup),
             transmission: Some(self.total.transmission),
             propagation: self.total.propagation,
             rearrangement: Some(self.rearrangement),
-            barrier: Some(barriers * self.machine.barrier_us(self.topology.nodes())),
+            barrier: Some(barriers * self.frame.barrier_us.us(self.topology.nodes())),
             contention: Some(self.total.contention),
         };
-        let (ports, at_once) = (self.machine.ports, self.most_at_once);
-        let (channels, circuits) = (self.machine.virtual_channels, self.most_circuits);
+        let (ports, at_once) = (self.frame.ports, self.most_at_once);
         let mut reasons = Vec::new();
-        if self.turns_at_ports(at_once) > 1 {
+        if self.rounds_at_ports(at_once) > 1 {
             reasons.push(format!("up to {at_once} messages at once at a node with ports={ports}"));
         }
-        if circuits > channels {
+        let circuits = self.most_circuits;
+        if let Some(channels) = self.frame.channels.filter(|channels| circuits > *channels) {
             reasons.push(format!("up to {circuits} circuits at once on a link with virtual_channels={channels}"));
         }
         let (mut least, mut why) = (String::new(), String::new());
         if self.at_least {
-            least = format!(", at least {} in all", self.turns);
+            least = format!(", at least {} in all", self.rounds);
             why = format!("; a round of more than {MOST_CROSSINGS} circuits times links is not arranged");
         }
         let note = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
-        Ok(Price { parts, note })
+        Ok(Cost { parts, note })
     }
 }

@@ -1,6 +1,6 @@
 //! Steps made by hand, for the tests of models.
 
-use super::{Price, Scale, evaluator};
+use super::{Cost, Scale};
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
 use crate::network::topology::parse;
@@ -8,9 +8,9 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 
 /// What a machine asks for steps of messages (from, to, bytes).
-pub(super) fn price(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Price {
+pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
     let topology = parse(topology).unwrap();
-    let mut evaluator = evaluator(&Machine::parse(machine).unwrap(), Scale { topology: &topology, unit_bytes: 1.0 });
+    let mut evaluator = Machine::parse(machine).unwrap().evaluator(Scale { topology: &topology, unit_bytes: 1.0 });
     let mut statistics = StepStatistics::new(topology.clone(), evaluator.wants_multiplexing());
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
@@ -30,5 +30,5 @@ pub(super) fn price(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]])
             held: &held,
         });
     }
-    evaluator.price().unwrap()
+    evaluator.cost().unwrap()
 }

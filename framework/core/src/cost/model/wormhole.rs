@@ -6,36 +6,101 @@
 //! have L bytes; for messages of different length `L f` becomes the bytes on the busiest link. In a step where a node sends to one
 //! node and receives from another, beta is `unpaired_byte_us` (their beta_sr).
 //!
-//! A step that asks more messages of a node than it has ports is run in turns: a start-up, the hops and a barrier a turn, and the bytes of the
+//! A step that asks more messages of a node than it has ports is run in rounds: a start-up, the hops and a barrier a round, and the bytes of the
 //! busiest node one after another.
 
-use super::synchronous::{Model, StepCost, Synchronous};
-use super::turns::Turns;
-use super::{Evaluator, Scale};
-use crate::cost::machine::Machine;
+use super::rounds::Rounds;
+use super::synchronous::{Frame, StepCost, StepModel, Synchronous};
+use super::{Evaluator, Model, ModelKind, Scale};
+use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::parameter::{
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, Typed, micros, number,
+    parameters,
+};
+use crate::network::topology::Topology;
 use crate::simulation::step::Step;
+use std::sync::Arc;
 
-pub(super) fn evaluator(machine: &Machine, scale: Scale<'_>) -> Box<dyn Evaluator> {
-    let none = StepCost { propagation: Some(0.0), ..StepCost::default() };
-    Box::new(Synchronous::new(machine, scale, Model { none, price_of_step, circuits: false }))
+pub(super) static KIND: ModelKind = ModelKind {
+    name: "wormhole",
+    title: "synchronous steps on a wormhole-routed network",
+    parameters: Wormhole::PARAMETERS,
+    prepare: |settings| Ok(Arc::new(Wormhole::of(settings)?)),
+};
+
+static ONE_DIRECTIONAL_BYTE_US: Typed<f64> = Typed {
+    key: "unpaired_byte_us",
+    meaning: "a byte in a step where a node sends to one node and receives from another",
+    symbols: "beta_sr",
+    default: Default::As(&BYTE_US),
+    read: micros,
+};
+
+static FREE_CONTENTION: Typed<f64> = Typed {
+    key: "free_contention",
+    meaning: "messages a directed link carries at full speed",
+    symbols: "2^gamma",
+    default: Default::Text("1"),
+    read: |text| number(text).filter(|x| *x >= 1.0).ok_or_else(|| "a number from 1 on".to_owned()),
+};
+
+parameters! {
+    struct Wormhole {
+        startup_us: f64 = STARTUP_US,
+        byte_us: f64 = BYTE_US,
+        hop_us: f64 = HOP_US,
+        one_directional_byte_us: f64 = ONE_DIRECTIONAL_BYTE_US,
+        rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        barrier_us: Barrier = BARRIER_US,
+        ports: Ports = PORTS,
+        free_contention: f64 = FREE_CONTENTION,
+    }
 }
 
-fn price_of_step(machine: &Machine, step: &Step<'_>, unit_bytes: f64, turns: Turns) -> StepCost {
-    let turns = turns.count;
-    let facts = &step.facts;
-    let longest = facts.longest() * unit_bytes;
-    let bytes = if turns > 1 {
-        let ports = machine.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
-        longest.max(facts.max_node_load as f64 * unit_bytes / ports)
-    } else {
-        longest
-    };
-    let byte_us = if facts.one_directional { machine.unpaired_byte_us() } else { machine.byte_us };
-    let through_link = facts.through_link() * unit_bytes / machine.free_contention;
-    StepCost {
-        startup: turns as f64 * machine.startup_us,
-        transmission: bytes * byte_us,
-        propagation: Some((turns * facts.max_hops) as f64 * machine.hop_us),
-        contention: (through_link - bytes).max(0.0) * byte_us,
+impl Model for Wormhole {
+    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
+        Box::new(Synchronous::new(*self, scale))
+    }
+
+    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
+        Bound {
+            startup_us: steps as f64 * self.startup_us,
+            transmission_us: bound::network_bytes(topology, traffic, self.ports, self.free_contention)
+                * self.byte_us.min(self.one_directional_byte_us)
+                / bound::fastest_link(topology),
+            propagation_us: traffic.farthest as f64 * self.hop_us,
+            rearrangement_us: 0.0,
+            barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
+        }
+    }
+}
+
+impl StepModel for Wormhole {
+    const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
+
+    fn frame(&self) -> Frame {
+        let Self { ports, barrier_us, rearrange_byte_us, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, channels: None }
+    }
+
+    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
+        let rounds = rounds.count;
+        let facts = &step.facts;
+        let longest = facts.longest() * unit_bytes;
+        let bytes = if rounds > 1 {
+            let ports = self.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
+            longest.max(facts.max_node_load as f64 * unit_bytes / ports)
+        } else {
+            longest
+        };
+        let byte_us = if facts.one_directional { self.one_directional_byte_us } else { self.byte_us };
+        let through_link = facts.through_link() * unit_bytes / self.free_contention;
+        StepCost {
+            startup: rounds as f64 * self.startup_us,
+            transmission: bytes * byte_us,
+            propagation: Some((rounds * facts.max_hops) as f64 * self.hop_us),
+            contention: (through_link - bytes).max(0.0) * byte_us,
+        }
     }
 }

@@ -11,7 +11,7 @@
 //! port at its receiver and takes m td. With a second send buffer the processor composes each message's data for the next stage as soon as it has
 //! completed the receive.
 
-use crate::cost::machine::{Machine, Mode};
+use super::{Flat, Mode};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -129,7 +129,7 @@ struct Ports {
 }
 
 impl Ports {
-    fn new(nodes: usize, machine: &Machine, start: f64) -> Self {
+    fn new(nodes: usize, machine: &Flat, start: f64) -> Self {
         let each = machine.ports.count().min(nodes as u64) as usize;
         let free = if each == nodes { Vec::new() } else { vec![start; nodes * each] };
         Self { free, each }
@@ -175,14 +175,14 @@ impl Stage {
 
     /// Runs the stage from `start` on, when all is composed; the moment when the last node is done. `compose` says whether received data are composed
     /// for the next stage at once (nonblocking mode).
-    pub fn run(&self, machine: &Machine, start: Clock, compose: bool) -> Clock {
+    pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         match machine.mode {
             Mode::Blocking => Blocking::new(self, machine, start).run(),
             Mode::Nonblocking => self.nonblocking(machine, start, compose),
         }
     }
 
-    fn nonblocking(&self, machine: &Machine, start: Clock, compose: bool) -> Clock {
+    fn nonblocking(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         let nodes = self.composed.len();
         let (half_start, half_copy) = (machine.startup_us / 2.0, machine.copy_byte_us / 2.0);
         let mut ports = Ports::new(nodes, machine, start.us);
@@ -224,7 +224,7 @@ impl Stage {
 /// A stage in blocking mode: each node works through its list, sends before receives within a step.
 struct Blocking<'a> {
     stage: &'a Stage,
-    machine: &'a Machine,
+    machine: &'a Flat,
     /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all nodes one after another.
     tasks: Vec<u32>,
     /// Where each node is in its list, and where that ends.
@@ -240,7 +240,7 @@ struct Blocking<'a> {
 }
 
 impl<'a> Blocking<'a> {
-    fn new(stage: &'a Stage, machine: &'a Machine, start: Clock) -> Self {
+    fn new(stage: &'a Stage, machine: &'a Flat, start: Clock) -> Self {
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::cost::model::evaluator;
+use crate::cost::machine::Machine;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_TO_ALL, Collective};
 use crate::delivery::exchange::Rule;
@@ -9,6 +9,10 @@ use proptest::prelude::*;
 
 fn machine(text: &str) -> Machine {
     Machine::parse(&format!("free:model=flat,{text}")).unwrap()
+}
+
+fn flat(machine: &Machine) -> Flat {
+    Flat::of(machine.settings()).unwrap()
 }
 
 /// Messages (from, to, bytes), step by step.
@@ -23,7 +27,7 @@ fn stage(nodes: usize, steps: &[&[(u32, u32, f64)]]) -> Stage {
 }
 
 fn run(stage: &Stage, machine: &Machine) -> Clock {
-    stage.run(machine, Clock::default(), false)
+    stage.run(&flat(machine), Clock::default(), false)
 }
 
 /// Everyone sends everyone `bytes`, in ring order.
@@ -95,7 +99,7 @@ fn a_clock_is_the_sum_of_its_parts() {
     for mode in ["blocking", "nonblocking"] {
         let m = machine(&format!("startup_us=7,byte_us=0.3,copy_byte_us=0.2,rearrange_byte_us=0.1,mode={mode}"));
         let steps: [&[(u32, u32, f64)]; 2] = [&[(0, 1, 9.0), (2, 1, 80.0)], &[(1, 0, 7.0), (0, 2, 1.0)]];
-        let c = stage(3, &steps).run(&m, Clock::default().rearranged(5.0), true);
+        let c = stage(3, &steps).run(&flat(&m), Clock::default().rearranged(5.0), true);
         assert!((c.us - c.startup - c.transmission - c.rearrangement - c.contention).abs() < 1e-9, "{c:?}");
         assert!(c.rearrangement >= 5.0);
     }
@@ -118,7 +122,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
 /// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
-    let mut evaluator = evaluator(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let mut evaluator = self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0 });
     let task = Task::new(topology, Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], 2, None).unwrap();
@@ -133,7 +137,7 @@ fn two_phases(machine: &str) -> Parts {
         }
     }
     simulation.finish().unwrap();
-    evaluator.price().unwrap().parts
+    evaluator.cost().unwrap().parts
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
 /// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
-    let mut evaluator = evaluator(&self::machine(machine), Scale { topology: &topology, unit_bytes: 100.0 });
+    let mut evaluator = self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0 });
     let task = Task::new(topology.clone(), Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], 2, None).unwrap();
@@ -158,7 +162,7 @@ fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
         }
     }
     simulation.finish().unwrap();
-    let p = evaluator.price().unwrap().parts;
+    let p = evaluator.cost().unwrap().parts;
     p.startup.unwrap() + p.transmission.unwrap() + p.rearrangement.unwrap() + p.contention.unwrap()
 }
 

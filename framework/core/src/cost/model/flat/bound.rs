@@ -11,11 +11,11 @@
 //!
 //! The last is no part of the others' sum: those who pass on need not be those with the most bytes.
 
-use super::{Bound, Traffic};
-use crate::cost::machine::{Machine, Mode};
+use super::{Flat, Mode};
+use crate::cost::bound::{Bound, Traffic};
 
 /// The bound for so many nodes, of which one has something for another at least.
-pub(super) fn lower_bound(machine: &Machine, traffic: &Traffic, nodes: u64) -> Bound {
+pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Bound {
     let blocking = machine.mode == Mode::Blocking;
     let half_copy = machine.copy_byte_us / 2.0;
     let sending = half_copy + if blocking { machine.byte_us } else { 0.0 };

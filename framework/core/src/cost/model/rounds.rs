@@ -1,8 +1,8 @@
-//! In how many turns the circuits of a crowded round can be set up.
+//! In how many rounds the circuits of a crowded step can be set up.
 //!
 //! The fullest link's circuits over q, rounded up, is the least conceivable: five circuits of two links each around a ring of five put two on every link, but no two of
-//! them that share no link leave room for a third, so that it takes three turns, not two. The least number is a colouring problem (of paths); what is counted
-//! here are the turns of one real arrangement, *first fit*: circuits in the order of their length, the longest first, each in the first turn in which all
+//! them that share no link leave room for a third, so that it takes three rounds, not two. The least number is a colouring problem (of paths); what is counted
+//! here are the rounds of one real arrangement, *first fit*: circuits in the order of their length, the longest first, each in the first round in which all
 //! its links, and the ports at either end, have room.
 
 use crate::network::topology::Topology;
@@ -11,10 +11,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Rounds of so many circuits times links are not arranged: [`Arranger::first_fit`] says `None`.
+/// Steps of so many circuits times links are not arranged: [`Arranger::first_fit`] says `None`.
 pub(super) const MOST_CROSSINGS: u64 = 1 << 22;
 
-/// Room for circuits in one turn.
+/// Room for circuits in one round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// On a directed link.
@@ -23,36 +23,36 @@ pub(super) struct Room {
     pub ports: Option<u64>,
 }
 
-/// In how many turns a step is run.
+/// In how many rounds a step is run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Turns {
+pub(super) struct Rounds {
     /// How many; at least 1.
     pub count: u64,
     /// What they hold, where the circuits of the step were arranged.
     pub arranged: Option<Arranged>,
 }
 
-/// The turns of an arrangement, added up. Loads are in parts, over the links' bandwidths.
+/// The rounds of an arrangement, added up. Loads are in parts, over the links' bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
-    /// Links of the longest circuit of each turn.
+    /// Links of the longest circuit of each round.
     pub hops: u64,
-    /// Load of the longest message of each turn.
+    /// Load of the longest message of each round.
     pub alone: f64,
-    /// Of each turn the largest load of a circuit, times the circuits that it shares some link or port with, itself among them.
+    /// Of each round the largest load of a circuit, times the circuits that it shares some link or port with, itself among them.
     pub multiplexed: f64,
 }
 
 /// What fills up: a link, or a node in one of its two roles.
 #[derive(Debug, Default)]
 struct Resource {
-    /// Circuits it has room for in a turn.
+    /// Circuits it has room for in a round.
     room: u64,
     /// How long a circuit that has it for itself takes for a load of 1; a node has as many ports as share its circuits.
     inverse_bandwidth: f64,
-    /// Circuits in each turn.
+    /// Circuits in each round.
     taken: Vec<u64>,
-    /// A bit a turn: whether it is full.
+    /// A bit a round: whether it is full.
     full: Vec<u64>,
 }
 
@@ -63,28 +63,28 @@ impl Resource {
         self.full.clear();
     }
 
-    fn take(&mut self, turn: usize) {
-        if self.taken.len() <= turn {
-            self.taken.resize(turn + 1, 0);
-            self.full.resize(turn / 64 + 1, 0);
+    fn take(&mut self, round: usize) {
+        if self.taken.len() <= round {
+            self.taken.resize(round + 1, 0);
+            self.full.resize(round / 64 + 1, 0);
         }
-        self.taken[turn] += 1;
-        if self.taken[turn] >= self.room {
-            self.full[turn / 64] |= 1 << (turn % 64);
+        self.taken[round] += 1;
+        if self.taken[round] >= self.room {
+            self.full[round / 64] |= 1 << (round % 64);
         }
     }
 }
 
-/// Arranges rounds, one after another: its memory is used again.
+/// Arranges steps, one after another: its memory is used again.
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<dyn Topology>,
-    /// The number of each link, and after them of each sender and each receiver, among the resources of the round, from 1; 0 for none yet.
+    /// The number of each link, and after them of each sender and each receiver, among the resources of the step, from 1; 0 for none yet.
     numbers: Numbers,
     resources: Vec<Resource>,
-    /// Resources in use in this round.
+    /// Resources in use in this step.
     used: Vec<u64>,
-    /// The circuits of the round: turn, load, and where what they need begins in `needs`.
+    /// The circuits of the step: round, load, and where what they need begins in `needs`.
     placed: Vec<(usize, u64, usize)>,
     needs: Vec<usize>,
 }
@@ -125,7 +125,7 @@ impl Arranger {
     }
 
     /// How first fit arranges a step; `None` where there is too much to arrange.
-    pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<Turns> {
+    pub(super) fn first_fit(&mut self, step: &Step<'_>, room: Room) -> Option<Rounds> {
         let crossings = step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
         if crossings > MOST_CROSSINGS {
             return None;
@@ -136,7 +136,7 @@ impl Arranger {
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
         let mut full = Vec::new();
-        // Of each turn the longest circuit: the first in it.
+        // Of each round the longest circuit: the first in it.
         let mut hops: Vec<u64> = Vec::new();
         self.placed.clear();
         self.needs.clear();
@@ -152,30 +152,30 @@ impl Arranger {
                 full.iter_mut().zip(other).for_each(|(set, bits): (&mut u64, _)| *set |= bits);
             }
             let word = full.iter().position(|bits| *bits != u64::MAX).unwrap_or(full.len());
-            let turn = word * 64 + full.get(word).map_or(0, |bits| bits.trailing_ones() as usize);
+            let round = word * 64 + full.get(word).map_or(0, |bits| bits.trailing_ones() as usize);
             for resource in &self.needs[first..] {
-                self.resources[*resource].take(turn);
+                self.resources[*resource].take(round);
             }
-            if hops.len() <= turn {
-                hops.resize(turn + 1, t.hops.into());
+            if hops.len() <= round {
+                hops.resize(round + 1, t.hops.into());
             }
-            self.placed.push((turn, t.load, first));
+            self.placed.push((round, t.load, first));
         }
         let arranged = Arranged { hops: hops.iter().sum(), ..self.loads(hops.len()) };
-        Some(Turns { count: hops.len() as u64, arranged: Some(arranged) })
+        Some(Rounds { count: hops.len() as u64, arranged: Some(arranged) })
     }
 
-    /// What is carried in so many turns.
-    fn loads(&self, turns: usize) -> Arranged {
-        let mut longest = vec![(0.0_f64, 0.0_f64); turns];
+    /// What is carried in so many rounds.
+    fn loads(&self, rounds: usize) -> Arranged {
+        let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
-        for ((turn, load, first), end) in self.placed.iter().zip(ends) {
+        for ((round, load, first), end) in self.placed.iter().zip(ends) {
             let (mut alone, mut shared) = (1.0_f64, 1.0_f64);
             for resource in self.needs[*first..end].iter().map(|i| &self.resources[*i]) {
                 alone = alone.max(resource.inverse_bandwidth);
-                shared = shared.max(resource.inverse_bandwidth * resource.taken[*turn] as f64);
+                shared = shared.max(resource.inverse_bandwidth * resource.taken[*round] as f64);
             }
-            let (of_alone, of_shared) = &mut longest[*turn];
+            let (of_alone, of_shared) = &mut longest[*round];
             *of_alone = of_alone.max(alone * *load as f64);
             *of_shared = of_shared.max(shared * *load as f64);
         }
@@ -224,11 +224,11 @@ impl Arranger {
 
 #[cfg(test)]
 mod tests {
-    use crate::cost::model::test_steps::price;
+    use crate::cost::model::test_steps::cost;
 
     fn startups(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> (f64, String) {
-        let price = price(topology, &format!("free:model=circuit,startup_us=1,{machine}"), &[sends]);
-        (price.parts.startup.unwrap(), price.note.unwrap_or_default())
+        let cost = cost(topology, &format!("free:model=circuit,startup_us=1,{machine}"), &[sends]);
+        (cost.parts.startup.unwrap(), cost.note.unwrap_or_default())
     }
 
     fn shift(nodes: u32, by: u32) -> Vec<(u32, u32, u64)> {
@@ -256,10 +256,10 @@ mod tests {
     #[test]
     fn each_turn_has_the_hops_and_bytes_of_its_own_circuits() {
         let parts = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
-            let parts = price(topology, &format!("free:model=circuit,byte_us=1,hop_us=1,{machine}"), &[sends]).parts;
+            let parts = cost(topology, &format!("free:model=circuit,byte_us=1,hop_us=1,{machine}"), &[sends]).parts;
             [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
         };
-        // Of 11 arcs of 5 links two fit beside each other: six turns of equal messages.
+        // Of 11 arcs of 5 links two fit beside each other: six rounds of equal messages.
         let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
         // All over one link, one by one.
@@ -274,8 +274,8 @@ mod tests {
     fn what_is_too_much_to_arrange_is_said_to_take_at_least_the_fullest_links_turns() {
         // 2100 circuits over 2100 links each: more than 2^22.
         let far: Vec<_> = (0..2100).map(|i| (i, i + 2100, 1)).collect();
-        let (turns, note) = startups("mesh:4200", "virtual_channels=1", &far);
-        assert_eq!(turns, 2100.0);
+        let (rounds, note) = startups("mesh:4200", "virtual_channels=1", &far);
+        assert_eq!(rounds, 2100.0);
         assert_eq!(
             note,
             "priced in turns, at least 2100 in all: up to 2100 circuits at once on a link with virtual_channels=1; a round of more than 4194304 circuits \

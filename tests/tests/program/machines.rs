@@ -1,0 +1,60 @@
+//! What `list machines` and the docs say of machines and their parameters.
+
+use crate::support::swapmeet;
+use swapmeet_core::cost::machine::{parameters, readers};
+use swapmeet_core::cost::model::models;
+use swapmeet_core::cost::parameter::Parameter;
+use swapmeet_tests::project;
+
+fn said(args: &[&str]) -> (String, String) {
+    let output = swapmeet(args).output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// Whoever adds a parameter or a model is told here that the table lacks it.
+#[test]
+fn the_docs_table_of_parameters_is_the_programs() {
+    let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
+    let section = document.split_once("## Machines").unwrap().1.split_once("\n## ").unwrap().0;
+    let documented: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
+    let row = |p: &&dyn Parameter| {
+        format!("| `{}` | {} | {} | {} | {} |", p.key(), p.meaning(), p.symbols(), p.default(), readers(*p))
+    };
+    let known: Vec<String> = parameters().iter().map(row).collect();
+    assert_eq!(documented, known);
+    for kind in models() {
+        assert!(document.contains(&format!("the model `{kind}`")), "docs/figures.md: what does `{kind}` charge?");
+    }
+}
+
+#[test]
+fn a_machine_is_described_value_by_value_with_where_each_is_from() {
+    let (text, _) = said(&["list", "machines", "--describe", "delta:model=circuit,startup_us=50", "--format", "csv"]);
+    for line in [
+        "startup_us,50,start-up of a message,set by the user",
+        "byte_us,0.2498,transmission of a byte,preset: beta = 0.2498 us a byte: the same fit",
+        "virtual_channels,1,circuits a directed link carries at a time,default",
+        "free_contention,2,messages a directed link carries at full speed,\"not read by the model; preset: 2^gamma = 2, Thakur et al., section 2\"",
+    ] {
+        assert!(text.lines().any(|said| said == line), "{line}\n{text}");
+    }
+    let (json, _) = said(&["list", "machines", "--describe", "paragon", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["machine"], &json["parameters"][1]["value"]), (&"paragon".into(), &"75".into()));
+}
+
+#[test]
+fn a_parameter_that_nothing_reads_is_refused_where_it_is_given() {
+    let run = ["run", "--topology", "ring:4", "--algorithm", "pairwise", "--workload", "uniform:1"];
+    let (_, flag) = said(&[&run[..], &["--machine", "paragon:mode=nonblocking,buffers=2"]].concat());
+    assert!(flag.contains("--machine:1:9") && flag.contains("`mode` is not read by the model `wormhole`"), "{flag}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("e.toml");
+    let own = "topologies = [\"ring:4\"]\nalgorithms = [\"pairwise\"]\nworkloads = [\"uniform:1\"]\nmachines = [\"mine\"]\n[machine.mine]\nbase = \"delta\"\nfree_contention = 2\nmodel = \"circuit\"\n";
+    std::fs::write(&file, own).unwrap();
+    let (_, table) = said(&["run", file.to_str().unwrap()]);
+    assert!(
+        table.contains(":7:1]") && table.contains("`free_contention` is not read by the model `circuit`"),
+        "{table}"
+    );
+}
