@@ -8,9 +8,8 @@
 mod axis;
 mod envelope;
 mod family;
-mod winner;
 
+pub use crate::compare::{Rival, Winner};
 pub use axis::{Axis, Place};
 pub use envelope::{Crossover, Envelope, Stretch};
 pub use family::{Curve, Families, Family, Point, families};
-pub use winner::{Rival, Winner, winner};

@@ -5,12 +5,16 @@
 
 mod group;
 mod merge;
+mod winner;
+
+pub use winner::{Rival, Winner};
 
 use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};
-use crate::stats::{Ratio, Summary};
+use crate::stats::{Ratio, Summary, holm};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use swapmeet_workloads::is_random;
 
 /// What cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,13 +62,29 @@ pub struct Line {
     pub time: Option<Summary>,
     /// Its mean time over the baseline's; `None` without a baseline or where a time is 0.
     pub ratio: Option<Ratio>,
-    /// Welch's t test against the baseline.
-    pub welch_p: Option<f64>,
-    /// Mann-Whitney U test against the baseline.
-    pub mann_whitney_p: Option<f64>,
+    /// How sure it is that it differs from the baseline; `None` where either is a single run, or neither has a spread.
+    pub tests: Option<Tests>,
     /// Where its rows are: each once, whatever came of it.
     #[serde(skip)]
     pub members: Vec<RowAt>,
+}
+
+/// Tests of whether the times of two algorithms differ at all, and by how much as seen from their spread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tests {
+    /// Whether repetitions were compared pair by pair: both algorithms had the same seeds.
+    pub paired: bool,
+    /// p of the paired t test, or of Welch's.
+    pub t_p: Option<f64>,
+    /// p of Wilcoxon's signed-rank test for pairs, or of Mann and Whitney's.
+    pub rank_p: Option<f64>,
+    /// The same, corrected for all comparisons that were made.
+    pub t_p_holm: Option<f64>,
+    /// The same, corrected for all comparisons that were made.
+    pub rank_p_holm: Option<f64>,
+    /// The difference of the means in standard deviations: of the differences of pairs, or of both samples together; above 0 where the baseline is
+    /// faster.
+    pub effect: Option<f64>,
 }
 
 /// A row's place among the files that are compared.
@@ -100,11 +120,18 @@ pub struct Group {
     pub baseline: Option<String>,
     /// Why there is none; otherwise empty.
     pub no_baseline: String,
+    /// The fastest, if any has a time.
+    pub winner: Option<Winner>,
     /// Fastest first; those without a time last.
     pub lines: Vec<Line>,
 }
 
 impl Group {
+    /// Whether nothing in its cases is drawn at random, so that one run of each says all there is to say.
+    pub fn is_exact(&self) -> bool {
+        is_random(&self.setting.workload) == Some(false)
+    }
+
     /// The machine, with what an experiment's own stands for.
     pub fn machine_in_full(&self) -> String {
         let Setting { machine, machine_definition, .. } = &self.setting;
@@ -117,6 +144,8 @@ impl Group {
 pub struct Comparison {
     /// In the order in which their first rows came.
     pub groups: Vec<Group>,
+    /// How many comparisons with a baseline were tested, for which p-values are corrected.
+    pub tested: usize,
     /// What was noticed on the way.
     pub notes: Vec<String>,
 }
@@ -127,7 +156,7 @@ pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Resul
     if merged.groups.is_empty() {
         return Err(CompareError::NoRows);
     }
-    let groups: Vec<Group> = merged.groups.iter().map(|rows| group::group(rows, baseline)).collect();
+    let mut groups: Vec<Group> = merged.groups.iter().map(|rows| group::group(rows, baseline)).collect();
     if let Some(baseline) = baseline {
         let mut known: Vec<&str> = merged.groups.iter().flatten().map(|(r, _)| r.algorithm.as_str()).collect();
         known.extend(groups.iter().flat_map(|g| &g.lines).map(|l| l.algorithm.as_str()));
@@ -140,7 +169,20 @@ pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Resul
             });
         }
     }
-    Ok(Comparison { groups, notes: merged.notes })
+    let tested = correct(&mut groups);
+    Ok(Comparison { groups, tested, notes: merged.notes })
+}
+
+/// Corrects p-values for how many comparisons there are, which it returns.
+fn correct(groups: &mut [Group]) -> usize {
+    let mut tests: Vec<&mut Tests> =
+        groups.iter_mut().flat_map(|group| &mut group.lines).filter_map(|line| line.tests.as_mut()).collect();
+    let t = holm(&tests.iter().map(|tests| tests.t_p).collect::<Vec<_>>());
+    let rank = holm(&tests.iter().map(|tests| tests.rank_p).collect::<Vec<_>>());
+    for (tests, (t, rank)) in tests.iter_mut().zip(t.into_iter().zip(rank)) {
+        (tests.t_p_holm, tests.rank_p_holm) = (t, rank);
+    }
+    tests.len()
 }
 
 #[cfg(test)]
@@ -184,6 +226,44 @@ pub(crate) mod tests {
         };
         assert_eq!(ratios(None), [("fast".to_owned(), 1.0), ("slow".to_owned(), 3.0)]);
         assert_eq!(ratios(Some("slow")), [("fast".to_owned(), 1.0 / 3.0), ("slow".to_owned(), 1.0)]);
+    }
+
+    #[test]
+    fn repetitions_of_the_same_seeds_are_compared_pair_by_pair() {
+        // Sizes vary much more than the two algorithms differ, which is 1 each time but for a little.
+        let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
+        let rows = |seed: u64| {
+            let pair = move |(r, (time, more)): (u32, &(f64, f64))| {
+                let slow = Record { seed: seed + u64::from(r), ..row("slow", r, time + more) };
+                [row("fast", r, *time), slow]
+            };
+            files((0..).zip(&sizes).flat_map(pair).collect())
+        };
+        let slow = |seed| {
+            let line = compare(&rows(seed), Some("fast")).unwrap().groups[0].lines[1].clone();
+            let interval = line.ratio.unwrap().interval.unwrap();
+            (line.tests.unwrap(), interval.high / interval.low)
+        };
+        let ((paired, narrow), (apart, wide)) = (slow(42), slow(1000));
+        assert!(paired.paired && !apart.paired);
+        assert!(narrow < 1.2 && wide > 2.0, "{narrow} {wide}");
+        assert!(paired.t_p.unwrap() < 0.001 && apart.t_p.unwrap() > 0.5);
+        assert!(paired.effect.unwrap() > 10.0 && apart.effect.unwrap() < 1.0);
+    }
+
+    #[test]
+    fn p_values_are_corrected_for_all_comparisons_of_all_groups() {
+        let times = [("a", [10.0, 10.5, 11.0]), ("b", [11.0, 11.6, 12.1]), ("c", [10.2, 10.6, 11.4])];
+        let of = |machine: &'static str| {
+            let rows = times.iter().flat_map(|(name, t)| (0..3).map(move |r| row(name, r, t[r as usize])));
+            rows.map(move |row| Record { machine: machine.to_owned(), ..row })
+        };
+        let compared = compare(&files(of("paragon").chain(of("delta")).collect()), Some("a")).unwrap();
+        assert_eq!(compared.tested, 4);
+        let tests: Vec<Tests> = compared.groups.iter().flat_map(|g| &g.lines).filter_map(|line| line.tests).collect();
+        let smallest = tests.iter().filter_map(|tests| tests.t_p).fold(1.0, f64::min);
+        let corrected = tests.iter().filter_map(|tests| tests.t_p_holm).fold(1.0, f64::min);
+        assert_eq!(corrected, 4.0 * smallest);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub mod units;
 
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
-pub use compare::{CompareError, Comparison, Group, Line, RowAt, compare};
+pub use compare::{CompareError, Comparison, Group, Line, RowAt, Tests, compare};
 pub use family::family;
 pub use finite::NotFinite;
 pub use input::{ReadError, read_bytes, read_file, read_files, read_records};

@@ -15,12 +15,12 @@ pub use table::as_table;
 pub use words::in_words;
 
 use crate::case_id::Setting;
-use crate::compare::{Group, Line};
+use crate::compare::{Comparison, Group, Line};
 use crate::record::Status;
 use crate::stats::Interval;
 
 /// What a reader sees of a line, in the table as in Markdown.
-const HEADER: [&str; 11] = [
+const HEADER: [&str; 12] = [
     "algorithm",
     "rows",
     "verified",
@@ -31,37 +31,68 @@ const HEADER: [&str; 11] = [
     "median, us",
     "ratio",
     "95 % ",
-    "p (Welch, U)",
+    "p (t, rank)",
+    "effect",
 ];
 
 /// How many of the columns, from the left, are words.
 const WORDS: usize = 3;
 
-fn cells(group: &Group, line: &Line) -> [String; HEADER.len()] {
+/// A group as a table: which columns it has, each with its name and whether it holds figures, and the cells of each line. A column that no line has
+/// anything in is left out.
+struct Cells {
+    header: Vec<(&'static str, bool)>,
+    lines: Vec<Vec<String>>,
+}
+
+fn cells(group: &Group) -> Cells {
+    let repeated = group.lines.iter().any(|line| line.time.as_ref().is_some_and(|time| time.n > 1));
+    let lines: Vec<[String; HEADER.len()]> = group.lines.iter().map(|line| line_cells(group, line, repeated)).collect();
+    let used: Vec<usize> = (0..HEADER.len()).filter(|i| lines.iter().any(|line| !line[*i].is_empty())).collect();
+    Cells {
+        header: used.iter().map(|i| (HEADER[*i], *i >= WORDS)).collect(),
+        lines: lines.iter().map(|line| used.iter().map(|i| line[*i].clone()).collect()).collect(),
+    }
+}
+
+fn line_cells(group: &Group, line: &Line, repeated: bool) -> [String; HEADER.len()] {
     let time = line.time.as_ref();
+    // Of single runs the mean is all there is.
+    let sample = time.filter(|_| repeated);
     let figure = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
     let verified = if time.is_some() { line.verified.to_string() } else { String::new() };
     let ratio = match &line.ratio {
         None if time.is_some() && group.baseline.is_some() => "undefined".to_owned(),
         ratio => figure(ratio.as_ref().map(|r| r.value)),
     };
-    let p = match (line.welch_p, line.mann_whitney_p) {
-        (None, None) => String::new(),
-        (welch, u) => format!("{}, {}", p_value(welch), p_value(u)),
-    };
+    let p = line.tests.map(|tests| format!("{}, {}", p_value(tests.t_p_holm), p_value(tests.rank_p_holm)));
     [
         in_a_line(&line.algorithm),
         ends(line),
         verified,
-        time.map(|t| t.n.to_string()).unwrap_or_default(),
+        sample.map(|t| t.n.to_string()).unwrap_or_default(),
         figure(time.map(|t| t.mean)),
         figure(time.and_then(|t| t.sd)),
         interval(time.and_then(|t| t.interval)),
-        figure(time.map(|t| t.median)),
+        figure(sample.map(|t| t.median)),
         ratio,
         interval(line.ratio.as_ref().and_then(|r| r.interval)),
-        p,
+        p.unwrap_or_default(),
+        line.tests.and_then(|tests| tests.effect).map(|effect| format!("{effect:.2}")).unwrap_or_default(),
     ]
+}
+
+/// What is said once of all groups: what was noticed, and how far figures can be trusted.
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let single = |group: &&Group| group.is_exact() && words::is_of_single_runs(group);
+    let exact = comparison.groups.iter().filter(single).count();
+    let exact = (exact > 0).then(|| {
+        let which = if exact == comparison.groups.len() { "Every case was" } else { "Cases without repetitions were" };
+        format!("{which} run once and draws nothing at random: times and ratios are exact.")
+    });
+    let tested = comparison.tested;
+    let holm = (tested > 1).then(|| format!("p-values are corrected for {tested} comparisons (Holm)."));
+    comparison.notes.iter().map(|note| in_a_line(note)).chain(exact).chain(holm).collect()
 }
 
 /// How its rows ended: `ok` if all did, otherwise how many did how.
@@ -109,8 +140,8 @@ fn in_a_line(text: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::compare::compare;
     use crate::compare::tests::{failed, files, row};
-    use crate::compare::{Comparison, compare};
     use crate::record::Record;
 
     pub(crate) fn comparison(records: Vec<Record>) -> Comparison {
@@ -141,5 +172,31 @@ pub(crate) mod tests {
         let [collective, machine, machine_definition] = ["scatter", "mine", "sp2"].map(str::to_owned);
         group.setting = Setting { collective, machine, machine_definition, ..group.setting };
         assert_eq!(title(&group), "torus:4x4, scatter, uniform:64, mine (sp2), wormhole");
+    }
+
+    #[test]
+    fn that_single_runs_are_exact_is_said_once_of_all_groups() {
+        let of = |machine: &str| Record { machine: machine.to_owned(), ..row("fast", 0, 10.0) };
+        let exact = "draws nothing at random: times and ratios are exact.";
+        assert_eq!(
+            notes(&comparison(vec![of("paragon"), of("delta")])),
+            [format!("Every case was run once and {exact}")]
+        );
+        let workload = "irregular:dist=pareto,mean=512,cv=2".to_owned();
+        assert_eq!(
+            notes(&comparison(vec![Record { workload, ..of("paragon") }])),
+            [""; 0],
+            "of sizes drawn it is not said"
+        );
+        assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm)."]);
+    }
+
+    #[test]
+    fn columns_that_no_line_has_anything_in_are_left_out() {
+        let names =
+            |comparison: &Comparison| cells(&comparison.groups[0]).header.iter().map(|(n, _)| *n).collect::<Vec<_>>();
+        let single = names(&comparison(vec![row("fast", 0, 10.0), row("slow", 0, 20.0)]));
+        assert_eq!(single, ["algorithm", "rows", "verified", "mean, us", "ratio"]);
+        assert_eq!(names(&repeated()), HEADER);
     }
 }

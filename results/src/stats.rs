@@ -3,13 +3,17 @@
 //! Repetitions of a case that has nothing random in it are all the same. Then intervals collapse to a point and there is nothing to test: that is
 //! said rather than dressed up as certainty ([`Spread::None`]).
 //!
-//! Samples are taken as independent. Repetition r of two algorithms has the same seed, hence the same random sizes, so that their times tend to
-//! rise and fall together: the intervals are rather too wide than too narrow.
+//! Repetition r of two algorithms has the same seed, hence the same random sizes, so that their times tend to rise and fall together: such samples are
+//! compared pair by pair. Others are taken as independent.
 
 mod difference;
+mod holm;
+mod paired;
 mod ratio;
 
-pub use difference::{mann_whitney_p, welch_p};
+pub use difference::{effect, mann_whitney_p, welch_p};
+pub use holm::holm;
+pub use paired::{paired_effect, paired_ratio, paired_t_p, wilcoxon_p};
 pub use ratio::{Ratio, ratio};
 
 use serde::Serialize;

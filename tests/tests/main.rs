@@ -15,4 +15,5 @@ mod manifests;
 mod plugins;
 mod program;
 mod run;
+mod statistics;
 mod support;

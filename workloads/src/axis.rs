@@ -1,6 +1,6 @@
 //! Which argument of a workload figures can be drawn over.
 
-use crate::generator::{WORD, generators};
+use crate::generator::{Generator, WORD, generators};
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
@@ -24,10 +24,7 @@ impl Axis {
     /// ```
     pub fn split(self, workload: &str) -> Option<(f64, String)> {
         let spec = Spec::parse("workload", workload).ok()?;
-        let (prefix, name) = spec.name().split_once('/').unwrap_or((ALL_TO_ALL.word, spec.name()));
-        let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix)?;
-        let row = generators(collective).find(|row| row.name == name)?;
-        let (_, key) = row.axes.iter().find(|(axis, _)| *axis == self)?;
+        let (_, key) = row_of(&spec)?.axes.iter().find(|(axis, _)| *axis == self)?;
         let at = spec.args().iter().position(|arg| arg.key().unwrap_or(WORD) == *key)?;
         let value = spec.args()[at].value();
         let value = match self {
@@ -42,6 +39,23 @@ impl Axis {
         let rest = if others.is_empty() { String::new() } else { format!(":{}", others.join(",")) };
         Some((value, format!("{}{rest}", spec.name())))
     }
+}
+
+/// Whether a workload draws its sizes at random; `None` if it is not known.
+///
+/// ```
+/// use swapmeet_workloads::is_random;
+/// assert_eq!((is_random("irregular:dist=pareto,mean=512,cv=2"), is_random("uniform:64")), (Some(true), Some(false)));
+/// assert_eq!(is_random("no-such-thing:64"), None);
+/// ```
+pub fn is_random(workload: &str) -> Option<bool> {
+    Some(row_of(&Spec::parse("workload", workload).ok()?)?.random)
+}
+
+fn row_of(spec: &Spec) -> Option<&'static Generator> {
+    let (prefix, name) = spec.name().split_once('/').unwrap_or((ALL_TO_ALL.word, spec.name()));
+    let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix)?;
+    generators(collective).find(|row| row.name == name)
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub struct Generator {
     pub axes: &'static [(Axis, &'static str)],
     /// Whether sizes are given pair by pair. Then a block may have nothing in it, and is not sent unless the user says so.
     pub pair_by_pair: bool,
+    /// Whether sizes are drawn at random: then repetitions, which have seeds of their own, differ.
+    pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
 }
 

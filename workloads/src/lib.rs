@@ -16,7 +16,7 @@ pub mod file;
 mod generator;
 mod parse;
 
-pub use axis::Axis;
+pub use axis::{Axis, is_random};
 pub use digest::{InputDigest, digest};
 pub use generator::irregular::{Distribution, Shape};
 pub use generator::matrix::{Matrix, MatrixError};

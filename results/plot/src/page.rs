@@ -35,9 +35,6 @@ pub fn page(files: &[(String, Vec<Record>)], wanted: &PageWanted<'_>) -> Result<
         Styles::of(comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()));
     out += &figures(files, wanted.baseline, &styles);
     let _ = writeln!(out, "<h2>Comparison</h2>\n{}", as_html(&comparison));
-    if !comparison.notes.is_empty() {
-        out += &list(comparison.notes.iter().map(|note| escaped(note)));
-    }
     let _ = writeln!(out, "<h2>Machines</h2>\n{}", machines(&rows));
     let _ = writeln!(out, "<h2>Versions</h2>\n{}", versions(&rows, wanted.program));
     let _ = writeln!(out, "<h2>To make it again</h2>\n{}", commands(&rows));

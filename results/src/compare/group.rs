@@ -1,24 +1,39 @@
 //! One group: a line an algorithm, each against the baseline.
 
-use super::{Group, Line, RowAt};
+use super::winner::winner;
+use super::{Group, Line, RowAt, Tests};
 use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};
-use crate::stats::{Ratio, Summary, mann_whitney_p, ratio, welch_p};
+use crate::stats::{
+    Ratio, Summary, effect, mann_whitney_p, paired_effect, paired_ratio, paired_t_p, ratio, welch_p, wilcoxon_p,
+};
 use std::collections::BTreeMap;
 
 /// The rows of one algorithm, from one build of one plugin.
-struct Sample<'a> {
-    label: String,
+pub(super) struct Sample<'a> {
+    pub(super) label: String,
     implementation: Implementation<&'a str>,
     rows: Vec<&'a Record>,
     members: Vec<RowAt>,
-    times: Vec<f64>,
-    time: Option<Summary>,
+    /// The times of the `ok` rows, by repetition and seed.
+    times: Vec<((u32, u64), f64)>,
+    pub(super) time: Option<Summary>,
 }
 
 impl Sample<'_> {
     fn mean(&self) -> f64 {
         self.time.as_ref().map_or(f64::INFINITY, |t| t.mean)
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.times.iter().map(|(_, time)| *time).collect()
+    }
+
+    /// Whether each of its times belongs to one of another sample's: they are of the same repetitions, with the same seeds.
+    fn is_paired_with(&self, other: &Self) -> bool {
+        let alone = |times: &[((u32, u64), f64)]| times.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        let same = self.times.iter().map(|(run, _)| run).eq(other.times.iter().map(|(run, _)| run));
+        same && self.times.len() > 1 && alone(&self.times)
     }
 }
 
@@ -36,9 +51,12 @@ fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
     }
     let all: Vec<Implementation<&str>> = parted.iter().map(|(implementation, ..)| *implementation).collect();
     let sample = |(implementation, rows, members): (Implementation<&'a str>, Vec<&'a Record>, Vec<RowAt>)| {
-        let times: Vec<f64> = rows.iter().filter(|r| r.status == Status::Ok).filter_map(|r| r.time_us).collect();
+        let ok = rows.iter().filter(|r| r.status == Status::Ok);
+        let mut times: Vec<_> = ok.filter_map(|r| Some(((r.repetition, r.seed), r.time_us?))).collect();
+        times.sort_by_key(|(run, _)| *run);
+        let time = Summary::of(&times.iter().map(|(_, time)| *time).collect::<Vec<_>>());
         let label = label(&implementation, &all);
-        Sample { label, implementation, time: Summary::of(&times), rows, members, times }
+        Sample { label, implementation, time, rows, members, times }
     };
     parted.into_iter().map(sample).collect()
 }
@@ -106,6 +124,7 @@ pub(super) fn group(rows: &[(&Record, RowAt)], baseline: Option<&str>) -> Group 
         nodes: rows.first().map_or(0, |(r, _)| r.nodes),
         baseline: baseline.map(|b| b.label.clone()),
         no_baseline,
+        winner: winner(&ranked),
         lines: ranked.into_iter().map(|sample| line(sample, baseline)).collect(),
     }
 }
@@ -123,7 +142,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
     let proofs = sample.rows.iter().filter(|r| r.status == Status::Ok).map(|r| r.verified);
     let is_baseline = baseline.is_some_and(|b| b.label == sample.label);
     let other = baseline.filter(|_| !is_baseline);
-    let both = sample.time.as_ref().zip(other.and_then(|b| b.time.as_ref()));
+    let (ratio, tests) = other.map(|base| against(sample, base)).unwrap_or_default();
     let to_itself = || sample.time.as_ref().filter(|t| is_baseline && t.mean > 0.0);
     Line {
         algorithm: sample.label.clone(),
@@ -133,14 +152,25 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> Line {
         reason: reasons.join("; "),
         verified: proofs.max().unwrap_or(Verified::None),
         time: sample.time.clone(),
-        ratio: match both {
-            Some((own, base)) => ratio(own, base),
-            None => to_itself().map(|_| Ratio { value: 1.0, interval: None }),
-        },
-        welch_p: both.and_then(|(own, base)| welch_p(own, base)),
-        mann_whitney_p: other.and_then(|b| mann_whitney_p(&sample.times, &b.times)),
+        ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
+        tests,
         members: sample.members.clone(),
     }
+}
+
+/// How many times as long a sample takes as the baseline's, and how sure that is.
+pub(super) fn against(sample: &Sample<'_>, base: &Sample<'_>) -> (Option<Ratio>, Option<Tests>) {
+    let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else { return (None, None) };
+    let (a, b) = (sample.values(), base.values());
+    let paired = sample.is_paired_with(base);
+    let (ratio, t_p, rank_p, effect) = if paired {
+        (paired_ratio(&a, &b), paired_t_p(&a, &b), wilcoxon_p(&a, &b), paired_effect(&a, &b))
+    } else {
+        (ratio(own, other), welch_p(own, other), mann_whitney_p(&a, &b), effect(own, other))
+    };
+    let is_tested = t_p.is_some() || rank_p.is_some();
+    let tests = Tests { paired, t_p, rank_p, t_p_holm: None, rank_p_holm: None, effect };
+    (ratio, is_tested.then_some(tests))
 }
 
 #[cfg(test)]

@@ -1,22 +1,23 @@
 //! As tables of an HTML page, without the page.
 
-use super::{HEADER, WORDS, cells, in_words, reasons, title};
+use super::{cells, in_words, notes, reasons, title};
 use crate::compare::Comparison;
 use std::fmt::Write as _;
 
-/// One table a group, each followed by its sentences.
+/// One table a group, each followed by its sentences, then what is said of all.
 pub fn as_html(comparison: &Comparison) -> String {
     let mut out = String::new();
     for group in &comparison.groups {
         let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title(group)));
-        for (i, name) in HEADER.iter().enumerate() {
-            let _ = writeln!(out, "<th{}>{}</th>", class(i), escaped(name.trim()));
+        let cells = cells(group);
+        for (name, is_figure) in &cells.header {
+            let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(name.trim()));
         }
         out += "</tr></thead>\n<tbody>\n";
-        for line in &group.lines {
+        for line in &cells.lines {
             out += "<tr>";
-            for (i, cell) in cells(group, line).iter().enumerate() {
-                let _ = write!(out, "<td{}>{}</td>", class(i), escaped(cell));
+            for ((_, is_figure), cell) in cells.header.iter().zip(line) {
+                let _ = write!(out, "<td{}>{}</td>", class(*is_figure), escaped(cell));
             }
             out += "</tr>\n";
         }
@@ -27,11 +28,14 @@ pub fn as_html(comparison: &Comparison) -> String {
         }
         out += "</ul>\n";
     }
+    for note in notes(comparison) {
+        let _ = writeln!(out, "<p>{}</p>", escaped(&note));
+    }
     out
 }
 
-fn class(column: usize) -> &'static str {
-    if column < WORDS { "" } else { " class=\"number\"" }
+fn class(is_figure: bool) -> &'static str {
+    if is_figure { " class=\"number\"" } else { "" }
 }
 
 /// A sentence whose names, between backticks, are set apart.

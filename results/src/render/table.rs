@@ -1,6 +1,6 @@
 //! Tables to read.
 
-use super::{HEADER, WORDS, cells, in_words, reasons, title};
+use super::{cells, in_words, notes, reasons, title};
 use crate::compare::Comparison;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
@@ -10,11 +10,11 @@ pub fn as_table(comparison: &Comparison) -> String {
     let mut out = String::new();
     for group in &comparison.groups {
         let mut table = Table::new();
-        let rows = group.lines.iter().map(|line| cells(group, line));
-        table.load_style(NOTHING).set_header(HEADER.to_vec()).add_rows(rows);
-        for (i, column) in table.column_iter_mut().enumerate() {
+        let cells = cells(group);
+        table.load_style(NOTHING).set_header(cells.header.iter().map(|(name, _)| *name)).add_rows(cells.lines);
+        for (column, (_, is_figure)) in table.column_iter_mut().zip(&cells.header) {
             column.set_padding((0, 2));
-            if i >= WORDS {
+            if *is_figure {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -24,7 +24,7 @@ pub fn as_table(comparison: &Comparison) -> String {
         }
         out += &format!("{}\n\n", in_words(group));
     }
-    for note in &comparison.notes {
+    for note in notes(comparison) {
         out += &format!("note: {note}\n");
     }
     out.trim_end().to_owned()
@@ -40,12 +40,14 @@ mod tests {
     fn a_table_ends_in_a_sentence_with_its_uncertainty() {
         insta::assert_snapshot!(as_table(&repeated()), @r"
         torus:4x4, uniform:64, paragon, wormhole
-        algorithm  rows  verified  n  mean, us  sd, us              95 %  median, us  ratio           95 %     p (Welch, U)
+        algorithm  rows  verified  n  mean, us  sd, us              95 %  median, us  ratio           95 %      p (t, rank)  effect
         fast       ok    blocks    3    10.067   0.306   9.308 to 10.826      10.000  1.000
-        alike      ok    blocks    3    10.100   0.200   9.603 to 10.597      10.100  1.003  0.943 to 1.067    0.883, 1.000
-        slow       ok    blocks    3    20.500   0.500  19.258 to 21.742      20.500  2.036  1.911 to 2.170  < 0.001, 0.100
-        `alike` and `fast` do not differ by more than their spread (95 %: 0.94 to 1.07 times as long; p by Welch's t 0.883, by Mann-Whitney 1.000).
-        `fast` ran 2.04 ± 0.13 times faster than `slow` (95 %: 1.91 to 2.17; p by Welch's t < 0.001, by Mann-Whitney 0.100).
+        alike      ok    blocks    3    10.100   0.200   9.603 to 10.597      10.100  1.003  0.975 to 1.032    0.667, 1.000    0.29
+        slow       ok    blocks    3    20.500   0.500  19.258 to 21.742      20.500  2.036  1.997 to 2.077  < 0.001, 0.500   50.12
+        `alike` and `fast` do not differ by more than their spread (95 %: 0.97 to 1.03 times as long; p by the paired t test 0.667, by Wilcoxon 1.000).
+        `fast` ran 2.04 ± 0.04 times faster than `slow` (95 %: 2.00 to 2.08; p by the paired t test < 0.001, by Wilcoxon 0.500).
+
+        note: p-values are corrected for 2 comparisons (Holm).
         ");
     }
 
@@ -53,7 +55,7 @@ mod tests {
     fn what_failed_is_shown_with_its_reason() {
         insta::assert_snapshot!(as_table(&partly_failed()), @r"
         torus:4x4, uniform:64, paragon, wormhole
-        algorithm  rows             verified  n  mean, us  sd, us       95 %  median, us  ratio  95 %   p (Welch, U)
+        algorithm  rows             verified  n  mean, us  sd, us       95 %  median, us  ratio
         fast       ok               blocks    2    10.000   0.000  no spread      10.000  1.000
         frail      1 ok, 1 timeout  blocks    1    20.000                         20.000  2.000
         odd        unsupported
@@ -67,10 +69,12 @@ mod tests {
     fn a_time_of_nothing_has_an_undefined_ratio() {
         insta::assert_snapshot!(as_table(&comparison(vec![row("a", 0, 0.0), row("b", 0, 0.0)])), @r"
         torus:4x4, uniform:64, paragon, wormhole
-        algorithm  rows  verified  n  mean, us  sd, us  95 %  median, us      ratio  95 %   p (Welch, U)
-        a          ok    blocks    1     0.000                     0.000  undefined
-        b          ok    blocks    1     0.000                     0.000  undefined
+        algorithm  rows  verified  mean, us      ratio
+        a          ok    blocks       0.000  undefined
+        b          ok    blocks       0.000  undefined
         `b` and `a`: a time is 0, so that there is no ratio.
+
+        note: Every case was run once and draws nothing at random: times and ratios are exact.
         ");
     }
 }

@@ -1,8 +1,13 @@
 //! Who ran how much faster than whom, and how sure that is. No winner without the uncertainty of it.
 
 use super::{in_a_line, p_value};
-use crate::compare::{Group, Line};
+use crate::compare::{Group, Line, Tests};
 use crate::stats::{Interval, Ratio};
+
+/// Whether whatever can be compared in a group was run once.
+pub(super) fn is_of_single_runs(group: &Group) -> bool {
+    group.lines.iter().all(|line| runs(line) <= 1) && group.lines.iter().any(|line| runs(line) == 1)
+}
 
 /// A sentence for each algorithm against the baseline.
 pub fn in_words(group: &Group) -> String {
@@ -13,7 +18,10 @@ pub fn in_words(group: &Group) -> String {
     let Some(baseline) = timed().find(|l| l.algorithm == *name) else {
         return String::new();
     };
-    let others: Vec<String> = timed().filter(|l| l.algorithm != *name).map(|l| against(l, baseline)).collect();
+    // What is exact is said to be once, after all groups.
+    let exact = group.is_exact() && is_of_single_runs(group);
+    let others = timed().filter(|l| l.algorithm != *name).map(|l| against(l, baseline, exact));
+    let others: Vec<String> = others.collect();
     if others.is_empty() {
         format!("Only `{}` has a time here: nothing to compare with.", in_a_line(name))
     } else {
@@ -21,11 +29,12 @@ pub fn in_words(group: &Group) -> String {
     }
 }
 
-fn against(line: &Line, baseline: &Line) -> String {
+fn against(line: &Line, baseline: &Line, exact: bool) -> String {
     let Some(ratio) = &line.ratio else {
         return format!("{} and {}: a time is 0, so that there is no ratio.", named(line), named(baseline));
     };
     match ratio.interval {
+        None if exact => format!("{}.", times(line, baseline, ratio, "")),
         None => {
             format!("{} ({}: no uncertainty can be given).", times(line, baseline, ratio, ""), single(line, baseline))
         }
@@ -35,7 +44,13 @@ fn against(line: &Line, baseline: &Line) -> String {
 }
 
 fn with_spread(line: &Line, baseline: &Line, ratio: &Ratio, interval: Interval) -> String {
-    let tests = format!("p by Welch's t {}, by Mann-Whitney {}", p_value(line.welch_p), p_value(line.mann_whitney_p));
+    let (t, rank) = if line.tests.is_some_and(|tests| tests.paired) {
+        ("the paired t test", "Wilcoxon")
+    } else {
+        ("Welch's t", "Mann-Whitney")
+    };
+    let p = |of: fn(&Tests) -> Option<f64>| p_value(line.tests.as_ref().and_then(of));
+    let tests = format!("p by {t} {}, by {rank} {}", p(|tests| tests.t_p_holm), p(|tests| tests.rank_p_holm));
     if interval.contains(1.0) {
         return format!(
             "{} and {} do not differ by more than their spread (95 %: {} to {} times as long; {tests}).",
@@ -111,32 +126,52 @@ mod tests {
         (0..).zip(times).map(move |(r, t)| row(name, r, *t))
     }
 
+    /// The same rows with seeds that no others have.
+    fn unpaired(rows: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> {
+        rows.map(|row| Record { seed: 1000 + row.seed, ..row })
+    }
+
     #[test]
     fn a_winner_has_an_interval_and_p() {
         let rows =
             || runs_of("fast", &[10.0, 10.4, 9.8]).chain(runs_of("slow", &[20.5, 21.0, 20.0])).collect::<Vec<_>>();
-        let sentence = "`fast` ran 2.04 ± 0.13 times faster than `slow` (95 %: 1.91 to 2.17; p by Welch's t < 0.001, by Mann-Whitney 0.100).";
+        let sentence = "`fast` ran 2.04 ± 0.04 times faster than `slow` (95 %: 2.00 to 2.08; p by the paired t test < 0.001, by Wilcoxon 0.250).";
         assert_eq!(said(rows(), None), sentence);
         assert_eq!(said(rows(), Some("slow")), sentence, "the same seen from either side");
+        let apart = runs_of("fast", &[10.0, 10.4, 9.8]).chain(unpaired(runs_of("slow", &[20.5, 21.0, 20.0])));
+        assert_eq!(
+            said(apart.collect(), None),
+            "`fast` ran 2.04 ± 0.13 times faster than `slow` (95 %: 1.91 to 2.17; p by Welch's t < 0.001, by Mann-Whitney 0.100)."
+        );
     }
 
     #[test]
     fn without_a_difference_there_is_no_winner() {
+        let apart = runs_of("a", &[10.0, 10.4, 9.8]).chain(unpaired(runs_of("b", &[10.1, 10.3, 9.9])));
         assert_eq!(
-            said(runs_of("a", &[10.0, 10.4, 9.8]).chain(runs_of("b", &[10.1, 10.3, 9.9])).collect(), None),
+            said(apart.collect(), None),
             "`b` and `a` do not differ by more than their spread (95 %: 0.94 to 1.07 times as long; p by Welch's t 0.883, by Mann-Whitney 1.000)."
         );
     }
 
     #[test]
-    fn single_rows_give_ratios_only_and_say_so() {
+    fn single_rows_give_ratios_only_and_say_so_where_chance_has_a_part() {
+        let drawn = |name: &str, time| {
+            let workload = "irregular:dist=pareto,mean=512,cv=2".to_owned();
+            Record { workload, ..row(name, 0, time) }
+        };
         assert_eq!(
-            said(vec![row("slow", 0, 25.0), row("fast", 0, 10.0)], None),
+            said(vec![drawn("slow", 25.0), drawn("fast", 10.0)], None),
             "`fast` ran 2.50 times faster than `slow` (one run each: no uncertainty can be given)."
         );
         assert_eq!(
             said(runs_of("fast", &[10.0, 11.0]).chain([row("slow", 0, 42.0)]).collect(), None),
             "`fast` ran 4.00 times faster than `slow` (a single run of `slow`: no uncertainty can be given)."
+        );
+        assert_eq!(
+            said(vec![row("slow", 0, 25.0), row("fast", 0, 10.0)], None),
+            "`fast` ran 2.50 times faster than `slow`.",
+            "uniform sizes: that this is exact is said once, below"
         );
     }
 
@@ -156,7 +191,7 @@ mod tests {
     fn small_differences_are_not_rounded_away() {
         assert_eq!(
             said(vec![row("a", 0, 10_000.0), row("b", 0, 10_001.0)], None),
-            "`a` ran 1.0001 times faster than `b` (one run each: no uncertainty can be given)."
+            "`a` ran 1.0001 times faster than `b`."
         );
     }
 
@@ -166,7 +201,7 @@ mod tests {
             said(runs_of("a", &[10.0, 10.001, 9.999]).chain(runs_of("b", &[20.0, 20.002, 19.999])).collect(), None);
         assert_eq!(
             sentence,
-            "`a` ran 2.00 ± 0.0004 times faster than `b` (95 %: 1.9996 to 2.0004; p by Welch's t < 0.001, by Mann-Whitney 0.100)."
+            "`a` ran 2.00 ± 0.0001 times faster than `b` (95 %: 1.9999 to 2.0002; p by the paired t test < 0.001, by Wilcoxon 0.250)."
         );
     }
 

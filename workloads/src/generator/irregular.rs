@@ -22,6 +22,7 @@ pub(super) const IRREGULAR: Generator = Generator {
     keys: &["dist", "mean", "cv"],
     axes: &[(Axis::BlockSize, "mean"), (Axis::Variation, "cv")],
     pair_by_pair: true,
+    random: true,
     read,
 };
 

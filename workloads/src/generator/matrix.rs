@@ -16,6 +16,7 @@ pub(super) const MATRIX: Generator = Generator {
     keys: &[WORD],
     axes: &[],
     pair_by_pair: true,
+    random: false,
     read,
 };
 

@@ -19,6 +19,7 @@ pub(super) const ONE_SPIKE: Generator = Generator {
     keys: &["max", "rest"],
     axes: &[(Axis::BlockSize, "max")],
     pair_by_pair: true,
+    random: true,
     read: |args| read(args, Place::Random),
 };
 
@@ -29,6 +30,7 @@ pub(super) const TRANSPOSE: Generator = Generator {
     keys: &["max", "rest"],
     axes: &[(Axis::BlockSize, "max")],
     pair_by_pair: true,
+    random: false,
     read: |args| read(args, Place::Transposed),
 };
 

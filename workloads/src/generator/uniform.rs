@@ -13,6 +13,7 @@ pub(super) const UNIFORM: Generator = Generator {
     keys: &[WORD],
     axes: &[(Axis::BlockSize, WORD)],
     pair_by_pair: false,
+    random: false,
     read: |args| {
         let arg = args.word("a size, as in `uniform:64`")?;
         Ok(Arc::new(Uniform { bytes: args.whole_elements(arg)? }))

@@ -1,0 +1,81 @@
+//! Who is fastest in a group of cases, and by how much.
+
+use super::group::{Sample, against};
+use crate::stats::{Ratio, Summary};
+use serde::Serialize;
+
+/// The fastest of a group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Winner {
+    /// Which.
+    pub algorithm: String,
+    /// Its times, in us.
+    pub time: Summary,
+    /// The next after it, if any other has a time.
+    pub second: Option<Rival>,
+    /// Those that it can't be told from: they took the same time, or the interval of the ratio holds 1.
+    pub level: Vec<String>,
+}
+
+/// The one that comes next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rival {
+    /// Which.
+    pub algorithm: String,
+    /// How many times as long it takes; `None` where a time is 0.
+    pub times_as_long: Option<Ratio>,
+}
+
+/// The fastest of samples, of which the fastest come first; `None` where nothing has a time.
+pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
+    let (first, others) = ranked.split_first()?;
+    let time = first.time.as_ref()?;
+    let rivals = others.iter().filter(|other| other.time.is_some());
+    let rivals: Vec<Rival> =
+        rivals.map(|rival| Rival { algorithm: rival.label.clone(), times_as_long: against(rival, first).0 }).collect();
+    let is_level = |rival: &&Rival| {
+        let margin = rival.times_as_long.as_ref();
+        margin.is_none_or(|r| r.interval.map_or(r.value == 1.0, |interval| interval.contains(1.0)))
+    };
+    let level = rivals.iter().filter(is_level).map(|rival| rival.algorithm.clone()).collect();
+    let algorithm = first.label.clone();
+    Some(Winner { algorithm, time: time.clone(), second: rivals.into_iter().next(), level })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::compare::tests::{failed, files, row};
+    use crate::record::{Record, Status};
+
+    fn of(rows: Vec<Record>) -> Option<Winner> {
+        compare(&files(rows), None).unwrap().groups[0].winner.clone()
+    }
+
+    #[test]
+    fn the_fastest_wins_by_what_the_next_takes_longer() {
+        let won = of(vec![row("slow", 0, 30.0), row("fast", 0, 10.0), row("next", 0, 12.5)]).unwrap();
+        let second = won.second.unwrap();
+        assert_eq!((&*won.algorithm, won.time.mean, &*second.algorithm), ("fast", 10.0, "next"));
+        assert_eq!((second.times_as_long.unwrap().value, won.level), (1.25, vec![]));
+    }
+
+    #[test]
+    fn those_that_cannot_be_told_apart_are_level() {
+        let of_times = |times: [(&'static str, [f64; 2]); 3]| {
+            of(times.iter().flat_map(|(name, t)| (0..2).map(move |r| row(name, r, t[r as usize]))).collect())
+        };
+        assert_eq!(of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])]).unwrap().level, ["b"]);
+        // `b` takes 1 % longer whatever was drawn.
+        assert_eq!(of_times([("a", [10.0, 14.0]), ("b", [10.1, 14.14]), ("c", [20.0, 28.0])]).unwrap().level, [""; 0]);
+        assert_eq!(of(vec![row("a", 0, 5.0), row("b", 0, 5.0)]).unwrap().level, ["b"], "single runs of the same time");
+    }
+
+    #[test]
+    fn alone_it_has_no_second_and_without_times_there_is_none() {
+        let won = of(vec![row("a", 0, 5.0), failed("b", 0, Status::Timeout, "60 s")]).unwrap();
+        assert_eq!((won.second, won.level), (None, vec![]));
+        assert_eq!(of(vec![failed("b", 0, Status::Timeout, "60 s")]), None);
+    }
+}

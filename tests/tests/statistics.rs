@@ -1,0 +1,58 @@
+//! What `compare` computes, beside an independent implementation: scipy, where it is installed. The unit tests have fixed figures of it and of R.
+
+use crate::support::tools;
+use std::process::Command;
+use swapmeet_results::stats::{Summary, mann_whitney_p, paired_t_p, welch_p, wilcoxon_p};
+
+const SCIPY: &str = "
+import sys
+from scipy import stats
+for line in sys.stdin:
+    a, b = ([float(x) for x in half.split(',')] for half in line.split(';'))
+    signs = stats.PermutationMethod(n_resamples=float('inf'))
+    print(stats.ttest_rel(a, b).pvalue, stats.wilcoxon(a, b, method=signs).pvalue,
+          stats.ttest_ind(a, b, equal_var=False).pvalue, stats.mannwhitneyu(a, b, method='exact').pvalue)
+";
+
+/// Samples of 3 to 9 pairs, by a generator of 32 bits: now a small difference, now a large one, in the even cases with ties among the differences.
+fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
+    let mut state = 12_345_u32;
+    let mut next = move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24)
+    };
+    let sample = |case: u32| {
+        let pairs = (0..3 + case % 7).map(|_| {
+            let (time, noise) = (100.0 + 50.0 * next(), next() - 0.3 * f64::from(case % 4));
+            (time, time + if case.is_multiple_of(2) { (noise * 4.0).round() / 4.0 + 0.125 } else { noise })
+        });
+        pairs.unzip()
+    };
+    (0..60).map(sample).collect()
+}
+
+#[test]
+fn p_values_are_those_of_scipy() {
+    let python = |code: &str| Command::new("python3").args(["-c", code]).stdin(std::process::Stdio::piped()).output();
+    if !python("import scipy").is_ok_and(|output| output.status.success()) {
+        tools::left_out("scipy", "no python3 with scipy");
+        return;
+    }
+    let samples = samples();
+    let text = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    let lines: Vec<String> = samples.iter().map(|(a, b)| format!("{};{}", text(a), text(b))).collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), lines.join("\n") + "\n").unwrap();
+    let stdin = std::fs::File::open(file.path()).unwrap();
+    let output = Command::new("python3").args(["-c", SCIPY]).stdin(stdin).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(said.lines().count(), samples.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    for ((a, b), theirs) in samples.iter().zip(said.lines()) {
+        let (own, other) = (Summary::of(a).unwrap(), Summary::of(b).unwrap());
+        let ours = [paired_t_p(a, b), wilcoxon_p(a, b), welch_p(&own, &other), mann_whitney_p(a, b)];
+        for ((ours, theirs), test) in ours.iter().zip(theirs.split(' ')).zip(["paired t", "Wilcoxon", "Welch", "U"]) {
+            let theirs: f64 = theirs.parse().unwrap();
+            assert!(ours.is_some_and(|p| (p - theirs).abs() < 1e-9), "{test}: {ours:?}, scipy {theirs}: {a:?} {b:?}");
+        }
+    }
+}
