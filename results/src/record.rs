@@ -184,6 +184,8 @@ record! {
     case inputs: String,
     /// Bytes of a block, where all have the same.
     case block_bytes: Option<u64>,
+    /// What shows that no schedule takes less than `lower_bound_us`.
+    outcome bound_kind: String,
 }
 
 /// The names of all columns, in order.
@@ -280,7 +282,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes"
+                 block_bytes, bound_kind"
             )
         );
     }

@@ -1,4 +1,5 @@
 //! The network: topologies, routes over their links, and the load that messages put on links.
 
+pub(crate) mod adjacency;
 pub mod links;
 pub mod topology;

@@ -8,7 +8,6 @@ use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::model::{Cost, Evaluator, Scale};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::limits;
-use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_results::{Record, Status, Verified};
 
@@ -95,6 +94,7 @@ fn plan_and_price(
     planned.log.iter().for_each(|line| tell(Said::Log(bounded(line))));
     let told = answers(first);
     let mut records = Vec::new();
+    let traffic = if matches!(planned.outcome, Outcome::Verified(_)) { Traffic::of(&task) } else { Traffic::default() };
     for (index, evaluator) in open.iter().zip(&mut evaluators) {
         let case = &group[*index];
         if !planned.asked.same_plan(told, answers(case)) {
@@ -102,7 +102,7 @@ fn plan_and_price(
         }
         let mut record = case.blank_row();
         record.plan_ms = Some(plan_ms);
-        fill(&mut record, case, &task, &planned, evaluator.as_mut(), unit(case));
+        fill(&mut record, case, traffic, &planned, evaluator.as_mut(), unit(case));
         records.push((*index, record));
     }
     records
@@ -113,7 +113,14 @@ fn affordable(nodes: u64) -> Result<(), String> {
     if nodes <= MOST { Ok(()) } else { Err(format!("{nodes} nodes are more than a case may have, {MOST}")) }
 }
 
-fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evaluator: &mut dyn Evaluator, unit: u64) {
+fn fill(
+    record: &mut Record,
+    case: &Case,
+    traffic: Traffic,
+    planned: &Planned,
+    evaluator: &mut dyn Evaluator,
+    unit: u64,
+) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
@@ -147,8 +154,9 @@ fn fill(record: &mut Record, case: &Case, task: &Task, planned: &Planned, evalua
     };
     set_totals(record, totals, unit);
     record.note = note.unwrap_or_default();
-    record.lower_bound_us = Traffic::of(task, case.workload.block_bytes())
-        .map(|traffic| case.machine.lower_bound(case.topology.as_ref(), &traffic).total_us());
+    let bound = case.machine.lower_bound(case.topology.as_ref(), &traffic.in_bytes(unit as f64));
+    record.lower_bound_us = Some(bound.total_us());
+    record.bound_kind = bound.kind.to_string();
 }
 
 /// Makes a row that of a case without figures.

@@ -6,24 +6,64 @@
 //!
 //! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps: `ceil(log_(k+1) n)` start-ups, and one
 //!   barrier less (Suh & Shin, 3.1.4, for one port). Under `circuit` a port carries q circuits, so that k is q times the ports (Spencer, 3.1).
-//! * **Transmission.** A node sends and receives what it must through k ports at most; and what must cross a cut shares the cut's links. For the
-//!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m` (bisection:
-//!   Suh & Shin, 3.1.4). A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
-//! * In a permutation every block goes once: a start-up, the hops of the one that goes farthest, and on the average link the bytes times hops of all (Spencer, 4.6).
+//! * **Transmission.** A node sends and receives what it must through k ports at most, and over its links; what must cross a cut shares the cut's links (for the
+//!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m`: Suh & Shin, 3.1.4); and all bytes
+//!   times hops share all links (Spencer, 4.6). [`cuts`] says which cuts. A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
 //! * Where some pairs have nothing for each other, those who have something for most, or get it from most, count for n; and something goes one hop at least.
-//! * **Propagation.** Some block goes between the two nodes farthest apart: the diameter, in hops; with a root, from it to the node farthest from it.
+//! * **Propagation.** Some block goes between the two nodes farthest apart of which one has something for the other.
 //!
 //! Under `store-and-forward` hops are start-ups of the message that takes longest, which need not be the message that goes farthest. There the bound is the larger
-//! of two: start-ups and transmission as above, or the diameter in start-ups. Transmission there counts each hop: a block must cross as many links as its ends are
-//! apart, n nodes with k ports move at most n k messages over one link each at a time, so that a complete exchange takes `m / k` times the sum of the distances from
-//! a node to all others, where that is the same for each (any topology but a mesh or a graph of one's own).
+//! of two: start-ups and transmission as above, or the farthest hops in start-ups. Transmission there counts each hop: a block must cross as many links as its ends are
+//! apart, and n nodes with k ports move at most n k messages over one link each at a time.
 
 use crate::cost::parameter::Ports;
 use crate::network::topology::Topology;
+use std::fmt;
 
+mod cuts;
+mod flows;
+#[cfg(test)]
+mod optimum;
 mod traffic;
 
-pub use traffic::{Across, Traffic};
+pub use traffic::Traffic;
+
+/// What shows a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BoundKind {
+    /// Steps until something can have reached everyone it is for.
+    #[default]
+    StartUps,
+    /// The bytes of a node, through its ports.
+    Ports,
+    /// The bytes of a node, over its links.
+    NodeLinks,
+    /// What must cross the middle of the network.
+    Bisection,
+    /// What must cross some other cut.
+    Cut,
+    /// Bytes times hops, over all links.
+    Distances,
+    /// The way of what goes farthest, stored at every node.
+    Hops,
+    /// What a node composes, copies and transmits.
+    Bytes,
+}
+
+impl fmt::Display for BoundKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::StartUps => "start-ups",
+            Self::Ports => "ports",
+            Self::NodeLinks => "node-links",
+            Self::Bisection => "bisection",
+            Self::Cut => "cut",
+            Self::Distances => "distances",
+            Self::Hops => "hops",
+            Self::Bytes => "bytes",
+        })
+    }
+}
 
 /// Lower bounds on the parts of a completion time, in us.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -38,6 +78,8 @@ pub struct Bound {
     pub rearrangement_us: f64,
     /// Barriers.
     pub barrier_us: f64,
+    /// What shows the transmission, or the start-ups where nothing is transmitted.
+    pub kind: BoundKind,
 }
 
 impl Bound {
@@ -53,38 +95,27 @@ impl Bound {
     }
 }
 
-/// The bytes that the busiest node must send, or receive, through one of its ports.
+/// The bytes that the busiest node must send, or receive, through one of its ports, as fast as the fastest link.
 pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports) -> f64 {
-    traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64
+    let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
+    traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64 / fastest
 }
 
-/// The bytes that must go, one after another, through a port or a link, of which each carries `free` messages at full speed.
-pub(super) fn network_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports, free: f64) -> f64 {
-    let n = topology.nodes() as f64;
-    let through_cut = topology.bisection().map_or(0.0, |cut| {
-        let side = cut.side as f64;
-        let bytes = match traffic.across {
-            Across::EachPair(m) => side * (n - side) * m,
-            Across::EachNode(m) => (n - side) * m,
-            Across::Unknown => 0.0,
-        };
-        bytes / (cut.links as f64 * free)
-    });
-    // Each link carries a byte a byte's time.
-    let through_links = traffic.hop_bytes / (topology.link_slots() as f64 * free);
-    port_bytes(topology, traffic, ports).max(through_cut).max(through_links)
+/// The bytes that must go, one after another, through a port or a link, of which each carries `free` messages at full speed; and what shows that.
+pub(super) fn network_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports, free: f64) -> (f64, BoundKind) {
+    let (on_links, through_ports) = (traffic.on_links.bytes / free, port_bytes(topology, traffic, ports));
+    if on_links > through_ports {
+        return (on_links, traffic.on_links.kind);
+    }
+    (through_ports, if through_ports > 0.0 { BoundKind::Ports } else { BoundKind::StartUps })
 }
 
-/// The bytes that must go, one after another, over a link of the busiest node's ports, if each is charged at every hop.
-pub(super) fn hop_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports) -> f64 {
-    let n = topology.nodes() as f64;
-    let pairs = topology.distance_sum().map_or(0.0, |hops| hops as f64 * traffic.pair_bytes);
-    pairs.max(traffic.hop_bytes / n) / ports.at_most(topology.nodes() - 1) as f64
-}
-
-/// Bounds take all links to be as fast as the fastest.
-pub(super) fn fastest_link(topology: &dyn Topology) -> f64 {
-    topology.bandwidths().map_or(1.0, |(_, most)| most)
+/// The same if each byte is charged at every hop.
+pub(super) fn stored_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports) -> (f64, BoundKind) {
+    let (bytes, kind) = network_bytes(topology, traffic, ports, 1.0);
+    let all_ports = ports.at_most(topology.nodes() - 1) as f64 * topology.nodes() as f64;
+    let over_ports = traffic.hop_bytes / all_ports / topology.bandwidths().map_or(1.0, |(_, most)| most);
+    if over_ports > bytes { (over_ports, BoundKind::Distances) } else { (bytes, kind) }
 }
 
 /// The fewest steps in which a node's data can reach everyone, if each who has it sends so many messages a step.

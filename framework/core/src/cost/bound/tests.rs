@@ -2,25 +2,16 @@ use super::*;
 use crate::cost::machine::Machine;
 use crate::cost::model::{Cost, Scale};
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{BlockSizes, Collective, SCATTER};
+use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, SCATTER};
 use crate::delivery::exchange::Rule;
-use crate::network::topology::parse;
+use crate::network::topology::{parse, parse_with};
 use crate::simulation::{Simulation, Task};
 use std::sync::Arc;
 
 fn bound(topology: &str, machine: &str) -> Bound {
     let topology = parse(topology).unwrap();
     let machine = Machine::parse(machine).unwrap();
-    let traffic = Traffic {
-        sent: topology.nodes() as f64 - 1.0,
-        received: topology.nodes() as f64 - 1.0,
-        by_one: true,
-        across: Across::EachPair(1.0),
-        pair_bytes: 1.0,
-        peers: topology.nodes() - 1,
-        farthest: topology.diameter(),
-        hop_bytes: 0.0,
-    };
+    let traffic = Traffic::of(&Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL)));
     machine.lower_bound(topology.as_ref(), &traffic)
 }
 
@@ -56,28 +47,80 @@ fn odd_sides_are_cut_as_evenly_as_they_can_be() {
 fn a_permutation_is_a_step_at_least_and_fills_the_links() {
     // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
-    let traffic =
-        Traffic { sent: 1.0, received: 1.0, peers: 1, farthest: 8, hop_bytes: 64.0 * 8.0, ..Traffic::default() };
+    let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
+    let permuted =
+        |to: Vec<u32>| Traffic::of(&Task::new(Arc::clone(&topology), Collective::permutation("p", to.into())));
+    let traffic = permuted((0..64).map(half).collect());
     let machine = Machine::parse("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports=all").unwrap();
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
     assert_eq!((bound.startup_us, bound.propagation_us, bound.transmission_us, bound.barrier_us), (1.0, 8.0, 2.0, 0.0));
-    let still = Traffic { peers: 0, farthest: 0, hop_bytes: 0.0, ..traffic };
+    let still = permuted((0..64).collect());
     assert_eq!(machine.lower_bound(topology.as_ref(), &still), Bound::default());
+}
+
+/// The bound for blocks of 100 bytes, and what shows it.
+fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, BoundKind) {
+    const TWO_K5: &str =
+        "0 1\n0 2\n0 3\n0 4\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n5 8\n5 9\n6 7\n6 8\n6 9\n7 8\n7 9\n8 9\n4 5\n";
+    let read = |file: &str| Ok(if file == "fast" { "0 1 4\n1 2 4\n2 3 0.5\n" } else { TWO_K5 }.to_owned());
+    let topology = parse_with(topology, &read).unwrap();
+    let traffic = Traffic::of(&Task::new(Arc::clone(&topology), collective)).in_bytes(100.0);
+    let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
+    let bound = machine.lower_bound(topology.as_ref(), &traffic);
+    (bound.transmission_us, bound.kind)
+}
+
+#[test]
+fn any_cut_that_is_found_bounds_a_network_of_ones_own() {
+    // 25 blocks over the one link between two fives; over a link of half the speed 3 of 100 bytes.
+    let all_to_all = || Collective::of(&ALL_TO_ALL);
+    assert_eq!(of_blocks("graph:two-k5", all_to_all(), "ports=1"), (2500.0, BoundKind::Cut));
+    assert_eq!(of_blocks("graph:fast", all_to_all(), "ports=all"), (600.0, BoundKind::NodeLinks));
+    assert_eq!(of_blocks("torus:8x8", all_to_all(), "ports=1"), (6400.0, BoundKind::Bisection));
 }
 
 #[test]
 fn a_block_that_may_be_copied_crosses_a_cut_once() {
-    let topology = parse("ring:8").unwrap();
-    let traffic = Traffic {
-        sent: 7.0,
-        received: 7.0,
-        across: Across::EachNode(1.0),
-        peers: 7,
-        farthest: 4,
-        ..Traffic::default()
-    };
+    assert_eq!(of_blocks("graph:two-k5", Collective::of(&ALL_GATHER), "ports=all"), (500.0, BoundKind::Cut));
+    assert_eq!(of_blocks("ring:8", Collective::of(&ALL_GATHER), "ports=all").0, 350.0, "7 blocks into each node");
+}
+
+#[test]
+fn a_node_has_no_more_ports_than_links() {
+    let scatter = || Collective::of(&SCATTER);
+    assert_eq!(of_blocks("mesh:3x4", scatter(), "ports=all"), (550.0, BoundKind::NodeLinks));
+    assert_eq!(of_blocks("mesh:3x4", scatter().at(5), "ports=all").0, 275.0);
+    assert_eq!(of_blocks("mesh:300x400", scatter(), "ports=all").0, 119_999.0 * 50.0);
+}
+
+#[test]
+fn distances_count_where_nodes_see_different_networks() {
+    let stored = of_blocks("mesh:8x8", Collective::of(&ALL_TO_ALL), "model=store-and-forward");
+    assert_eq!(stored, (33_600.0, BoundKind::Distances));
+}
+
+/// Nodes 0 to 7 of a ring of 16 each have a byte for each of the others: more than what is even would put on the middle.
+#[derive(Debug)]
+struct HalfToHalf;
+
+impl BlockSizes for HalfToHalf {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        u64::from(origin < 8 && destination >= 8)
+    }
+
+    fn largest(&self) -> u64 {
+        1
+    }
+}
+
+#[test]
+fn uneven_traffic_has_cuts_and_distances_of_its_own() {
+    let task = Task::new(parse("ring:16").unwrap(), Collective::of(&ALL_TO_ALL));
+    let traffic = Traffic::of(&Task { sizes: Some(Arc::new(HalfToHalf)), ..task.clone() });
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
-    assert_eq!(machine.lower_bound(topology.as_ref(), &traffic).transmission_us, 4.0 / 2.0);
+    let bound = machine.lower_bound(task.topology.as_ref(), &traffic);
+    assert_eq!((bound.transmission_us, bound.kind), (32.0, BoundKind::Cut), "64 bytes over two links");
+    assert_eq!((traffic.hop_bytes, traffic.farthest), (344.0, 8));
 }
 
 #[test]
@@ -96,7 +139,7 @@ fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored()
     assert_eq!(words("rdn:1(hypercube:3)"), 560.0);
     assert_eq!(words("rdn:2(hypercube:3)"), 335_616.0);
     assert_eq!(bound("hypercube:7", "free:model=store-and-forward,byte_us=1,ports=7").transmission_us, 64.0);
-    assert_eq!(words("mesh:8"), 7.0, "not the same from each node: what a node must send");
+    assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
 /// Blocks of a scatter from node 0: much for node 11, a little for node 1, nothing (but blocks) for the rest.

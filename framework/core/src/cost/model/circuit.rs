@@ -48,10 +48,11 @@ impl Model for Circuit {
         // A port carries as many circuits as a link.
         let messages = self.ports.count().saturating_mul(self.virtual_channels);
         let steps = bound::fewest_steps(traffic.peers + 1, messages);
+        let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, 1.0);
         Bound {
+            kind,
             startup_us: steps as f64 * self.startup_us,
-            transmission_us: bound::network_bytes(topology, traffic, self.ports, 1.0) * self.byte_us
-                / bound::fastest_link(topology),
+            transmission_us: bytes * self.byte_us,
             propagation_us: traffic.farthest as f64 * self.hop_us,
             rearrangement_us: 0.0,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),

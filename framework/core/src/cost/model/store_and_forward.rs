@@ -11,7 +11,7 @@
 use super::rounds::Rounds;
 use super::synchronous::{Frame, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
-use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, parameters};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Step, Transfer};
@@ -43,16 +43,16 @@ impl Model for StoreAndForward {
     /// the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
-        let bytes =
-            bound::port_bytes(topology, traffic, self.ports).max(bound::hop_bytes(topology, traffic, self.ports));
+        let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
         let by_steps = Bound {
+            kind,
             startup_us: steps as f64 * self.startup_us,
-            transmission_us: bytes * self.byte_us / bound::fastest_link(topology),
+            transmission_us: bytes * self.byte_us,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
             ..Bound::default()
         };
         let startup_us = traffic.farthest as f64 * self.startup_us;
-        by_steps.or(Bound { startup_us, transmission_us: 0.0, ..by_steps })
+        by_steps.or(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
     }
 }
 

@@ -64,11 +64,11 @@ impl Model for Wormhole {
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
+        let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, self.free_contention);
         Bound {
+            kind,
             startup_us: steps as f64 * self.startup_us,
-            transmission_us: bound::network_bytes(topology, traffic, self.ports, self.free_contention)
-                * self.byte_us.min(self.one_directional_byte_us)
-                / bound::fastest_link(topology),
+            transmission_us: bytes * self.byte_us.min(self.one_directional_byte_us),
             propagation_us: traffic.farthest as f64 * self.hop_us,
             rearrangement_us: 0.0,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),

@@ -31,6 +31,8 @@ pub struct Graph {
     /// For each destination and node, which of the node's links comes next.
     next: Vec<u16>,
     diameter: u64,
+    /// Hops from each node to each.
+    hops: u128,
     /// The sum of the distances from a node, if that and the farthest are the same for all.
     distance_sum: Option<u64>,
 }
@@ -114,6 +116,7 @@ impl Graph {
             bandwidths: links.iter().map(|(_, _, bandwidth, _)| *bandwidth).collect(),
             next: vec![NOWHERE; (nodes * nodes) as usize],
             diameter: 0,
+            hops: 0,
             distance_sum: None,
         };
         graph.find_ways().map_err(|lost| {
@@ -159,6 +162,7 @@ impl Graph {
             seen.push((hops().sum(), hops().max().unwrap_or(0)));
         }
         self.diameter = seen.iter().map(|(_, farthest)| *farthest).max().unwrap_or(0);
+        self.hops = seen.iter().map(|(sum, _): &(u64, u64)| u128::from(*sum)).sum();
         self.distance_sum = seen.first().filter(|first| seen.iter().all(|other| other == *first)).map(|(sum, _)| *sum);
         Ok(())
     }
@@ -237,6 +241,14 @@ impl Topology for Graph {
 
     fn diameter(&self) -> u64 {
         self.diameter
+    }
+
+    fn links_from(&self, node: u64) -> Option<u64> {
+        Some(self.links_of(node).len() as u64)
+    }
+
+    fn hops_of_all_pairs(&self) -> Option<u128> {
+        Some(self.hops)
     }
 
     fn farthest_from(&self, node: u64) -> u64 {

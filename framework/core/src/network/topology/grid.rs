@@ -250,6 +250,21 @@ impl Topology for GridNet {
         self.wraps().then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
     }
 
+    fn hops_of_all_pairs(&self) -> Option<u128> {
+        // On a line of n the distances from each to each add up to (n^3 - n) / 3; each is met between every two lines.
+        let lines = |n: u64| u128::from(self.nodes / n).pow(2);
+        let on_line = |n: u128| if self.wraps() { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
+        Some(self.dims.iter().map(|n| lines(*n) * on_line(u128::from(*n))).sum())
+    }
+
+    fn links_from(&self, node: u64) -> Option<u64> {
+        let along = |(n, stride): (&u64, &u64)| {
+            let at = node / stride % n;
+            if self.wraps() { 2 * u64::from(*n > 1) } else { u64::from(at > 0) + u64::from(at + 1 < *n) }
+        };
+        Some(self.dims.iter().zip(&self.strides).map(along).sum())
+    }
+
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         let Some(route) = route else { return Ok(self.shortest(from, to, visit)) };
         self.check(route)?;

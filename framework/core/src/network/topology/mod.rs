@@ -148,10 +148,23 @@ pub trait Topology: fmt::Debug + Send + Sync {
     }
     /// Links out of each node, if all have as many.
     fn degree(&self) -> Option<u64>;
+    /// Links out of a node, if that is known without a look at all.
+    fn links_from(&self, _node: u64) -> Option<u64> {
+        self.degree()
+    }
+    /// Directed links, or something above their number.
+    fn links_in_all(&self) -> u64 {
+        let regular = self.degree().filter(|_| self.switches() == 0);
+        regular.map_or(self.link_slots(), |degree| degree * self.nodes())
+    }
     /// The best balanced cut known.
     fn bisection(&self) -> Option<Bisection>;
     /// The hops from a node to all others together, each by the shortest route, where the topology looks the same from each of its nodes; `None` where it doesn't.
     fn distance_sum(&self) -> Option<u64>;
+    /// The hops from each node to all others together, each by the shortest route; `None` if that is not known without a look at all.
+    fn hops_of_all_pairs(&self) -> Option<u128> {
+        self.distance_sum().map(|sum| u128::from(sum) * u128::from(self.nodes()))
+    }
     /// The least and the greatest bandwidth of a link, as multiples of the machine's; `None` where all have the machine's.
     fn bandwidths(&self) -> Option<(f64, f64)> {
         None

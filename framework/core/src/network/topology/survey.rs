@@ -1,7 +1,7 @@
 //! A network's figures: counted and searched where that is feasible, by formula where it isn't, and which.
 
 use super::Topology;
-use std::collections::VecDeque;
+use crate::network::adjacency::Adjacency;
 use std::fmt;
 
 /// How a figure was found.
@@ -51,8 +51,6 @@ pub struct Survey {
     pub bisection: Option<(u64, u64, How)>,
 }
 
-/// Link numbers are looked through up to here.
-const MOST_SLOTS: u64 = 1 << 25;
 /// Links are crossed in searches so often at most.
 const MOST_STEPS: u64 = 1 << 31;
 /// All halves are tried of so many nodes at most: 1.35 million.
@@ -72,24 +70,24 @@ impl Survey {
                 .bisection()
                 .map(|cut| (cut.links, cut.side, if cut.exact { How::Formula } else { How::FormulaForACut })),
         };
-        let Some(network) = Network::of(topology) else { return survey };
-        survey.links = Some((network.ends.len() as u64, How::Counted));
+        let Some(network) = Adjacency::of(topology) else { return survey };
+        survey.links = Some((network.link_count() as u64, How::Counted));
         let degrees = || (0..survey.nodes as usize).map(|v| network.out(v).len() as u64);
         survey.degree = degrees().min().zip(degrees().max()).map(|(least, most)| (least, most, How::Counted));
-        if survey.nodes.saturating_mul(network.ends.len() as u64) <= MOST_STEPS {
+        if survey.nodes.saturating_mul(network.link_count() as u64) <= MOST_STEPS {
             let (farthest, sum) = (0..survey.nodes).fold((0, 0), |(farthest, sum), from| {
-                let (most, hops) = network.hops_from(from, survey.nodes);
+                let (most, hops) = hops_from(&network, from, survey.nodes);
                 (most.max(farthest), sum + hops)
             });
             survey.diameter = (farthest, How::Searched);
             survey.mean_hops = mean(sum, survey.nodes.saturating_mul(survey.nodes - 1)).map(|m| (m, How::Searched));
         } else if topology.distance_sum().is_some() {
-            let (farthest, sum) = network.hops_from(0, survey.nodes);
+            let (farthest, sum) = hops_from(&network, 0, survey.nodes);
             survey.diameter = (farthest, How::SearchedFromOne);
             survey.mean_hops = mean(sum, survey.nodes - 1).map(|m| (m, How::SearchedFromOne));
         }
         if (2..=MOST_HALVED).contains(&survey.nodes) && network.vertices() as u64 == survey.nodes {
-            survey.bisection = Some((network.least_cut(), survey.nodes / 2, How::AllHalves));
+            survey.bisection = Some((least_cut(&network), survey.nodes / 2, How::AllHalves));
         }
         survey
     }
@@ -105,91 +103,40 @@ fn mean(sum: u64, pairs: u64) -> Option<f64> {
     (pairs > 0).then(|| sum as f64 / pairs as f64)
 }
 
-/// Links by the vertex they leave; switches come after the nodes.
-struct Network {
-    first: Vec<usize>,
-    ends: Vec<u32>,
+/// The most hops from a node to another, and the sum over all nodes.
+fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
+    let hops = network.hops_from(from);
+    let to_nodes = || hops[..nodes as usize].iter().map(|hops| u64::from(*hops));
+    (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-impl Network {
-    fn of(topology: &dyn Topology) -> Option<Self> {
-        if topology.link_slots() > MOST_SLOTS {
-            return None;
-        }
-        let links = || (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
-        let vertices = (topology.nodes() + topology.switches()) as usize;
-        let mut first = vec![0; vertices + 1];
-        links().for_each(|(from, _)| first[from as usize + 1] += 1);
-        for v in 0..vertices {
-            first[v + 1] += first[v];
-        }
-        let mut next = first.clone();
-        let mut ends = vec![0; first[vertices]];
-        for (from, to) in links() {
-            ends[next[from as usize]] = to as u32;
-            next[from as usize] += 1;
-        }
-        Some(Self { first, ends })
-    }
-
-    fn vertices(&self) -> usize {
-        self.first.len() - 1
-    }
-
-    fn out(&self, vertex: usize) -> &[u32] {
-        &self.ends[self.first[vertex]..self.first[vertex + 1]]
-    }
-
-    /// The most hops from a node to another, and the sum over all.
-    fn hops_from(&self, from: u64, nodes: u64) -> (u64, u64) {
-        let mut hops = vec![u32::MAX; self.vertices()];
-        hops[from as usize] = 0;
-        let mut queue = VecDeque::from([from as u32]);
-        let (mut most, mut sum) = (0, 0);
-        while let Some(v) = queue.pop_front() {
-            let here = hops[v as usize];
-            if u64::from(v) < nodes {
-                most = most.max(here.into());
-                sum += u64::from(here);
+/// The fewest links one way across any halving of at most [`MOST_HALVED`] vertices, the last on the other side.
+fn least_cut(network: &Adjacency) -> u64 {
+    let n = network.vertices();
+    let out: Vec<u32> = (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
+    let mut parallel = Vec::new();
+    for v in 0..n {
+        // Two links between the same nodes, as in a torus dimension of two, count twice.
+        let mut seen = 0_u32;
+        for &end in network.out(v) {
+            if seen >> end & 1 == 1 {
+                parallel.push((v, end));
             }
-            for &next in self.out(v as usize) {
-                if hops[next as usize] == u32::MAX {
-                    hops[next as usize] = here + 1;
-                    queue.push_back(next);
-                }
-            }
+            seen |= 1 << end;
         }
-        (most, sum)
     }
-
-    /// The fewest links one way across any halving of at most [`MOST_HALVED`] vertices, the last on the other side.
-    fn least_cut(&self) -> u64 {
-        let n = self.vertices();
-        let out: Vec<u32> = (0..n).map(|v| self.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
-        let mut parallel = Vec::new();
-        for v in 0..n {
-            // Two links between the same nodes, as in a torus dimension of two, count twice.
-            let mut seen = 0_u32;
-            for &end in self.out(v) {
-                if seen >> end & 1 == 1 {
-                    parallel.push((v, end));
-                }
-                seen |= 1 << end;
-            }
-        }
-        let cut = |side: u32| -> u64 {
-            let apart = |v: usize| u64::from((out[v] & !side).count_ones());
-            let within = (0..n).filter(|v| side >> v & 1 == 1);
-            let again = parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
-            within.map(apart).sum::<u64>() + again as u64
-        };
-        // The last node's side is the larger half, or either.
-        let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
-        let smaller_with_last = (n % 2 == 1).then(|| {
-            (0..1_u32 << (n - 1)).map(|rest| rest | 1 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2)
-        });
-        halves.chain(smaller_with_last.into_iter().flatten()).map(cut).min().unwrap_or(0)
-    }
+    let cut = |side: u32| -> u64 {
+        let apart = |v: usize| u64::from((out[v] & !side).count_ones());
+        let within = (0..n).filter(|v| side >> v & 1 == 1);
+        let again = parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
+        within.map(apart).sum::<u64>() + again as u64
+    };
+    // The last node's side is the larger half, or either.
+    let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
+    let smaller_with_last = (n % 2 == 1).then(|| {
+        (0..1_u32 << (n - 1)).map(|rest| rest | 1 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2)
+    });
+    halves.chain(smaller_with_last.into_iter().flatten()).map(cut).min().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -226,6 +173,14 @@ mod tests {
             let topology = parse(spec).unwrap();
             let survey = survey(spec);
             assert_eq!(survey.diameter.0, topology.diameter(), "{spec}");
+            let network = Adjacency::of(topology.as_ref()).unwrap();
+            let hops: u64 = (0..survey.nodes).map(|from| hops_from(&network, from, survey.nodes).1).sum();
+            assert!(topology.hops_of_all_pairs().is_none_or(|formula| formula == hops.into()), "{spec}: {hops} hops");
+            for node in 0..survey.nodes {
+                let links = network.out(node as usize).len() as u64;
+                assert!(topology.links_from(node).is_none_or(|formula| formula == links), "{spec}: {links} at {node}");
+            }
+            assert!(topology.links_in_all() >= network.link_count() as u64, "{spec}");
             let (least, most, _) = survey.degree.unwrap();
             assert_eq!(topology.degree(), (least == most).then_some(most), "{spec}");
             if let (Some(cut), Some((links, half, How::AllHalves))) = (topology.bisection(), survey.bisection)

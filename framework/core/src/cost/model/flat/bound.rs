@@ -12,7 +12,7 @@
 //! The last is no part of the others' sum: those who pass on need not be those with the most bytes.
 
 use super::{Flat, Mode};
-use crate::cost::bound::{Bound, Traffic};
+use crate::cost::bound::{Bound, BoundKind, Traffic};
 
 /// The bound for so many nodes, of which one has something for another at least.
 pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Bound {
@@ -27,6 +27,7 @@ pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Boun
         startup_us: machine.startup_us,
         transmission_us: by_sender.max(by_receiver),
         rearrangement_us: if beside { 0.0 } else { traffic.sent * machine.rearrange_byte_us },
+        kind: BoundKind::Bytes,
         ..Bound::default()
     };
     let halves = if blocking { halves_to_reach(traffic.peers + 1) } else { 2 };

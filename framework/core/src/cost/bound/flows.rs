@@ -1,0 +1,256 @@
+//! Who has what for whom, as far as bounds look at it.
+
+use crate::delivery::collective::{After, Before, BlockSizes};
+use crate::network::topology::Topology;
+use crate::simulation::Task;
+
+/// What goes between different nodes: bytes, or blocks where those are counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Flows<'a> {
+    /// Nothing.
+    None,
+    /// As much from each to each.
+    Even(f64),
+    /// From each to each as a table has it.
+    Pairs(&'a dyn BlockSizes),
+    /// From the root to each.
+    FromRoot(u64, Leaves<'a>),
+    /// From each to the root.
+    ToRoot(u64, Leaves<'a>),
+    /// As much from each to one.
+    Images(&'a [u32], f64),
+    /// The same from the root to everyone; who has it may copy it.
+    RootToAll(u64, f64),
+    /// The same from each to everyone; who has it may copy it.
+    EachToAll(f64),
+}
+
+/// What the root has for each, or each for the root.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Leaves<'a> {
+    /// As much for each.
+    Same(f64),
+    /// The row of the root, or its column.
+    Sized(&'a dyn BlockSizes),
+}
+
+/// What the busiest nodes send and receive.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Ends {
+    pub sent: f64,
+    pub received: f64,
+    /// Whether one and the same node sends and receives the most.
+    pub by_one: bool,
+    /// The most others that some node has something for, or that have something for it.
+    pub peers: u64,
+    /// Whether every pair that may have something for each other has.
+    pub all: bool,
+}
+
+impl<'a> Flows<'a> {
+    pub fn of(task: &'a Task) -> Self {
+        let (kind, root, sizes) = (task.collective.kind(), task.collective.root().unwrap_or(0), task.sizes.as_deref());
+        let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
+        let leaves = sizes.map_or(Leaves::Same(1.0), Leaves::Sized);
+        if task.skip_empty && block == 0.0 {
+            return Self::None;
+        }
+        match (kind.before, kind.after) {
+            (Before::EachItsOwn, After::EachWhatIsForIt) => sizes.map_or(Self::Even(1.0), Self::Pairs),
+            (Before::EachItsOwn, After::EachAll) => Self::EachToAll(block),
+            (Before::EachItsOwn, After::RootAll) => Self::ToRoot(root, leaves),
+            (Before::EachItsOwn, After::EachItsSendersOwn) => {
+                task.collective.images().map_or(Self::None, |images| Self::Images(images, block))
+            }
+            (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => Self::FromRoot(root, leaves),
+            (Before::RootAll, After::EachAll) => Self::RootToAll(root, block),
+            (Before::RootAll, After::RootAll) => Self::None,
+        }
+    }
+
+    /// What `from` has for `to`, another node, that nobody else has for it.
+    pub fn between(&self, from: u64, to: u64) -> f64 {
+        match self {
+            Self::None | Self::RootToAll(..) | Self::EachToAll(_) => 0.0,
+            Self::Even(bytes) => *bytes,
+            Self::Pairs(sizes) => sizes.bytes(from, to) as f64,
+            Self::FromRoot(root, Leaves::Same(bytes)) if from == *root => *bytes,
+            Self::FromRoot(root, Leaves::Sized(sizes)) if from == *root => sizes.bytes(from, to) as f64,
+            Self::ToRoot(root, Leaves::Same(bytes)) if to == *root => *bytes,
+            Self::ToRoot(root, Leaves::Sized(sizes)) if to == *root => sizes.bytes(from, to) as f64,
+            Self::FromRoot(..) | Self::ToRoot(..) => 0.0,
+            Self::Images(images, bytes) => {
+                if u64::from(images[from as usize]) == to {
+                    *bytes
+                } else {
+                    0.0
+                }
+            }
+        }
+    }
+
+    /// What the busiest of so many nodes send and receive.
+    pub fn ends(&self, nodes: u64) -> Ends {
+        let others = nodes - 1;
+        let every = |sent, received, by_one| Ends { sent, received, by_one, peers: others, all: true };
+        match self {
+            Self::None => Ends::default(),
+            Self::Even(bytes) => every(others as f64 * bytes, others as f64 * bytes, true),
+            Self::EachToAll(bytes) => every(*bytes, others as f64 * bytes, true),
+            Self::RootToAll(_, bytes) => every(*bytes, *bytes, false),
+            Self::FromRoot(_, Leaves::Same(bytes)) => every(others as f64 * bytes, *bytes, false),
+            Self::ToRoot(_, Leaves::Same(bytes)) => every(*bytes, others as f64 * bytes, false),
+            Self::Images(images, bytes) => {
+                let moves = (0..).zip(*images).any(|(from, to): (u32, _)| from != *to);
+                Ends { sent: *bytes, received: *bytes, by_one: true, peers: moves.into(), all: true }
+            }
+            Self::Pairs(sizes) => {
+                let busiest = sizes.busiest(nodes);
+                let all = busiest.pairs == nodes * others;
+                let (sent, received) = (busiest.sent as f64, busiest.received as f64);
+                Ends { sent, received, by_one: false, peers: busiest.peers, all }
+            }
+            Self::FromRoot(root, Leaves::Sized(_)) => of_root(nodes, |node| self.between(*root, node), *root),
+            Self::ToRoot(root, Leaves::Sized(_)) => {
+                let backwards = of_root(nodes, |node| self.between(node, *root), *root);
+                Ends { sent: backwards.received, received: backwards.sent, ..backwards }
+            }
+        }
+    }
+
+    /// Bytes out of a node and into it, each as often as there is nothing for it but to.
+    pub fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
+        let others = (nodes - 1) as f64;
+        match self {
+            Self::None => (0.0, 0.0),
+            Self::Even(bytes) => (others * bytes, others * bytes),
+            Self::EachToAll(bytes) => (*bytes, others * bytes),
+            Self::RootToAll(root, bytes) => {
+                if node == *root {
+                    (*bytes, 0.0)
+                } else {
+                    (0.0, *bytes)
+                }
+            }
+            Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => {
+                let others = (0..nodes).filter(|other| *other != node);
+                others.fold((0.0, 0.0), |(out, into), other| {
+                    (out + self.between(node, other), into + self.between(other, node))
+                })
+            }
+            Self::Images(images, bytes) => {
+                if u64::from(images[node as usize]) == node {
+                    (0.0, 0.0)
+                } else {
+                    (*bytes, *bytes)
+                }
+            }
+        }
+    }
+
+    /// Calls `visit` as the nodes of this order go over, one by one, to the first side of a cut: how many are there, and what must cross from there and back.
+    pub fn sweep(&self, order: &[u32], nodes: usize, mut visit: impl FnMut(usize, f64, f64)) {
+        let mut inside = vec![false; nodes];
+        let (mut out, mut into) = (0.0, 0.0);
+        for (k, &node) in order.iter().enumerate() {
+            let node = u64::from(node);
+            inside[node as usize] = true;
+            let (here, there) = ((k + 1) as f64, (nodes - k - 1) as f64);
+            match self {
+                Self::None => {}
+                Self::Even(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
+                // What all on the one side have goes over once, if anybody is on the other.
+                Self::EachToAll(bytes) => (out, into) = (here * bytes * there.min(1.0), there * bytes),
+                Self::RootToAll(root, bytes) if inside[*root as usize] => (out, into) = (bytes * there.min(1.0), 0.0),
+                Self::RootToAll(_, bytes) => (out, into) = (0.0, *bytes),
+                Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => {
+                    for other in (0..nodes as u64).filter(|other| *other != node) {
+                        let (sends, receives) = (self.between(node, other), self.between(other, node));
+                        if inside[other as usize] {
+                            (out, into) = (out - receives, into - sends);
+                        } else {
+                            (out, into) = (out + sends, into + receives);
+                        }
+                    }
+                }
+            }
+            visit(k + 1, out, into);
+        }
+    }
+
+    /// What must cross a cut from these to the other nodes, and back.
+    pub fn across(&self, side: &[u32], nodes: usize) -> (f64, f64) {
+        let mut last = (0.0, 0.0);
+        self.sweep(side, nodes, |_, out, into| last = (out, into));
+        last
+    }
+
+    /// Whether what crosses a cut is known without a look at pairs.
+    pub fn is_cheap(&self) -> bool {
+        match self {
+            Self::None | Self::Even(_) | Self::RootToAll(..) | Self::EachToAll(_) => true,
+            Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => false,
+        }
+    }
+
+    /// Whether every node has as much for every other.
+    pub fn is_even(&self) -> bool {
+        match self {
+            Self::Even(_) | Self::EachToAll(_) => true,
+            Self::None
+            | Self::RootToAll(..)
+            | Self::Pairs(_)
+            | Self::FromRoot(..)
+            | Self::ToRoot(..)
+            | Self::Images(..) => false,
+        }
+    }
+
+    /// The root, or any node where there is none.
+    pub fn root(&self) -> u64 {
+        match self {
+            Self::FromRoot(root, _) | Self::ToRoot(root, _) | Self::RootToAll(root, _) => *root,
+            Self::None | Self::Even(_) | Self::EachToAll(_) | Self::Pairs(_) | Self::Images(..) => 0,
+        }
+    }
+
+    /// Bytes times hops over all that moves, and the most hops of anything, each by the shortest way, where `hops` says how many those are between two nodes.
+    /// Who may be copied goes over one link at least for each who gets it. `None` if that is too much to add up.
+    pub fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
+        /// Ways that are looked at.
+        const MOST_WAYS: u64 = 1 << 18;
+        let n = topology.nodes();
+        let hops = |from, to| topology.route(from, to, None, &mut |_| {}).ok();
+        let over = |pairs: &mut dyn Iterator<Item = (u64, u64)>| {
+            let (mut sum, mut farthest) = (0.0, 0);
+            for (from, to) in pairs {
+                let (bytes, hops) = (self.between(from, to), hops(from, to)?);
+                sum += bytes * hops as f64;
+                farthest = if bytes > 0.0 { farthest.max(hops) } else { farthest };
+            }
+            Some((sum, farthest))
+        };
+        match self {
+            Self::None => Some((0.0, 0)),
+            Self::Even(bytes) => Some((topology.hops_of_all_pairs()? as f64 * bytes, topology.diameter())),
+            Self::EachToAll(bytes) => Some((n as f64 * (n - 1) as f64 * bytes, topology.diameter())),
+            Self::RootToAll(root, bytes) => Some(((n - 1) as f64 * bytes, topology.farthest_from(*root))),
+            Self::Images(images, _) => over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to)))),
+            Self::FromRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (*root, node))),
+            Self::ToRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (node, *root))),
+            Self::Pairs(_) if n * n <= MOST_WAYS => over(&mut (0..n * n).map(|pair| (pair / n, pair % n))),
+            Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => None,
+        }
+    }
+}
+
+/// What the root of a scatter sends, and the most that one node gets.
+fn of_root(nodes: u64, bytes: impl Fn(u64) -> f64, root: u64) -> Ends {
+    let mut ends = Ends::default();
+    for bytes in (0..nodes).filter(|node| *node != root).map(bytes) {
+        ends.sent += bytes;
+        ends.received = ends.received.max(bytes);
+        ends.peers += u64::from(bytes > 0.0);
+    }
+    Ends { all: ends.peers == nodes - 1, ..ends }
+}
