@@ -280,7 +280,7 @@ fn with_one_port_collection_and_distribution_each_pay_in_full() {
     // The thesis has 8 blocks.
     assert_eq!(
         costs("ring:24", "torus-permutation:form=standard", "permutation/transpose-1d:1", "1", 2),
-        (3.0, 15.0, 10.0)
+        (3.0, 11.0, 10.0)
     );
 }
 
