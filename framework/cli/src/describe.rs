@@ -19,7 +19,7 @@ type Row = [String; 4];
 /// Describes a topology in the format asked for.
 pub fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology = topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
-    let rows = rows(topology.as_ref());
+    let rows = rows(topology.as_ref())?;
     let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
     match format {
         Format::Table => {
@@ -85,13 +85,13 @@ fn pretty(value: &Value) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|e| Failure::Output(e.to_string()))
 }
 
-fn rows(topology: &dyn Topology) -> Vec<Row> {
+fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
     let survey = Survey::of(topology);
     let spec = topology.spec();
-    let Published { theorem_1, table_1 } = Published::of(&spec);
+    let Published { theorem_1, table_1, ratio } = Published::of(&spec).map_err(|e| Failure::Usage(e.to_string()))?;
     let published = |column: usize| {
         let of_theorem = theorem_1.map(|figures| format!("{} (Theorem 1)", figures[column]));
-        let of_table = table_1.and_then(|(figures, _)| Some(format!("{} (Table I)", figures.get(column)?)));
+        let of_table = table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
     let row = |name: &str, value: Option<String>, how: String, paper: String| {
@@ -134,7 +134,7 @@ fn rows(topology: &dyn Topology) -> Vec<Row> {
             "cost ratio, (degree + diameter) / lg nodes",
             survey.cost_ratio().map(|ratio| format!("{ratio:.2}")),
             "of these".to_owned(),
-            table_1.map_or(String::new(), |(_, ratio)| format!("{ratio:.2} (Table I)")),
+            ratio.map_or(String::new(), |ratio| format!("{ratio:.2} (Table I)")),
         ),
     ];
     if let Some((least, most)) = topology.bandwidths() {
@@ -145,5 +145,5 @@ fn rows(topology: &dyn Topology) -> Vec<Row> {
             String::new(),
         ));
     }
-    rows
+    Ok(rows)
 }

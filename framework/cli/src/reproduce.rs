@@ -23,7 +23,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     for paper in wanted {
         let report = paper.run(&bench).map_err(|e| match e {
             ReproduceError::Input(e) => Failure::Input(e),
-            row @ ReproduceError::Row { .. } => Failure::Output(row.to_string()),
+            error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. }) => Failure::Output(error.to_string()),
         })?;
         match &args.out {
             None => output::data()

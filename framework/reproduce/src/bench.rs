@@ -14,6 +14,14 @@ pub enum ReproduceError {
     /// A plugin is missing, most likely.
     #[error(transparent)]
     Input(#[from] Box<InputError>),
+    /// A paper's data can't be read.
+    #[error("the data of `{paper}` can't be read: {message}")]
+    Data {
+        /// The paper's name on the command line.
+        paper: &'static str,
+        /// What is wrong with them.
+        message: String,
+    },
     /// A case that should run did not.
     #[error("{algorithm} on {topology}: {status}: {reason}")]
     Row {

@@ -4,6 +4,8 @@
 //! such runs.
 
 mod bench;
+mod data;
+mod formula;
 mod li;
 mod liu;
 mod report;
@@ -12,7 +14,7 @@ mod suh_shin;
 mod thakur;
 
 pub use bench::{Bench, ReproduceError, Run};
-pub use li::networks::Published;
+pub use li::Published;
 pub use report::{Cell, Report, Table, Verdict};
 
 /// A paper that can be re-run.

@@ -1,45 +1,85 @@
-//! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, the closed forms, the experiments of Figs. 15 to 23 and what is claimed of them, the slips.
+//! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of Figs. 15 to 23 and what is claimed of them, Fig. 10, the slips.
 //!
-//! The paper counts a node's message to itself as a message, in a step of its own; runs leave it out of `messages` and `steps`, and so do the times
-//! here. Where a table of the paper counts messages or steps, so does ours, as the paper does ([`stages`]).
+//! Where a table of the paper counts messages or steps, ours does as the paper does ([`stages`]): a node's message to itself is one, in a step of its own.
 
 use crate::bench::{Bench, ReproduceError};
+use crate::data::{Words, read};
 use crate::report::Table;
+use serde::Deserialize;
+use swapmeet_core::cost::machine::Machine;
 
 mod bounds;
 mod claims;
 mod closed;
-mod errata;
 mod experiments;
 mod integers;
 mod messages;
+mod schedule;
 mod stages;
 
 /// The paper's name of an algorithm, and ours.
 const ALGORITHMS: [(&str, &str); 4] =
     [("A1", "direct"), ("A2", "two-stage"), ("A3", "row-column"), ("A4", "four-stage")];
 
-/// The machines of the experiments, with what an element is there (section 4).
-const MACHINES: [(&str, u64); 2] = [("t3d", 48), ("sp2", 22)];
+/// The paper.
+#[derive(Debug, Deserialize)]
+struct Liu {
+    #[serde(flatten)]
+    words: Words,
+    table_1: Vec<(String, f64, f64)>,
+    fig_10: Vec<[u32; 9]>,
+    figure: Vec<experiments::Figure>,
+    claim: Vec<claims::Claim>,
+    gain: Vec<claims::Gain>,
+}
+
+impl Liu {
+    fn read() -> Result<Self, ReproduceError> {
+        read("liu", include_str!("../papers/liu.toml"))
+    }
+}
 
 /// A topology without a network to speak of.
 fn nodes(p: u64) -> String {
     format!("fully-connected:{p}")
 }
 
+/// The figures of a preset that the closed forms need.
+struct Figures {
+    startup_us: f64,
+    byte_us: f64,
+    copy_byte_us: f64,
+    rearrange_byte_us: f64,
+}
+
+fn preset(name: &str) -> Figures {
+    let machine = Machine::parse(name).ok();
+    let figure = |key: &str| machine.as_ref().and_then(|machine| machine.number(key)).unwrap_or(f64::NAN);
+    Figures {
+        startup_us: figure("startup_us"),
+        byte_us: figure("byte_us"),
+        copy_byte_us: figure("copy_byte_us"),
+        rearrange_byte_us: figure("rearrange_byte_us"),
+    }
+}
+
 /// Everything of the paper that can be re-run.
 pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+    let liu = Liu::read()?;
     let times = experiments::Times::run(bench)?;
     let mut tables = vec![
-        closed::machines(),
-        messages::table_2(bench)?,
-        messages::table_3(bench)?,
-        messages::table_4(bench)?,
-        integers::table(bench)?,
-        closed::table(bench)?,
+        closed::machines(&liu),
+        messages::table_2(&liu, bench)?,
+        messages::table_3(&liu, bench)?,
+        messages::table_4(&liu, bench)?,
+        integers::table(&liu, bench)?,
+        closed::equations(&liu, bench)?,
+        closed::table(&liu, bench)?,
+        schedule::fig_10(&liu, bench)?,
     ];
-    tables.extend(times.tables());
-    tables.push(claims::table(&times));
-    tables.push(errata::table(bench)?);
+    tables.extend(liu.figure.iter().map(|figure| times.table(figure)));
+    tables.push(claims::table(&liu, &times));
+    tables.push(liu.words.errata(Some(schedule::collisions(&liu, bench)?)));
+    tables.push(liu.words.left_out());
     Ok(tables)
 }

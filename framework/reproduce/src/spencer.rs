@@ -4,96 +4,34 @@
 //! up, too. Propagation is in blocks: what a round costs is the largest, over its circuits, of their blocks times the circuits that share some link.
 
 use crate::bench::{Bench, ReproduceError};
-use crate::report::{Table, Verdict};
+use crate::data::read;
+use crate::formula::{as_printed, up};
+use crate::report::{Table, Verdict, figure, same};
+use rows::{Costs, Row, TERMS, Thesis, Torus};
 
-mod appendix;
-mod bounds;
-mod disseminations;
-mod permutations;
+mod rows;
 
-/// The three terms of the thesis's costs, in rounds, links and blocks; or of a lower bound.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Costs {
-    rounds: f64,
-    switching: f64,
-    propagation: f64,
+/// Everything of the thesis that can be re-run.
+pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+    let thesis = thesis()?;
+    Ok(vec![
+        table_3_1(&thesis, bench)?,
+        table_3_2(&thesis, bench)?,
+        virtual_cycles(&thesis, bench)?,
+        formulas(&thesis, bench, "Table 4.4", &thesis.table_4_4)?,
+        formulas(&thesis, bench, "Formulas of chapter 4", &thesis.other)?,
+        formulas(&thesis, bench, "Permutations with one port", &thesis.one_port)?,
+        appendix(&thesis, bench)?,
+        thesis.words.errata(None),
+        thesis.words.left_out(),
+    ])
 }
 
-impl Costs {
-    fn terms(self) -> [(&'static str, f64); 3] {
-        [("rounds", self.rounds), ("switching", self.switching), ("propagation", self.propagation)]
-    }
-}
-
-/// Rounding of a logarithm: none, as printed, or up, as a schedule must.
-type Round = fn(f64) -> f64;
-
-fn as_printed(x: f64) -> f64 {
-    x
-}
-
-/// Up, but for what is whole and only looks otherwise to a computer.
-fn up(x: f64) -> f64 {
-    (x - 1e-9).ceil().max(0.0)
-}
-
-/// A torus of equal dimensions with so many circuits a link.
-#[derive(Debug, Clone, Copy)]
-struct Torus {
-    d: u32,
-    n: u64,
-    q: u64,
-}
-
-impl Torus {
-    const fn new(d: u32, n: u64, q: u64) -> Self {
-        Self { d, n, q }
-    }
-
-    /// d, n, q and N = n^d.
-    fn figures(self) -> [f64; 4] {
-        let n = self.n as f64;
-        [self.d.into(), n, self.q as f64, n.powi(self.d as i32)]
-    }
-
-    fn spec(self) -> String {
-        if self.d == 1 {
-            return format!("ring:{}", self.n);
-        }
-        format!("torus:{}", vec![self.n.to_string(); self.d as usize].join("x"))
-    }
-
-    fn name(self) -> String {
-        format!("{}, q = {}", self.spec(), self.q)
-    }
-
-    /// What the verified schedule takes, on a machine whose links carry `channels` circuits.
-    fn run(
-        self,
-        bench: &Bench<'_>,
-        (algorithm, workload): (&str, &str),
-        ports: &str,
-        channels: u64,
-    ) -> Result<Costs, ReproduceError> {
-        // Each term alone in its column, a unit each.
-        let machine =
-            format!("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}");
-        let row = bench.row(&self.spec(), algorithm, workload, &machine)?;
-        let parts = row.parts();
-        let of = |part: Option<f64>| part.unwrap_or(0.0);
-        let propagation = of(parts.transmission) + of(parts.contention);
-        Ok(Costs { rounds: of(parts.startup), switching: of(parts.propagation), propagation })
-    }
-
-    /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a row where nothing else costs anything.
-    fn farthest(self, bench: &Bench<'_>, (algorithm, workload): (&str, &str)) -> Result<f64, ReproduceError> {
-        let row = bench.row(&self.spec(), algorithm, workload, "free:model=circuit,hop_us=1,ports=all")?;
-        Ok(row.lower_bound_us.unwrap_or_default())
-    }
+fn thesis() -> Result<Thesis, ReproduceError> {
+    read("spencer", include_str!("../papers/spencer.toml"))
 }
 
 /// A lower bound as printed, and what no schedule can be below, which may be less.
-#[derive(Debug, Clone, Copy)]
 struct Bound {
     printed: Costs,
     sound: Costs,
@@ -101,86 +39,162 @@ struct Bound {
     why: &'static str,
 }
 
-impl From<Costs> for Bound {
-    fn from(sound: Costs) -> Self {
-        Self { printed: sound, sound, why: "" }
-    }
-}
-
 impl Bound {
+    /// Table 3.1's. The printed bounds are too high where n is odd, as half of a cycle is (n-1)/2 then; and for a multi-scatter with all ports half of what the capacity
+    /// of the links allows.
+    fn of_dissemination(thesis: &Thesis, row: &Row, torus: Torus) -> Option<Self> {
+        let printed = thesis.costs(row.bound.as_ref()?, torus, as_printed);
+        let links = row.links.as_ref().map_or(printed[2], |formula| thesis.value(formula, torus, as_printed));
+        let half = (torus.n / 2) as f64;
+        let sound = [up(printed[0]), f64::from(torus.d) * half, links];
+        Some(Self { printed, sound, why: "half of a cycle of an odd number of nodes is (n-1)/2" })
+    }
+
+    /// Section 4.6's: one circuit crosses half of the torus.
+    fn of_permutation(
+        thesis: &Thesis,
+        bench: &Bench<'_>,
+        row: &Row,
+        torus: Torus,
+    ) -> Result<Option<Self>, ReproduceError> {
+        if !row.farthest {
+            return Ok(None);
+        }
+        let farthest = torus.farthest(bench, (&row.algorithm, &thesis.workload(row, torus)))?;
+        let n = torus.n as f64;
+        let printed = [1.0, f64::from(torus.d) * n / 2.0, n / 4.0];
+        let sound = [printed[0], farthest.min(printed[1]), printed[2]];
+        let why = "a node and its mirror image, -x being -1 - x, are an odd number of links apart along an axis";
+        Ok(Some(Self { printed, sound, why }))
+    }
+
     /// What is said of term number `i`.
-    fn note(self, i: usize) -> String {
-        let (printed, sound) = (self.printed.terms()[i].1, self.sound.terms()[i].1);
-        if sound < printed - 1e-6 {
-            format!(
-                "lower bound {} as printed, which is too high: {}; {} here",
-                figure(printed),
-                self.why,
-                figure(sound)
-            )
-        } else {
-            format!("lower bound {}", figure(printed))
+    fn note(&self, i: usize) -> String {
+        let (printed, sound) = (figure(self.printed[i]), figure(self.sound[i]));
+        match self.sound[i] < self.printed[i] - 1e-6 {
+            true => format!("lower bound {printed} as printed, which is too high: {}; {sound} here", self.why),
+            false => format!("lower bound {printed}"),
         }
     }
 }
 
-/// Why a term differs from the formula, where it does: by its name.
-type Why = &'static [(&'static str, &'static str)];
-
-/// A formula beside a run, term by term.
+/// A row's formula beside a run, term by term.
 fn compare(
     table: &mut Table,
-    row: &str,
-    formula: &dyn Fn(Round) -> Costs,
+    thesis: &Thesis,
+    row: &Row,
+    torus: Torus,
     ours: Costs,
-    bound: Option<Bound>,
-    why: Why,
+    why: &[String],
+    bound: Option<&Bound>,
 ) {
-    let (printed, rounded) = (formula(as_printed), formula(up));
-    for (i, (term, paper)) in printed.terms().into_iter().enumerate() {
-        let (ours, rounded) = (ours.terms()[i].1, rounded.terms()[i].1);
+    let name = format!("{}, {}", row.name, torus.name());
+    let [printed, rounded] = [as_printed, up].map(|round| thesis.costs(&row.costs, torus, round));
+    for (i, term) in TERMS.into_iter().enumerate() {
+        let (paper, ours, rounded) = (printed[i], ours[i], rounded[i]);
         let mut notes = Vec::new();
-        let same = |a: f64, b: f64| (a - b).abs() < 1e-6 * a.abs().max(1.0);
-        let off = 100.0 * (ours / paper - 1.0);
-        let verdict = if same(paper, ours) {
-            Verdict::Exact
-        } else {
-            let only_rounded = same(rounded, ours);
-            if only_rounded {
-                notes.push("as the formula with its logarithm rounded up".to_owned());
-            } else {
-                if !same(rounded, paper) {
-                    notes.push(format!("{} with the logarithm rounded up", figure(rounded)));
-                }
-                notes.extend(why.iter().filter(|(of, _)| *of == term).map(|(_, why)| (*why).to_owned()));
+        if !same(paper, ours) && same(rounded, ours) {
+            notes.push("as the formula with its logarithm rounded up".to_owned());
+        } else if !same(paper, ours) {
+            if !same(rounded, paper) {
+                notes.push(format!("{} with the logarithm rounded up", figure(rounded)));
             }
-            if only_rounded || off.abs() <= 10.0 { Verdict::Within(off) } else { Verdict::Differs }
-        };
-        if let Some(bound) = bound {
-            notes.push(bound.note(i));
+            notes.extend(thesis.why(why, term).map(str::to_owned));
         }
-        table.add((row, term), figure(paper), figure(ours), verdict, &notes.join("; "));
+        notes.extend(bound.map(|bound| bound.note(i)));
+        table.add((&name, term), figure(paper), figure(ours), Verdict::computed(paper, ours), &notes.join("; "));
     }
 }
 
-/// A figure as one would write it: whole, or with two decimals.
-fn figure(x: f64) -> String {
-    let text = format!("{x:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+/// Table 3.1: each bound beside what the verified schedule takes.
+fn table_3_1(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = thesis.words.table("Table 3.1");
+    for row in &thesis.dissemination {
+        for torus in thesis.tori(row) {
+            let Some(bound) = Bound::of_dissemination(thesis, row, *torus) else { continue };
+            let ours = torus.run(bench, (&row.algorithm, &row.workload), &row.ports, torus.q)?;
+            let name = format!("{}, {}", row.name, torus.name());
+            for (i, term) in TERMS.into_iter().enumerate() {
+                let (paper, ours, sound) = (bound.printed[i], ours[i], bound.sound[i]);
+                let verdict = Verdict::at_least(paper, ours);
+                let mut why = match verdict {
+                    Verdict::Breaks => {
+                        "the printed bound takes half of a cycle of an odd number of nodes as n/2".to_owned()
+                    }
+                    _ => format!("{} times the bound", figure(ours / paper)),
+                };
+                if !same(sound, paper) && term == "propagation" {
+                    why = format!("{why}; what links can carry gives {}", figure(sound));
+                }
+                table.add((&name, term), figure(paper), figure(ours), verdict, &why);
+            }
+        }
+    }
+    Ok(table)
 }
 
-/// The logarithm of x to a base.
-fn log(base: f64, x: f64) -> f64 {
-    x.ln() / base.ln()
+/// Table 3.2.
+fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = thesis.words.table("Table 3.2");
+    for row in &thesis.dissemination {
+        for torus in thesis.tori(row) {
+            let ours = torus.run(bench, (&row.algorithm, &row.workload), &row.ports, torus.q)?;
+            // What no schedule can be below: the printed bounds are Table 3.1's.
+            let bound =
+                Bound::of_dissemination(thesis, row, *torus).map(|bound| Bound { printed: bound.sound, ..bound });
+            compare(&mut table, thesis, row, *torus, ours, &row.why, bound.as_ref());
+        }
+    }
+    Ok(table)
 }
 
-/// Everything of the thesis that can be re-run.
-pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
-    let mut tables = vec![bounds::table_3_1(bench)?];
-    tables.extend(disseminations::tables(bench)?);
-    tables.extend(permutations::tables(bench)?);
-    tables.push(appendix::table(bench)?);
-    Ok(tables)
+/// Table 3.2 with the thesis's number of virtual cycles.
+fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = thesis.words.table("Table 3.2, k = 2q");
+    for row in &thesis.dissemination {
+        let Some(cycles) = &row.cycles else { continue };
+        for torus in thesis.tori(row) {
+            let [k, channels] = [&cycles.k, &cycles.channels].map(|formula| thesis.value(formula, *torus, as_printed));
+            let separator = if row.algorithm.contains(':') { ',' } else { ':' };
+            let algorithm = format!("{}{separator}cycles={k}", row.algorithm);
+            let ours = torus.run(bench, (&algorithm, &row.workload), &row.ports, channels as u64)?;
+            compare(&mut table, thesis, row, *torus, ours, &cycles.why, None);
+        }
+    }
+    Ok(table)
+}
+
+/// Formulas of permutations, each beside its run.
+fn formulas(thesis: &Thesis, bench: &Bench<'_>, id: &str, rows: &[Row]) -> Result<Table, ReproduceError> {
+    let mut table = thesis.words.table(id);
+    for (row, torus) in rows.iter().flat_map(|row| thesis.tori(row).iter().map(move |torus| (row, *torus))) {
+        if let Some(why) = &row.not_rebuilt {
+            let name = format!("{}, {}", row.name, torus.name());
+            for (term, paper) in TERMS.into_iter().zip(thesis.costs(&row.costs, torus, as_printed)) {
+                table.add((&name, term), figure(paper), "", Verdict::NotRebuilt, why);
+            }
+            continue;
+        }
+        let ours = torus.run(bench, (&row.algorithm, &thesis.workload(row, torus)), &row.ports, torus.q)?;
+        let bound = Bound::of_permutation(thesis, bench, row, torus)?;
+        compare(&mut table, thesis, row, torus, ours, &row.why, bound.as_ref());
+    }
+    Ok(table)
+}
+
+/// Appendix A: the 1-dimensional transposition whose phases are combined, and the 2-dimensional one of n such.
+fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = formulas(thesis, bench, "Appendix A", &thesis.appendix)?;
+    let Some(combined) = thesis.appendix.first() else { return Ok(table) };
+    for torus in &thesis.closed.at {
+        let ours = torus.run(bench, (&combined.algorithm, &combined.workload), &combined.ports, torus.q)?[1];
+        let [printed, sums_to] =
+            [&thesis.closed.printed, &thesis.closed.sums_to].map(|formula| thesis.value(formula, *torus, as_printed));
+        let why = format!("contradicts (A.3), which sums to {} = {}", thesis.closed.sums_to.text(), figure(sums_to));
+        let name = format!("(A.4), {}", torus.name());
+        table.add((&name, TERMS[1]), figure(printed), figure(ours), Verdict::computed(printed, ours), &why);
+    }
+    Ok(table)
 }
 
 #[cfg(test)]
@@ -188,28 +202,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_term_is_exact_or_near_or_differs_and_says_why() {
-        let mut table = Table::new("t", "");
-        let formula = |round: Round| Costs { rounds: round(1.5), switching: 10.0, propagation: 8.0 };
-        let ours = Costs { rounds: 2.0, switching: 10.0, propagation: 8.4 };
-        let printed = Costs { rounds: 1.0, switching: 10.5, propagation: 4.0 };
-        let bound = Some(Bound { printed, sound: Costs { switching: 10.0, ..printed }, why: "odd" });
-        compare(&mut table, "r", &formula, ours, bound, &[("propagation", "because")]);
-        let cells: Vec<_> = table.cells.iter().map(|c| (&c.paper[..], &c.ours[..], c.verdict, &c.why[..])).collect();
-        let rounded = "as the formula with its logarithm rounded up; lower bound 1";
-        assert!(matches!(cells[0], ("1.5", "2", Verdict::Within(_), why) if why == rounded));
-        assert_eq!(
-            cells[1],
-            ("10", "10", Verdict::Exact, "lower bound 10.5 as printed, which is too high: odd; 10 here")
-        );
-        assert!(matches!(cells[2], ("8", "8.4", Verdict::Within(_), "because; lower bound 4")));
+    fn the_thesis_s_data_is_whole() {
+        assert_eq!(thesis().unwrap().mistakes(), [""; 0]);
     }
 
     #[test]
-    fn whole_logarithms_are_not_rounded_up_further() {
-        for (base, power) in [(3.0_f64, 27.0), (5.0, 25.0), (3.0, 9.0), (7.0, 343.0), (3.0, 243.0)] {
-            assert_eq!(up(log(base, power)), log(base, power).round());
-        }
-        assert_eq!((up(1.1), up(0.0), up(-0.4)), (2.0, 0.0, 0.0));
+    fn a_term_is_exact_or_off_and_says_why() {
+        let mut thesis = thesis().unwrap();
+        let mut row = thesis.dissemination.remove(0);
+        row.costs = ["log(2, n)", "10", "8"].map(|text| text.to_owned().try_into().unwrap());
+        let mut table = Table::new("t", "");
+        let bound = Bound { printed: [1.0, 10.5, 4.0], sound: [1.0, 10.0, 4.0], why: "odd" };
+        let torus = Torus { d: 1, n: 3, q: 1 };
+        let why = thesis.why(&row.why, "propagation").collect::<String>();
+        compare(&mut table, &thesis, &row, torus, [2.0, 10.0, 8.4], &row.why, Some(&bound));
+        let cells: Vec<_> = table.cells.iter().map(|c| (&c.paper[..], &c.ours[..], c.verdict, &c.why[..])).collect();
+        let rounded = "as the formula with its logarithm rounded up; lower bound 1";
+        assert!(matches!(cells[0], ("1.58", "2", Verdict::Off(_), why) if why == rounded));
+        let bound = "lower bound 10.5 as printed, which is too high: odd; 10 here";
+        assert_eq!(cells[1], ("10", "10", Verdict::Agrees, bound));
+        let because = format!("{why}; lower bound 4");
+        assert!(matches!(cells[2], ("8", "8.4", Verdict::Off(_), why) if why == because));
     }
 }

@@ -1,27 +1,72 @@
 //! Thakur, Choudhary & Fox: Tables 1 to 6, the formulas for contention, the findings and the slips.
 
 use crate::bench::{Bench, ReproduceError};
+use crate::data::{Words, read};
 use crate::report::{Table, Verdict};
-use data::{Measured, SIZES, TABLES};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::simulation::step::StepFacts;
 use swapmeet_results::Record;
 
 mod contention;
-mod data;
 mod errata;
 mod findings;
 mod fit;
 mod links;
 mod pairs;
 
+/// The paper.
+#[derive(Debug, Deserialize)]
+struct Thakur {
+    #[serde(flatten)]
+    words: Words,
+    sizes: Vec<u64>,
+    table_1: Vec<Vec<(u32, u32)>>,
+    table: Vec<Measured>,
+    claim: Vec<findings::Claim>,
+}
+
+/// One of Tables 2 to 6.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Measured {
+    id: String,
+    /// Our name of the algorithm.
+    algorithm: String,
+    meshes: Vec<Mesh>,
+}
+
+/// Seconds on a mesh (rows x columns), by message size.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mesh {
+    mesh: String,
+    seconds: Vec<f64>,
+}
+
+impl Thakur {
+    fn read() -> Result<Self, ReproduceError> {
+        read("thakur", include_str!("../papers/thakur.toml"))
+    }
+
+    /// Each algorithm on each mesh that it was measured on.
+    fn measured(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.table.iter().flat_map(|table| table.meshes.iter().map(|mesh| (&*table.algorithm, &*mesh.mesh)))
+    }
+}
+
+/// With how many decimals the paper prints a time: four figures at most, and three decimals.
+fn decimals(seconds: f64) -> usize {
+    if seconds < 10.0 { 3 } else { 2 }
+}
+
 /// A cell of Tables 2 to 6: algorithm, mesh, bytes, and seconds: the paper's and three of ours.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Timed {
-    table: &'static str,
-    algorithm: &'static str,
-    mesh: &'static str,
+struct Timed<'a> {
+    table: &'a str,
+    algorithm: &'a str,
+    mesh: &'a str,
     bytes: u64,
     paper: f64,
     /// On `delta`.
@@ -33,68 +78,69 @@ pub(crate) struct Timed {
 }
 
 /// Which seconds of a cell.
-type Seconds = fn(&Timed) -> f64;
+type Seconds = fn(&Timed<'_>) -> f64;
 
 /// The facts of every step, by algorithm and mesh.
-type Profiles = BTreeMap<(&'static str, String), Vec<StepFacts>>;
+type Profiles = BTreeMap<(String, String), Vec<StepFacts>>;
+
+/// The steps of an algorithm on a mesh.
+fn steps_of<'a>(profiles: &'a Profiles, algorithm: &str, mesh: &str) -> &'a [StepFacts] {
+    profiles.get(&(algorithm.to_owned(), mesh.to_owned())).map_or(&[], Vec::as_slice)
+}
 
 /// Everything of the paper that can be re-run.
 pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
-    let (mut tables, mut cells, mut profiles) = (vec![pairs::table_1(bench)?], Vec::new(), Profiles::new());
-    for measured in &TABLES {
-        tables.push(measured_table(bench, measured, &mut cells, &mut profiles)?);
+    let thakur = Thakur::read()?;
+    let (mut tables, mut cells, mut profiles) = (vec![pairs::table_1(&thakur, bench)?], Vec::new(), Profiles::new());
+    for measured in &thakur.table {
+        tables.push(measured_table(&thakur, bench, measured, &mut cells, &mut profiles)?);
     }
     // what PEX-GEN is said to be bounded by
-    for measured in TABLES.iter().filter(|t| t.algorithm == "pex-gen") {
-        for mesh in measured.meshes.map(|(mesh, _)| findings::power_of_two_mesh(mesh)) {
-            if !profiles.contains_key(&("pex", mesh.clone())) {
-                let steps = bench.steps(&format!("mesh:{mesh}"), "pex")?;
-                profiles.insert(("pex", mesh), steps);
-            }
+    for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen") {
+        let key = ("pex".to_owned(), findings::power_of_two_mesh(mesh));
+        if !profiles.contains_key(&key) {
+            let steps = bench.steps(&format!("mesh:{}", key.1), "pex")?;
+            profiles.insert(key, steps);
         }
     }
-    tables.push(pairs::steps_table(&profiles));
-    tables.push(links::table(&profiles));
-    tables.push(fit::table(&cells, &profiles));
-    tables.push(findings::table(&cells, &profiles));
-    tables.push(errata::table(bench, &cells)?);
+    tables.push(pairs::steps_table(&thakur, &profiles));
+    tables.push(links::table(&thakur, &profiles));
+    tables.push(fit::table(&thakur, &cells, &profiles));
+    tables.push(findings::table(&thakur, &cells, &profiles));
+    tables.push(thakur.words.errata(Some(errata::table(&thakur, bench, &cells)?)));
+    tables.push(thakur.words.left_out());
     Ok(tables)
 }
 
 /// One of Tables 2 to 6; its cells and the steps behind them are added to `cells` and `profiles`.
-fn measured_table(
+fn measured_table<'a>(
+    thakur: &'a Thakur,
     bench: &Bench<'_>,
-    measured: &Measured,
-    cells: &mut Vec<Timed>,
+    measured: &'a Measured,
+    cells: &mut Vec<Timed<'a>>,
     profiles: &mut Profiles,
 ) -> Result<Table, ReproduceError> {
     let machines = ["delta".to_owned(), equal_cost()];
-    let workloads: Vec<String> = SIZES.iter().map(|b| format!("uniform:{b}")).collect();
-    let (table, algorithm) = (measured.id, measured.algorithm);
-    let mut rendered = Table::new(
-        table,
-        &format!(
-            "`{algorithm}`: seconds measured on the Touchstone Delta, beside a run on `delta`, whose alpha and beta are fitted to Table 2 and whose cost of an unpaired byte to Tables 5 and 6 (see Fit). \
-         A time agrees if it is the same to the digits printed."
-        ),
-    );
-    for (mesh, seconds) in measured.meshes {
+    let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
+    let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
+    let mut rendered = Table::new(table, &format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title));
+    for Mesh { mesh, seconds } in &measured.meshes {
         let run = bench.run(&format!("mesh:{mesh}"), algorithm, &workloads, &machines)?;
         // two machines a size
-        for ((bytes, paper), rows) in SIZES.into_iter().zip(seconds).zip(run.rows.chunks_exact(2)) {
-            let (row, equal) = (&rows[0], &rows[1]);
+        for ((bytes, paper), rows) in thakur.sizes.iter().zip(seconds).zip(run.rows.chunks_exact(2)) {
+            let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
             let (ours, alone) = (seconds_of(row.time_us), seconds_of(equal.time_us));
             let printed = if algorithm == "gen" { as_printed(equal, mesh, &run.steps) } else { alone };
-            let why = match (table, mesh, bytes) {
+            let why = match (table, mesh.as_str(), bytes) {
                 ("Table 2", "8x8", 1024) => "the paper's figure is off the line through its neighbours: see Errata",
                 _ => "",
             };
-            let digits = data::decimals(paper);
+            let digits = decimals(paper);
             let verdict = Verdict::measured(paper, ours, digits);
             rendered.add((mesh, &row.workload), format!("{paper:.digits$}"), format!("{ours:.4}"), verdict, why);
             cells.push(Timed { table, algorithm, mesh, bytes, paper, ours, alone, printed });
         }
-        profiles.insert((algorithm, mesh.to_owned()), run.steps);
+        profiles.insert((algorithm.to_owned(), mesh.clone()), run.steps);
     }
     Ok(rendered)
 }
@@ -118,4 +164,16 @@ fn as_printed(run: &Record, mesh: &str, steps: &[StepFacts]) -> f64 {
 fn rows_and_columns(mesh: &str) -> (u64, u64) {
     let mut sides = mesh.split('x').map(|side| side.parse().unwrap_or(1));
     (sides.next().unwrap_or(1), sides.next().unwrap_or(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_tables_are_whole() {
+        let thakur = Thakur::read().unwrap();
+        assert!(thakur.table.iter().flat_map(|t| &t.meshes).all(|mesh| mesh.seconds.len() == thakur.sizes.len()));
+        assert_eq!(thakur.measured().count(), 25);
+    }
 }

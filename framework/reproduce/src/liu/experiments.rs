@@ -1,22 +1,25 @@
 //! The experiments of Figs. 15 to 23, as runs. The figures themselves are graphs without numbers; what the paper says of them is in [`super::claims`].
 
-use super::{ALGORITHMS, MACHINES, nodes};
+use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// The machines, with what an element is there (section 4).
+const MACHINES: [(&str, u64); 2] = [("t3d", 48), ("sp2", 22)];
 /// Seeds of a random workload.
-pub const SEEDS: u32 = 10;
+const SEEDS: u32 = 10;
 /// Elements for all but one: the paper's "small number", which it doesn't give.
 pub const REST: u64 = 1;
 /// Other readings of it.
 pub const OTHER_RESTS: [u64; 2] = [16, 96];
 /// Mmax, in elements.
-pub const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
+const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
 /// P where Mmax is varied.
 pub const P: u64 = 64;
 /// P where it is varied.
-pub const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
+const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 
 /// How a machine communicates: blocking, nonblocking with a single and with dual send buffers.
 const MODES: [(&str, &str); 3] = [("b", ""), ("n1", ",mode=nonblocking"), ("n2", ",mode=nonblocking,buffers=2")];
@@ -24,25 +27,65 @@ const MODES: [(&str, &str); 3] = [("b", ""), ("n1", ",mode=nonblocking"), ("n2",
 /// tm, which the paper does not give: the presets' value, and two others.
 pub const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];
 
-/// Which time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
-    /// A machine of [`MACHINES`].
-    pub machine: &'static str,
-    /// A mode of [`MODES`].
-    pub mode: &'static str,
-    /// 1 or 2.
-    pub pattern: u32,
-    /// Nodes.
-    pub p: u64,
-    /// Elements of a spike.
-    pub mmax: u64,
-    /// Elements for all others.
-    pub rest: u64,
-    /// tm in us a byte, one of [`COMPOSING`].
-    pub tm: &'static str,
+/// An algorithm in a mode: `A4-n1`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Curve {
     /// The paper's name.
-    pub algorithm: &'static str,
+    algorithm: String,
+    /// A mode of [`MODES`].
+    mode: String,
+}
+
+impl Curve {
+    pub fn new(algorithm: &str, mode: &str) -> Self {
+        Self { algorithm: algorithm.to_owned(), mode: mode.to_owned() }
+    }
+
+    /// As the paper writes it.
+    pub fn name(&self) -> String {
+        format!("{}-{}", self.algorithm, self.mode)
+    }
+}
+
+impl TryFrom<String> for Curve {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let known = name.split_once('-').filter(|(algorithm, mode)| {
+            ALGORITHMS.iter().any(|(paper, _)| paper == algorithm) && MODES.iter().any(|(known, _)| known == mode)
+        });
+        known.map(|(algorithm, mode)| Self::new(algorithm, mode)).ok_or_else(|| format!("`{name}` is no curve"))
+    }
+}
+
+/// Which time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    machine: String,
+    curve: Curve,
+    /// 1 or 2.
+    pattern: u32,
+    /// Nodes.
+    p: u64,
+    /// Elements of a spike.
+    mmax: u64,
+    /// Elements for all others.
+    rest: u64,
+    /// tm in us a byte, one of [`COMPOSING`].
+    tm: &'static str,
+}
+
+impl Key {
+    /// With what the paper leaves open as it is read here.
+    pub fn new(machine: &str, curve: &Curve, pattern: u32, p: u64, mmax: u64) -> Self {
+        Self { machine: machine.to_owned(), curve: curve.clone(), pattern, p, mmax, rest: REST, tm: COMPOSING[0] }
+    }
+
+    /// With another reading.
+    pub fn reading(self, rest: u64, tm: &'static str) -> Self {
+        Self { rest, tm, ..self }
+    }
 }
 
 /// Times in us, a seed each.
@@ -95,52 +138,37 @@ impl Times {
             let rows = bench.repeated(&nodes(p), ours, &workload, &machines, seeds)?;
             for (i, (tm, mode, _)) in settings.iter().enumerate() {
                 let times = rows.iter().skip(i).step_by(settings.len()).filter_map(|r| r.time_us).collect();
-                self.0.insert(Key { machine, mode, pattern, p, mmax, rest, tm, algorithm }, times);
+                let key = Key::new(machine, &Curve::new(algorithm, mode), pattern, p, mmax).reading(rest, tm);
+                self.0.insert(key, times);
             }
         }
         Ok(())
     }
 
     /// The times of an experiment.
-    pub fn of(&self, key: Key) -> &[f64] {
-        self.0.get(&key).map_or(&[], Vec::as_slice)
+    pub fn of(&self, key: &Key) -> &[f64] {
+        self.0.get(key).map_or(&[], Vec::as_slice)
     }
 
     /// Their mean.
-    pub fn mean(&self, key: Key) -> f64 {
+    pub fn mean(&self, key: &Key) -> f64 {
         let times = self.of(key);
         times.iter().sum::<f64>() / times.len() as f64
     }
 
-    /// The figures, as tables.
-    pub fn tables(&self) -> Vec<Table> {
-        FIGURES.iter().map(|figure| self.figure(figure)).collect()
-    }
-
-    fn figure(&self, figure: &Figure) -> Table {
+    /// A figure, as a table.
+    pub fn table(&self, figure: &Figure) -> Table {
         let seeds = if figure.patterns.contains(&1) { "Pattern1: the mean of 10 seeds. " } else { "" };
         let mut table = Table::new(
-            figure.id,
+            &figure.id,
             &format!("{}, in ms. {seeds}1 element for all but one. The paper gives a graph, no figures.", figure.title),
         );
-        for pattern in figure.patterns {
-            for p in figure.nodes {
-                for mmax in figure.sizes {
-                    for (algorithm, mode) in figure.curves {
-                        let key = Key {
-                            machine: figure.machine,
-                            mode,
-                            pattern: *pattern,
-                            p: *p,
-                            mmax: *mmax,
-                            rest: REST,
-                            tm: COMPOSING[0],
-                            algorithm,
-                        };
-                        let row = format!("Pattern{pattern}, P = {p}, Mmax = {mmax}");
-                        let ours = format!("{:.2}", self.mean(key) / 1e3);
-                        table.add((&row, &format!("{algorithm}-{mode}")), "", ours, Verdict::NotGiven, "");
-                    }
+        for pattern in &figure.patterns {
+            for (p, mmax) in figure.nodes.iter().flat_map(|p| figure.sizes.iter().map(move |mmax| (*p, *mmax))) {
+                let row = format!("Pattern{pattern}, P = {p}, Mmax = {mmax}");
+                for curve in &figure.curves {
+                    let mean = self.mean(&Key::new(&figure.machine, curve, *pattern, p, mmax));
+                    table.add((&row, &curve.name()), "", format!("{:.2}", mean / 1e3), Verdict::NotGiven, "");
                 }
             }
         }
@@ -149,103 +177,14 @@ impl Times {
 }
 
 /// A figure of the paper.
-struct Figure {
-    id: &'static str,
-    title: &'static str,
-    machine: &'static str,
-    patterns: &'static [u32],
-    nodes: &'static [u64],
-    sizes: &'static [u64],
-    /// Algorithm and mode.
-    curves: &'static [(&'static str, &'static str)],
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    id: String,
+    title: String,
+    machine: String,
+    patterns: Vec<u32>,
+    nodes: Vec<u64>,
+    sizes: Vec<u64>,
+    curves: Vec<Curve>,
 }
-
-const TO_1K: &[u64] = &[64, 128, 256, 512, 1024];
-const FROM_1K: &[u64] = &[1024, 2048, 4096];
-const STRAIGHT: &[(&str, &str)] = &[("A1", "b"), ("A2", "b"), ("A4", "b"), ("A1", "n1"), ("A2", "n1"), ("A4", "n1")];
-const BLOCKING: &[(&str, &str)] = &[("A1", "b"), ("A2", "b"), ("A4", "b")];
-const ROWS: &[(&str, &str)] = &[("A3", "b"), ("A3", "n1"), ("A4", "b"), ("A4", "n1"), ("A4", "n2")];
-
-const FIGURES: [Figure; 9] = [
-    Figure {
-        id: "Fig. 15",
-        title: "A4 with A1 and A2 on T3D, Mmax = 1024",
-        machine: "t3d",
-        patterns: &[1],
-        nodes: &SQUARES,
-        sizes: &[1024],
-        curves: STRAIGHT,
-    },
-    Figure {
-        id: "Fig. 16",
-        title: "A4 with A1 and A2 on T3D, P = 64, blocking",
-        machine: "t3d",
-        patterns: &[1, 2],
-        nodes: &[P],
-        sizes: TO_1K,
-        curves: BLOCKING,
-    },
-    Figure {
-        id: "Fig. 17",
-        title: "A4 with A1 and A2 on SP2, Mmax = 1024",
-        machine: "sp2",
-        patterns: &[1],
-        nodes: &SQUARES,
-        sizes: &[1024],
-        curves: STRAIGHT,
-    },
-    Figure {
-        id: "Fig. 18",
-        title: "A4 with A1 and A2 on SP2, P = 64, blocking",
-        machine: "sp2",
-        patterns: &[1, 2],
-        nodes: &[P],
-        sizes: TO_1K,
-        curves: BLOCKING,
-    },
-    Figure {
-        id: "Fig. 19",
-        title: "A4 with A3 on T3D, P = 64, Mmax up to 1k",
-        machine: "t3d",
-        patterns: &[1, 2],
-        nodes: &[P],
-        sizes: TO_1K,
-        curves: ROWS,
-    },
-    Figure {
-        id: "Fig. 20",
-        title: "A4 with A3 on T3D, P = 64, Mmax from 1k on, blocking",
-        machine: "t3d",
-        patterns: &[2],
-        nodes: &[P],
-        sizes: FROM_1K,
-        curves: &[("A3", "b"), ("A4", "b")],
-    },
-    Figure {
-        id: "Fig. 21",
-        title: "A4 with A3 on SP2, P = 64, Mmax up to 1k",
-        machine: "sp2",
-        patterns: &[1, 2],
-        nodes: &[P],
-        sizes: TO_1K,
-        curves: ROWS,
-    },
-    Figure {
-        id: "Fig. 22",
-        title: "A4 with A3 on SP2, P = 64, Mmax from 1k on",
-        machine: "sp2",
-        patterns: &[2],
-        nodes: &[P],
-        sizes: FROM_1K,
-        curves: ROWS,
-    },
-    Figure {
-        id: "Fig. 23",
-        title: "A4-n2 with A3-n1 on SP2, Mmax = 4k; the paper does not name the pattern",
-        machine: "sp2",
-        patterns: &[1, 2],
-        nodes: &SQUARES,
-        sizes: &[4096],
-        curves: &[("A3", "n1"), ("A4", "n2")],
-    },
-];

@@ -1,7 +1,7 @@
 //! Theorem 1 where elements can't be divided: how many numbers of nodes keep to it, with the printed and with the balanced start.
 
 use super::messages::both;
-use super::{bounds, nodes};
+use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
@@ -13,12 +13,8 @@ struct Fares {
 }
 
 /// Theorem 1 for every P from 2 to 130.
-pub fn table(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    let mut table = Table::new(
-        "Theorem 1",
-        "Buffers of A4 against ceil(sqrt P)^2 Lmax / P for P = 2 to 130: how many P exceed it, and by how much. The proof supposes that P divides every message; with whole elements it need not hold. \
-         `start=balanced` begins each destination's deal elsewhere, at no cost.",
-    );
+pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = liu.words.table("Theorem 1");
     for (name, workload) in [
         ("1 element for every node", "uniform:1"),
         ("10 elements for every node", "uniform:10"),

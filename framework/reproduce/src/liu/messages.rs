@@ -1,35 +1,27 @@
 //! Tables 2, 3 and 4: messages and their lengths, start-ups and traffic, buffers.
 
-use super::{ALGORITHMS, bounds, nodes, stages};
+use super::{ALGORITHMS, Liu, bounds, nodes, stages};
 use crate::bench::{Bench, ReproduceError};
-use crate::report::{Table, Verdict};
+use crate::report::{Table, Verdict, figure};
 use swapmeet_results::Record;
 
 /// Numbers of nodes: two squares, the paper's examples of an incomplete row (Figs. 8 and 9), and one where C is rounded down.
 const NODES: [u64; 5] = [18, 19, 61, 64, 100];
 
-/// Whether a figure keeps to its bound, in words.
-fn within(ours: f64, bound: f64) -> (Verdict, &'static str) {
-    match ours - bound {
-        over if over <= 1e-9 => (Verdict::Exact, ""),
-        over if over <= 1.0 => {
-            (Verdict::Differs, "above the bound, by a whole element where the bound takes a fraction")
-        }
-        _ => (Verdict::Differs, "above the bound"),
-    }
-}
-
-fn figure(x: f64) -> String {
-    if x.fract() == 0.0 { format!("{x:.0}") } else { format!("{x:.2}") }
+/// Adds a figure that the paper bounds.
+fn add_bounded(table: &mut Table, names: (&str, &str), bound: f64, ours: u128) {
+    let verdict = Verdict::at_most(bound, ours as f64);
+    let why = match ours as f64 - bound {
+        _ if verdict != Verdict::Breaks => "",
+        over if over <= 1.0 => "above the bound, by a whole element where the bound takes a fraction",
+        _ => "above the bound",
+    };
+    table.add(names, figure(bound), ours, verdict, why);
 }
 
 /// Table 2, with messages that P divides, as the lemmas suppose.
-pub fn table_2(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    let mut table = Table::new(
-        "Table 2",
-        "A4 (`four-stage`): messages that a node receives in a stage, its own included, and the longest of them in elements, for nodes of complete and of incomplete columns. Every node has P \
-         elements for every node (`uniform:P`), so that all divisions come out even. The paper's figures are bounds; ours agrees if no node exceeds them.",
-    );
+pub(super) fn table_2(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = liu.words.table("Table 2");
     for p in NODES {
         let (found, _) = stages::uniform(bench, "four-stage", p, p)?;
         let columns = bounds::columns(p);
@@ -41,12 +33,10 @@ pub fn table_2(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
                 let (Some(messages), Some(longest)) = (most(&stage.received), most(&stage.longest)) else { continue };
                 let kind = if complete { "complete" } else { "incomplete" };
                 let row = format!("P = {p}, stage {}, {kind} column", ["I", "II", "III", "IV"][number.min(3)]);
-                let bound = bounds::messages(p, number, complete);
-                let (verdict, why) = within(messages as f64, bound as f64);
-                table.add((&row, "messages"), bound, messages, verdict, why);
+                let bound = bounds::messages(p, number, complete) as f64;
+                add_bounded(&mut table, (&row, "messages"), bound, messages.into());
                 let bound = bounds::longest(p, number, complete, (p * p) as f64);
-                let (verdict, why) = within(longest as f64, bound);
-                table.add((&row, "longest"), figure(bound), longest, verdict, why);
+                add_bounded(&mut table, (&row, "longest"), bound, longest.into());
             }
         }
     }
@@ -54,12 +44,8 @@ pub fn table_2(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
 }
 
 /// Table 3: start-ups and traffic.
-pub fn table_3(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    let mut table = Table::new(
-        "Table 3",
-        "Start-ups: steps, with those in which nodes send to themselves only. Traffic, in elements, every node having P for every node: what a node sends at most (A1 to A3), and the sum over \
-         steps of the longest message (A4, as in Theorem 2).",
-    );
+pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = liu.words.table("Table 3");
     for p in NODES {
         let l = (p * p) as f64;
         for (paper, algorithm) in ALGORITHMS {
@@ -69,14 +55,18 @@ pub fn table_3(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
             let (found, _) = stages::uniform(bench, algorithm, p, p)?;
             let row = format!("P = {p}, {paper}");
             let steps: u64 = found.iter().map(|s| s.steps).sum();
-            let (bound, why) = match paper {
-                "A1" => (p, ""),
-                "A2" => (2 * p, ""),
-                "A3" => (2 * p.isqrt(), ""),
-                _ => (bounds::steps(p), "the paper's is a bound, reached only by some P with an incomplete row"),
-            };
-            let verdict = if paper == "A4" { Verdict::holds(steps <= bound) } else { Verdict::exactly(&bound, &steps) };
-            table.add((&row, "start-ups"), bound, steps, verdict, if steps == bound { "" } else { why });
+            let names = (row.as_str(), "start-ups");
+            match paper {
+                "A4" => add_bounded(&mut table, names, bounds::steps(p) as f64, steps.into()),
+                _ => {
+                    let paper = match paper {
+                        "A1" => p,
+                        "A2" => 2 * p,
+                        _ => 2 * p.isqrt(),
+                    };
+                    table.add(names, paper, steps, Verdict::whole(paper, steps), "");
+                }
+            }
             let sent = |node: usize| found.iter().map(|s| s.sent[node]).sum::<u64>();
             let most = (0..p as usize).map(sent).max().unwrap_or(0);
             match paper {
@@ -86,13 +76,12 @@ pub fn table_3(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
                         ("traffic, as in Theorem 2", bounds::traffic(p, l)),
                         ("traffic, as printed in Table 3", bounds::printed_traffic(p, l)),
                     ] {
-                        let (verdict, why) = within(critical as f64, bound);
-                        table.add((&row, column), figure(bound), critical, verdict, why);
+                        add_bounded(&mut table, (&row, column), bound, critical.into());
                     }
                 }
                 _ => {
                     let bound = if paper == "A1" { l } else { 2.0 * l };
-                    table.add((&row, "traffic"), figure(bound), most, Verdict::exactly(&bound, &(most as f64)), "");
+                    table.add((&row, "traffic"), figure(bound), most, Verdict::computed(bound, most as f64), "");
                 }
             }
         }
@@ -109,12 +98,8 @@ struct Load {
 }
 
 /// Table 4: buffers.
-pub fn table_4(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    let mut table = Table::new(
-        "Table 4",
-        "Send and receive buffer of a node in elements: the most that one node sends, and receives, in one stage, itself included (`send_buffer_bytes`, `receive_buffer_bytes`). Mmax = 1024, \
-         1 element for the others; of Pattern1 the largest over 10 seeds. The paper's figures are bounds, of allocations made before sizes are known for A1 and A3.",
-    );
+pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = liu.words.table("Table 4");
     let loads = [
         Load { name: "uniform", workload: "uniform:64".to_owned(), mmax: 64.0, seeds: 1 },
         Load { name: "Pattern1", workload: "one-spike:max=1024,rest=1".to_owned(), mmax: 1024.0, seeds: 10 },
@@ -138,8 +123,7 @@ pub fn table_4(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
                 // The seed that needs most of what it is allowed.
                 let share = |i: usize| used(i) as f64 / bound(send, i);
                 let Some(worst) = (0..run.len()).max_by(|a, b| share(*a).total_cmp(&share(*b))) else { continue };
-                let (verdict, why) = within(used(worst) as f64, bound(send, worst));
-                table.add((&row, column), figure(bound(send, worst)), used(worst), verdict, why);
+                add_bounded(&mut table, (&row, column), bound(send, worst), used(worst));
             }
         }
     }

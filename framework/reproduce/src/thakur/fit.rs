@@ -3,8 +3,7 @@
 //! Weighted by 1/t: unweighted, the one cell of 13.6 s would decide alone and make alpha negative, which the table shows too.
 
 use super::contention::gen_as_printed;
-use super::data::{Measured, SIZES, TABLES};
-use super::{Profiles, Seconds, Timed, rows_and_columns};
+use super::{Mesh, Profiles, Seconds, Thakur, Timed, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::step::StepFacts;
 
@@ -61,20 +60,15 @@ pub fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
 }
 
 /// The fits behind the preset `delta`, and how far runs are from the measured times.
-pub fn table(cells: &[Timed], profiles: &Profiles) -> Table {
-    let mut table = Table::new(
-        "Fit",
-        "Least squares of T = steps alpha + L beta sum max(1, f / 2), with f measured on the links of the runs, weighted by 1/t unless said otherwise. The paper \
-         gives no figures; the preset `delta` has alpha and beta from Table 2 and GEN's beta as `unpaired_byte_us`. Then how far runs are from the measured times, over \
-         the cells of each table: on `delta`; with the same cost a byte for all; and so, with GEN's f as printed.",
-    );
+pub(super) fn table(thakur: &Thakur, cells: &[Timed<'_>], profiles: &Profiles) -> Table {
+    let mut table = thakur.words.table("Fit");
     let samples = |ids: &[&str], half: fn(&str, &[StepFacts]) -> f64| -> Vec<Sample> {
         let mut samples = Vec::new();
-        for Measured { algorithm, meshes, .. } in TABLES.iter().filter(|t| ids.contains(&t.id)) {
-            for (mesh, seconds) in meshes {
-                let Some(steps) = profiles.get(&(*algorithm, (*mesh).to_owned())) else { continue };
-                for (bytes, seconds) in SIZES.into_iter().zip(seconds) {
-                    let bytes = bytes as f64 * half(mesh, steps);
+        for measured in thakur.table.iter().filter(|t| ids.contains(&&*t.id)) {
+            for Mesh { mesh, seconds } in &measured.meshes {
+                let steps = steps_of(profiles, &measured.algorithm, mesh);
+                for (bytes, seconds) in thakur.sizes.iter().zip(seconds) {
+                    let bytes = *bytes as f64 * half(mesh, steps);
                     samples.push(Sample { steps: steps.len() as f64, bytes, seconds: *seconds });
                 }
             }
@@ -100,7 +94,7 @@ pub fn table(cells: &[Timed], profiles: &Profiles) -> Table {
         table.add((row, "beta, us a byte"), "", format!("{:.4}", fit.beta_us), Verdict::NotGiven, "");
         table.add((row, "mean error"), "", format!("{:.1} %", 100.0 * fit.mean_error), Verdict::NotGiven, "");
     }
-    for measured in &TABLES {
+    for measured in &thakur.table {
         let of_gen = measured.algorithm == "gen";
         let columns: [(&str, bool, Seconds); 3] = [
             ("mean error on `delta`", true, |c| c.ours),
@@ -111,7 +105,7 @@ pub fn table(cells: &[Timed], profiles: &Profiles) -> Table {
             let errors: Vec<f64> =
                 cells.iter().filter(|c| c.table == measured.id).map(|c| (time(c) / c.paper - 1.0).abs()).collect();
             let mean = 100.0 * errors.iter().sum::<f64>() / errors.len() as f64;
-            table.add((measured.id, column), "", format!("{mean:.1} %"), Verdict::NotGiven, "");
+            table.add((&measured.id, column), "", format!("{mean:.1} %"), Verdict::NotGiven, "");
         }
     }
     table

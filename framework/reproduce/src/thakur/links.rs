@@ -1,7 +1,6 @@
 //! What the links of the runs carry, beside the paper's formulas: f(i) is the most messages on one directed link in step i.
 
-use super::data::TABLES;
-use super::{Profiles, contention, rows_and_columns};
+use super::{Profiles, Thakur, contention, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::step::StepFacts;
 
@@ -36,19 +35,10 @@ fn f(steps: &[StepFacts]) -> impl Iterator<Item = u64> {
 }
 
 /// The formulas for f(i), and what follows from them, against the links of every step.
-pub fn table(profiles: &Profiles) -> Table {
-    let mut table = Table::new(
-        "Contention",
-        "f(i), the most messages on one directed link in step i: in how many steps the printed formulas (3.1, 3.4) give what the links of the run carry, in \
-         how many a corrected formula does; the sum over steps, beside what the printed formula adds up to and the least that any schedule by minimal XY \
-         routes can have; and the largest f, beside the paper's limit (PEX, 3.1 to 3.3) or the largest of its formula (GEN).",
-    );
-    for measured in &TABLES {
-        for (mesh, _) in &measured.meshes {
-            if let Some(steps) = profiles.get(&(measured.algorithm, (*mesh).to_owned())) {
-                add(&mut table, measured.algorithm, mesh, steps);
-            }
-        }
+pub(super) fn table(thakur: &Thakur, profiles: &Profiles) -> Table {
+    let mut table = thakur.words.table("Contention");
+    for (algorithm, mesh) in thakur.measured() {
+        add(&mut table, algorithm, mesh, steps_of(profiles, algorithm, mesh));
     }
     table
 }
@@ -65,11 +55,17 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
         let (high, low) = (count(&|i, carried| printed(i) > carried), count(&|i, carried| printed(i) < carried));
         let why =
             if agrees == of { String::new() } else { format!("too high in {high} steps, too low in {low}: {why}") };
-        table.add((&name, "steps in which f is as printed"), of, agrees, Verdict::exactly(&of, &agrees), &why);
+        table.add(
+            (&name, "steps in which f is as printed"),
+            of,
+            agrees,
+            Verdict::whole(of as u64, agrees as u64),
+            &why,
+        );
         let right = count(&|i, carried| corrected(i) == carried);
         table.add((&name, "steps in which f is as corrected"), "", right, Verdict::NotGiven, "");
         let adds_up: u64 = (1..).take(of).map(printed).sum();
-        table.add((&name, "sum of f"), adds_up, sum, Verdict::exactly(&adds_up, &sum), "");
+        table.add((&name, "sum of f"), adds_up, sum, Verdict::whole(adds_up, sum), "");
     } else {
         table.add((&name, "sum of f"), "", sum, Verdict::NotGiven, "");
     }
@@ -77,12 +73,12 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
     if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
         let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
-        table.add((&name, "largest f"), claimed, most, Verdict::exactly(&claimed, &most), "");
+        table.add((&name, "largest f"), claimed, most, Verdict::whole(claimed, most), "");
     } else {
         let limit = r.max(c) as f64 / 2.0;
-        let verdict = Verdict::holds(most as f64 <= limit);
+        let verdict = Verdict::at_most(limit, most as f64);
         let why = match verdict {
-            Verdict::Differs => "the limit max(r, c) / 2 does not hold where a side is no power of two",
+            Verdict::Breaks => "the limit max(r, c) / 2 does not hold where a side is no power of two",
             _ => "",
         };
         table.add((&name, "largest f"), format!("<= {limit}"), most, verdict, why);

@@ -1,14 +1,13 @@
 //! Who exchanges with whom: Table 1, and how many steps an algorithm takes.
 
-use super::data::{TABLE_1, TABLES};
-use super::{Profiles, rows_and_columns};
+use super::{Profiles, Thakur, rows_and_columns, steps_of};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::step::{Listener, Step};
 
 /// (from, to) of every message, step by step, in order.
 #[derive(Debug, Default)]
-pub struct Pairs(Vec<Vec<(u32, u32)>>);
+pub(super) struct Pairs(Vec<Vec<(u32, u32)>>);
 
 impl Listener for Pairs {
     fn step(&mut self, step: &Step<'_>) {
@@ -23,19 +22,19 @@ impl Listener for Pairs {
 
 impl Pairs {
     /// Of a run.
-    pub fn of(bench: &Bench<'_>, topology: &str, algorithm: &str) -> Result<Self, ReproduceError> {
+    pub(super) fn of(bench: &Bench<'_>, topology: &str, algorithm: &str) -> Result<Self, ReproduceError> {
         let mut pairs = Self::default();
         bench.watch(topology, algorithm, &mut pairs)?;
         Ok(pairs)
     }
 
     /// Steps in which anything was sent.
-    pub fn steps(&self) -> usize {
+    pub(super) fn steps(&self) -> usize {
         self.0.len()
     }
 
     /// Steps in which everyone who sends receives from the same node.
-    pub fn mutual_steps(&self) -> usize {
+    pub(super) fn mutual_steps(&self) -> usize {
         let mutual = |pairs: &[(u32, u32)]| pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok());
         self.0.iter().filter(|pairs| mutual(pairs)).count()
     }
@@ -53,39 +52,31 @@ fn exchanges(pairs: &[(u32, u32)]) -> String {
 }
 
 /// Table 1, from a run.
-pub fn table_1(bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    let mut table =
-        Table::new("Table 1", "Who exchanges with whom under `pex` on 8 processors; ours is a run on `mesh:2x4`.");
+pub(super) fn table_1(thakur: &Thakur, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = thakur.words.table("Table 1");
     let run = Pairs::of(bench, "mesh:2x4", "pex")?;
-    for (i, row) in TABLE_1.iter().enumerate() {
+    for (i, row) in thakur.table_1.iter().enumerate() {
         let both_ways: Vec<(u32, u32)> = row.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
         let mut paper = both_ways;
         paper.sort_unstable();
         let ours = run.0.get(i).map(Vec::as_slice).unwrap_or_default();
-        let verdict = Verdict::exactly(&paper.as_slice(), &ours);
+        let verdict = Verdict::exactly(paper.as_slice(), ours);
         table.add((&format!("step {}", i + 1), ""), exchanges(&paper), exchanges(ours), verdict, "");
     }
     Ok(table)
 }
 
 /// Steps of every algorithm on every mesh.
-pub fn steps_table(profiles: &Profiles) -> Table {
-    let mut table = Table::new(
-        "Steps",
-        "Steps in which anything is sent: p - 1 for PEX and GEN (3.1, 3.4), q - 1 for PEX-GEN and PEX-GEN-SHIFT (3.2, 3.3), with q the smallest power of two \
-         not below p.",
-    );
-    for measured in &TABLES {
-        for (mesh, _) in &measured.meshes {
-            let Some(steps) = profiles.get(&(measured.algorithm, (*mesh).to_owned())) else { continue };
-            let (r, c) = rows_and_columns(mesh);
-            let slots = match measured.algorithm {
-                "pex-gen" | "pex-gen-shift" => (r * c).next_power_of_two(),
-                _ => r * c,
-            };
-            let (paper, ours) = (slots - 1, steps.len() as u64);
-            table.add((measured.algorithm, mesh), paper, ours, Verdict::exactly(&paper, &ours), "");
-        }
+pub(super) fn steps_table(thakur: &Thakur, profiles: &Profiles) -> Table {
+    let mut table = thakur.words.table("Steps");
+    for (algorithm, mesh) in thakur.measured() {
+        let (r, c) = rows_and_columns(mesh);
+        let slots = match algorithm {
+            "pex-gen" | "pex-gen-shift" => (r * c).next_power_of_two(),
+            _ => r * c,
+        };
+        let (paper, ours) = (slots - 1, steps_of(profiles, algorithm, mesh).len() as u64);
+        table.add((algorithm, mesh), paper, ours, Verdict::whole(paper, ours), "");
     }
     table
 }

@@ -1,0 +1,181 @@
+//! Table II and the theorems behind it.
+
+use super::{Li, MACHINE};
+use crate::bench::{Bench, ReproduceError};
+use crate::formula::Formula;
+use crate::report::{Table, Verdict, same};
+use serde::Deserialize;
+use swapmeet_core::network::topology::parse;
+
+/// A pattern of Table II: its name there, ours, and the algorithms on cubes and dual-nets.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pattern {
+    name: String,
+    /// Which theorem gives its time.
+    theorem: String,
+    collective: String,
+    cube: String,
+    rdn: String,
+    /// The theorem's words.
+    words: Formula,
+    /// Words of the algorithm as printed, from those of the level below.
+    recurrence: Option<Formula>,
+    /// What the fewest words are.
+    least: String,
+    /// Start-ups and words on each network.
+    table_2: [[u64; 2]; 4],
+    /// Why the words there aren't what the algorithm takes.
+    #[serde(default)]
+    why: [String; 4],
+}
+
+/// A network of Table II.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Network {
+    name: String,
+    spec: String,
+    /// Levels; 0 for a cube.
+    k: u32,
+}
+
+/// Start-ups and words of an algorithm.
+type Time = [u64; 2];
+
+/// A pattern on a network.
+pub(super) struct Measured<'a> {
+    pattern: &'a Pattern,
+    network: &'a Network,
+    paper: Time,
+    why: &'a str,
+    printed: Time,
+    /// `None` on cubes, whose algorithms are as the paper cites them.
+    lean: Option<Time>,
+    /// Words that no schedule with one port beats.
+    least: u64,
+    /// The base's own algorithm with blocks of one word.
+    base: Time,
+}
+
+/// Runs the schedules.
+pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>, ReproduceError> {
+    let mut measured = Vec::new();
+    for (i, network) in li.network.iter().enumerate() {
+        let topology = parse(&network.spec)
+            .map_err(|e| ReproduceError::Data { paper: "li", message: format!("{}: {e}", network.spec) })?;
+        for pattern in &li.pattern {
+            let time = |spec: &str, algorithm: &str| -> Result<Time, ReproduceError> {
+                let row = bench.row(spec, algorithm, &format!("{}/uniform:1", pattern.collective), MACHINE)?;
+                Ok([row.critical_hops.unwrap_or(0), row.critical_bytes.unwrap_or(0) as u64])
+            };
+            let on_dual_net = network.k > 0;
+            measured.push(Measured {
+                pattern,
+                network,
+                paper: pattern.table_2[i],
+                why: &pattern.why[i],
+                printed: match on_dual_net {
+                    true => time(&network.spec, &format!("{}:variant=printed", pattern.rdn))?,
+                    false => time(&network.spec, &pattern.cube)?,
+                },
+                lean: if on_dual_net { Some(time(&network.spec, &pattern.rdn)?) } else { None },
+                // What a node must send or receive, the links that its blocks must cross, or the hops to the farthest node.
+                least: match pattern.collective.as_str() {
+                    "broadcast" => topology.diameter(),
+                    "alltoall" => topology.distance_sum().unwrap_or(0),
+                    _ => topology.nodes() - 1,
+                },
+                base: time("hypercube:3", &pattern.cube)?,
+            });
+        }
+    }
+    Ok(measured)
+}
+
+/// Table II, cell by cell.
+pub(super) fn table_2(li: &Li, measured: &[Measured<'_>]) -> Table {
+    let mut table = li.words.table("Table II");
+    for cell in measured {
+        let name = format!("{} on {}", cell.pattern.name, cell.network.name);
+        let ([startups, words], [our_startups, our_words]) = (cell.paper, cell.printed);
+        table.add((&name, "start-ups"), startups, our_startups, Verdict::whole(startups, our_startups), "");
+        let why = if words == our_words { "" } else { cell.why };
+        table.add((&name, "words"), words, our_words, Verdict::whole(words, our_words), why);
+        if let Some([lean_startups, lean_words]) = cell.lean {
+            let start = if lean_startups == our_startups { "in as many start-ups" } else { "" };
+            table.add((&name, "words, lean"), "", lean_words, Verdict::NotGiven, start);
+        }
+        let why = match words < cell.least {
+            true => "the paper's figure is below it: no schedule has so few words",
+            false => &cell.pattern.least,
+        };
+        table.add((&name, "least words"), "", cell.least, Verdict::NotGiven, why);
+    }
+    table
+}
+
+/// Theorems 3 to 6 over a 3-cube, beside the runs.
+pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
+    let mut table = li.words.table("Theorems 3 to 6");
+    for cell in measured.iter().filter(|cell| cell.network.k > 0) {
+        let k = cell.network.k;
+        let [base_startups, base_words] = cell.base.map(|figure| figure as f64);
+        let variable = |name: &str| match name {
+            "k" => Some(f64::from(k)),
+            "n_0" => Some(8.0),
+            "S" => Some(base_startups),
+            "T" => Some(base_words),
+            _ => None,
+        };
+        let name = format!("{}, k = {k}", cell.pattern.theorem);
+        let startups = li.r#let.get("startups").map_or(f64::NAN, |formula| li.value(formula, &variable));
+        let words = li.value(&cell.pattern.words, &variable);
+        for (column, paper, ours) in [("start-ups", startups, cell.printed[0]), ("words", words, cell.printed[1])] {
+            table.add((&name, column), paper, ours, Verdict::computed(paper, ours as f64), "");
+        }
+        let Some(recurrence) = &cell.pattern.recurrence else { continue };
+        let ours = recurred(li, recurrence, k, base_words);
+        let fits = match same(ours, cell.printed[1] as f64) {
+            true => "the run's figure".to_owned(),
+            false => format!("the run takes {}", cell.printed[1]),
+        };
+        let why = format!("T(k) = {}, with n = n_k, c = n_(k-1), T = T(k-1): {fits}", recurrence.text());
+        table.add((&name, "words, by a recurrence of ours"), "", ours, Verdict::NotGiven, &why);
+    }
+    table
+}
+
+/// Words on k levels over a 3-cube, level by level.
+fn recurred(li: &Li, recurrence: &Formula, k: u32, base_words: f64) -> f64 {
+    (1..=k)
+        .fold((8.0, base_words), |(c, words), _| {
+            let n = 2.0 * c * c;
+            let variable = |name: &str| match name {
+                "n" => Some(n),
+                "c" => Some(c),
+                "T" => Some(words),
+                _ => None,
+            };
+            (n, li.value(recurrence, &variable))
+        })
+        .1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recurrences_give_the_words_of_the_algorithms_as_printed() {
+        let li = Li::read().unwrap();
+        let words = |name: &str, base: f64| {
+            let pattern = li.pattern.iter().find(|pattern| pattern.name == name).unwrap();
+            [1, 2].map(|k| recurred(&li, pattern.recurrence.as_ref().unwrap(), k, base))
+        };
+        // what moving every block gave
+        assert_eq!(words("One2All_P", 7.0), [127.0, 32767.0]);
+        assert_eq!(words("All2All_B", 7.0), [135.0, 33927.0]);
+        assert_eq!(words("All2All_P", 12.0), [574.0, 343_038.0]);
+    }
+}

@@ -1,0 +1,212 @@
+//! The thesis's rows: formulas for rounds, switching and propagation, with where they are run.
+
+use crate::bench::{Bench, ReproduceError};
+use crate::data::Words;
+use crate::formula::{Formula, Round, as_printed};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The three terms of the thesis's costs, in their order.
+pub const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
+
+/// Rounds, links and blocks; or a lower bound on them.
+pub type Costs = [f64; 3];
+
+/// A torus of equal dimensions with so many circuits a link.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Torus {
+    pub d: u32,
+    pub n: u64,
+    pub q: u64,
+}
+
+impl Torus {
+    fn spec(self) -> String {
+        match self.d {
+            1 => format!("ring:{}", self.n),
+            d => format!("torus:{}", vec![self.n.to_string(); d as usize].join("x")),
+        }
+    }
+
+    pub fn name(self) -> String {
+        format!("{}, q = {}", self.spec(), self.q)
+    }
+
+    /// What the verified schedule takes, on a machine whose links carry `channels` circuits.
+    pub fn run(
+        self,
+        bench: &Bench<'_>,
+        (algorithm, workload): (&str, &str),
+        ports: &str,
+        channels: u64,
+    ) -> Result<Costs, ReproduceError> {
+        // Each term alone in its column, a unit each.
+        let machine =
+            format!("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}");
+        let row = bench.row(&self.spec(), algorithm, workload, &machine)?;
+        let parts = row.parts();
+        let of = |part: Option<f64>| part.unwrap_or(0.0);
+        Ok([of(parts.startup), of(parts.propagation), of(parts.transmission) + of(parts.contention)])
+    }
+
+    /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a row where nothing else costs anything.
+    pub fn farthest(self, bench: &Bench<'_>, (algorithm, workload): (&str, &str)) -> Result<f64, ReproduceError> {
+        let row = bench.row(&self.spec(), algorithm, workload, "free:model=circuit,hop_us=1,ports=all")?;
+        Ok(row.lower_bound_us.unwrap_or_default())
+    }
+}
+
+/// Where a row is run: named tori, or its own.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum At {
+    Named(String),
+    Own(Vec<Torus>),
+}
+
+/// Table 3.2 with the thesis's number k of virtual cycles.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cycles {
+    pub k: Formula,
+    /// Circuits a link that this takes.
+    pub channels: Formula,
+    pub why: Vec<String>,
+}
+
+/// A row of a table of the thesis, or a formula.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    pub name: String,
+    #[serde(default = "permutations")]
+    pub algorithm: String,
+    #[serde(default)]
+    pub workload: String,
+    /// How far a translation goes.
+    by: Option<Formula>,
+    #[serde(default = "all")]
+    pub ports: String,
+    at: At,
+    pub costs: [Formula; 3],
+    /// Table 3.1's bounds.
+    pub bound: Option<[Formula; 3]>,
+    /// What no schedule can be below in propagation, where it is not the printed bound.
+    pub links: Option<Formula>,
+    /// Whether the bounds of section 4.6 are for this permutation.
+    #[serde(default)]
+    pub farthest: bool,
+    pub cycles: Option<Cycles>,
+    #[serde(default)]
+    pub why: Vec<String>,
+    /// Why there is no schedule of this.
+    pub not_rebuilt: Option<String>,
+}
+
+fn permutations() -> String {
+    "torus-permutation".to_owned()
+}
+
+fn all() -> String {
+    "all".to_owned()
+}
+
+/// (A.4), and what (A.3) sums to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closed {
+    pub at: Vec<Torus>,
+    pub printed: Formula,
+    pub sums_to: Formula,
+}
+
+/// The thesis.
+#[derive(Debug, Deserialize)]
+pub struct Thesis {
+    #[serde(flatten)]
+    pub words: Words,
+    r#let: BTreeMap<String, Formula>,
+    at: BTreeMap<String, Vec<Torus>>,
+    why: BTreeMap<String, BTreeMap<String, String>>,
+    pub dissemination: Vec<Row>,
+    pub table_4_4: Vec<Row>,
+    pub other: Vec<Row>,
+    pub one_port: Vec<Row>,
+    pub appendix: Vec<Row>,
+    pub closed: Closed,
+}
+
+impl Thesis {
+    /// Where a row is run.
+    pub fn tori<'a>(&'a self, row: &'a Row) -> &'a [Torus] {
+        match &row.at {
+            At::Named(name) => self.at.get(name).map_or(&[], Vec::as_slice),
+            At::Own(tori) => tori,
+        }
+    }
+
+    /// A formula's value on a torus.
+    pub fn value(&self, formula: &Formula, torus: Torus, round: Round) -> f64 {
+        formula.rounded(&|name, round| self.variable(name, torus, round), round)
+    }
+
+    fn variable(&self, name: &str, torus: Torus, round: Round) -> Option<f64> {
+        let n = torus.n as f64;
+        match name {
+            "d" => Some(torus.d.into()),
+            "n" => Some(n),
+            "q" => Some(torus.q as f64),
+            "N" => Some(n.powi(torus.d as i32)),
+            name => self.r#let.get(name).map(|formula| self.value(formula, torus, round)),
+        }
+    }
+
+    /// Three formulas' values.
+    pub fn costs(&self, formulas: &[Formula; 3], torus: Torus, round: Round) -> Costs {
+        [0, 1, 2].map(|i| self.value(&formulas[i], torus, round))
+    }
+
+    /// The workload of a row, which may depend on the torus.
+    pub fn workload(&self, row: &Row, torus: Torus) -> String {
+        match &row.by {
+            Some(by) => format!("{},by={}", row.workload, self.value(by, torus, as_printed)),
+            None => row.workload.clone(),
+        }
+    }
+
+    /// Why a term of these reasons differs.
+    pub fn why<'a>(&'a self, reasons: &'a [String], term: &'a str) -> impl Iterator<Item = &'a str> {
+        reasons.iter().filter_map(move |name| self.why.get(name)?.get(term)).map(String::as_str)
+    }
+
+    /// Reasons that rows name and nobody gives, and formulas without a value: empty, or the data is wrong.
+    #[cfg(test)]
+    pub fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        for row in self
+            .dissemination
+            .iter()
+            .chain(&self.table_4_4)
+            .chain(&self.other)
+            .chain(&self.one_port)
+            .chain(&self.appendix)
+        {
+            let cycles = row.cycles.iter().flat_map(|cycles| &cycles.why);
+            let unknown = row.why.iter().chain(cycles).filter(|name| !self.why.contains_key(*name));
+            mistakes.extend(unknown.map(|name| format!("{}: why = {name}", row.name)));
+            let formulas = row.costs.iter().chain(row.bound.iter().flatten()).chain(&row.links).chain(&row.by);
+            let formulas: Vec<_> =
+                formulas.chain(row.cycles.iter().flat_map(|cycles| [&cycles.k, &cycles.channels])).collect();
+            let tori = self.tori(row);
+            if tori.is_empty() {
+                mistakes.push(format!("{}: nowhere", row.name));
+            }
+            for (formula, torus) in formulas.iter().flat_map(|formula| tori.iter().map(move |torus| (formula, torus))) {
+                if !self.value(formula, *torus, as_printed).is_finite() {
+                    mistakes.push(format!("{}: {}", row.name, formula.text()));
+                }
+            }
+        }
+        mistakes
+    }
+}

@@ -1,0 +1,152 @@
+//! Figs. 13 to 16: curves, the block sizes at which they cross, and what the paper says of them in words.
+
+use super::{Costs, NAMES, Shape, Square, SuhShin, figure};
+use crate::report::{Table, Verdict};
+use serde::Deserialize;
+
+/// One of the four figures.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Figure {
+    name: String,
+    shape: Shape,
+    sides: Vec<u64>,
+    startup_us: f64,
+}
+
+/// The completion time a + b m, in us, for blocks of m bytes with the parameters of section 5.
+fn time([startups, blocks, hops, rearranged, barriers]: Costs, startup_us: f64, barrier_us: f64) -> (f64, f64) {
+    let (tc, rho, tl) = (0.011, 0.014, 0.02);
+    (startups * startup_us + hops * tl + barriers * barrier_us, blocks * tc + rearranged * rho)
+}
+
+/// Readings of d in t_b = (126 d - 113) us, which the paper does not define.
+const READINGS: [&str; 3] = ["d = log2 of the side", "d = log2 of the nodes", "no barriers"];
+
+fn barrier_us(reading: &str, side: u64) -> f64 {
+    let d = f64::from(side.ilog2());
+    match reading {
+        "d = log2 of the side" => 126.0 * d - 113.0,
+        "d = log2 of the nodes" => 126.0 * 2.0 * d - 113.0,
+        _ => 0.0,
+    }
+}
+
+/// The costs of [13] on a square.
+fn thirteen(paper: &SuhShin, square: &Square) -> Option<Costs> {
+    let rival = paper.rivals(square.shape).find(|rival| rival.name == "[13]")?;
+    Some(rival.costs(square.side.ilog2()))
+}
+
+/// Times at six block sizes.
+pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
+    let mut table = paper.words.table("Curves of figures 13 to 16");
+    for Figure { name, shape, sides, startup_us } in &paper.figure {
+        for square in squares.iter().filter(|square| square.shape == *shape && sides.contains(&square.side)) {
+            let side = square.side;
+            let milliseconds = |costs: Costs, bytes: f64| {
+                let (fixed, byte) = time(costs, *startup_us, barrier_us(READINGS[1], side));
+                (fixed + byte * bytes) / 1e3
+            };
+            let proposed = paper.proposed(*shape, &[side, side]);
+            let rivals = paper.rivals(*shape).map(|rival| (rival.name.as_str(), rival.costs(side.ilog2()), None));
+            for (algorithm, closed, run) in rivals.chain([("proposed", proposed, Some(square.run))]) {
+                let row = format!("{name}, {} {side} x {side}, {algorithm}", shape.word());
+                for bytes in [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0] {
+                    let paper = milliseconds(closed, bytes);
+                    let (ours, verdict) = match run.map(|run| milliseconds(run, bytes)) {
+                        Some(ours) => (figure(ours), Verdict::computed(paper, ours)),
+                        None => (String::new(), Verdict::NotRebuilt),
+                    };
+                    table.add((&row, &format!("{bytes} B")), figure(paper), ours, verdict, "");
+                }
+            }
+        }
+    }
+    table
+}
+
+/// Where the run of `suh-shin` overtakes the closed form of [13].
+struct Crossing {
+    shape: Shape,
+    startup_us: f64,
+    reading: &'static str,
+    side: u64,
+    /// The block size, in bytes.
+    bytes: f64,
+}
+
+/// The block size above which the proposed algorithm beats [13], and what the paper says of it in words.
+pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
+    let mut table = paper.words.table("Figures 13 to 16");
+    let mut found: Vec<Crossing> = Vec::new();
+    let mut one_crossing = (0, 0);
+    for square in squares.iter().filter(|square| square.side >= 16) {
+        let Square { shape, side, run } = *square;
+        let Some(thirteen) = thirteen(paper, square) else { continue };
+        for startup_us in [75.0, 220.0] {
+            for reading in READINGS {
+                let tb = barrier_us(reading, side);
+                let ((a, b), (a13, b13)) = (time(run, startup_us, tb), time(thirteen, startup_us, tb));
+                let bytes = (a - a13) / (b13 - b);
+                // [13] ahead for small blocks, the proposed one for large: lines that cross once, at a positive size
+                one_crossing.1 += 1;
+                one_crossing.0 += u32::from(a > a13 && b < b13);
+                found.push(Crossing { shape, startup_us, reading, side, bytes });
+                let row = format!("{} {side} x {side}, ts = {startup_us} us", shape.word());
+                table.add((&row, reading), "", format!("{bytes:.3}"), Verdict::NotGiven, "");
+            }
+        }
+    }
+    (table, claims(paper, squares, &found, one_crossing))
+}
+
+fn claims(paper: &SuhShin, squares: &[Square], found: &[Crossing], one_crossing: (u32, u32)) -> Table {
+    let mut table = paper.words.table("Section 5 in words");
+    let mut claim = |text: &str, (holds, of): (u32, u32), why: &str| {
+        let why = if holds == of { "" } else { why };
+        table.add((text, ""), "holds", format!("in {holds} of {of}"), Verdict::holds(holds == of), why);
+    };
+    claim("[13] is faster for small blocks, the proposed algorithm for large ones (Figs. 13 to 16)", one_crossing, "");
+    let pairs = |check: &dyn Fn(&Crossing, &Crossing) -> Option<bool>| {
+        let all = found.iter().flat_map(|a| found.iter().filter_map(move |b| check(a, b)));
+        all.fold((0, 0), |(holds, of), this| (holds + u32::from(this), of + 1))
+    };
+    let falls = pairs(&|a, b| {
+        ((a.shape, a.startup_us, a.reading) == (b.shape, b.startup_us, b.reading) && b.side == 2 * a.side)
+            .then_some(b.bytes < a.bytes)
+    });
+    claim("the crossover falls as the network grows", falls, "");
+    let moves = pairs(&|a, b| {
+        ((a.shape, a.reading, a.side) == (b.shape, b.reading, b.side) && a.startup_us < b.startup_us)
+            .then_some(b.bytes > a.bytes)
+    });
+    claim("with ts/tc = 20,000 the crossover is at larger blocks", moves, "");
+    let at_byte = found.iter().filter(|f| f.reading == "no barriers" && f.startup_us == 75.0);
+    let (wins, of) = at_byte.fold((0, 0), |(n, of), f| (n + u32::from(f.bytes > 1.0), of + 1));
+    claim(
+        "there is a block size of a byte or more at which [13] is faster, even without the barriers' cost (ts = 75 us)",
+        (wins, of),
+        "on large networks the crossovers of Figs. 13 and 14 depend on charging barriers",
+    );
+    let mut worse: Vec<String> = Vec::new();
+    let (mut better, mut all) = (0, 0);
+    for square in squares.iter().filter(|square| square.side >= 8) {
+        let Some(thirteen) = thirteen(paper, square) else { continue };
+        let Square { shape, side, run } = square;
+        for (column, (ours, theirs)) in NAMES.into_iter().zip(run.iter().zip(thirteen)).skip(1) {
+            all += 1;
+            if *ours <= theirs {
+                better += 1;
+            } else if !worse.iter().any(|w| w.starts_with(&format!("{} {column}", shape.word()))) {
+                worse.push(format!("{} {column} from {side} x {side} on", shape.word()));
+            }
+        }
+    }
+    claim(
+        "the proposed algorithm is no worse than [13] in all costs but startups (8 x 8 to 128 x 128)",
+        (better, all),
+        &format!("worse in: {}", worse.join(", ")),
+    );
+    table
+}
