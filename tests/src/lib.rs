@@ -20,7 +20,8 @@ pub fn build() -> &'static Path {
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--workspace", "--exclude", "swapmeet-tests", "--target-dir"]).arg(target);
+        // There are no examples: asking for them has features of dependencies resolved as `cargo test` does, so that nothing is built a second time with others.
+        build.args(["build", "--quiet", "--workspace", "--lib", "--bins", "--examples", "--target-dir"]).arg(target);
         build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         if profile.ends_with("release") {
             build.arg("--release");

@@ -1,5 +1,6 @@
-//! What manifests switch off, and what they would hide by it.
+//! What manifests switch off, and what they would hide by it; what they bring in, and where it says why.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;
 
@@ -53,4 +54,56 @@ fn a_crate_whose_tests_or_examples_are_not_run_has_none() {
         }
     }
     assert!(switched_off >= 8, "{switched_off}");
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(project(path)).unwrap()
+}
+
+/// Names between backticks in the first column of the tables under a heading of `docs/dependencies.md`.
+fn documented(heading: fn(&str) -> bool) -> BTreeSet<String> {
+    let doc = text("docs/dependencies.md");
+    let sections = doc.split("\n## ").skip(1).filter(|section| heading(section.lines().next().unwrap_or_default()));
+    let lines = sections.flat_map(str::lines).filter_map(|line| line.strip_prefix("| `"));
+    lines.filter_map(|line| Some(line.split_once('`')?.0.to_owned())).collect()
+}
+
+#[test]
+fn every_dependency_has_its_reason_and_nothing_else_has_one() {
+    let manifest = text("Cargo.toml");
+    let (_, dependencies) = manifest.split_once("[workspace.dependencies]\n").unwrap();
+    let names =
+        dependencies.lines().take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once(" = "));
+    let named: BTreeSet<String> =
+        names.map(|(name, _)| name.to_owned()).filter(|name| !name.starts_with("swapmeet-")).collect();
+    assert!(named.len() > 30);
+    assert_eq!(documented(|heading| heading != "In several versions"), named);
+}
+
+#[test]
+fn crates_in_several_versions_are_known() {
+    let lock = text("Cargo.lock");
+    let mut versions: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in lock.lines().filter_map(|line| line.strip_prefix("name = ")) {
+        *versions.entry(name.trim_matches('"')).or_default() += 1;
+    }
+    let several: BTreeSet<String> =
+        versions.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(documented(|heading| heading == "In several versions"), several);
+    let deny = text("deny.toml");
+    let (_, skipped) = deny.split_once("skip = [").unwrap();
+    let skipped = skipped.split_once("]\n").unwrap().0.split("crate = \"").skip(1);
+    let skipped: BTreeSet<String> =
+        skipped.filter_map(|entry| Some(entry.split(['@', '"']).next()?.to_owned())).collect();
+    assert_eq!(skipped, several, "deny.toml");
+}
+
+/// Each is run by CI, and replayed by `corpus`.
+#[test]
+fn every_fuzz_target_is_run_by_ci() {
+    let script = text(".ci/fuzz");
+    let (_, names) = script.split_once("for name in ").unwrap();
+    let run: BTreeSet<&str> = names.split(';').next().unwrap().split_whitespace().collect();
+    let targets: BTreeSet<&str> = swapmeet_tests::fuzz::TARGETS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(run, targets);
 }

@@ -1,7 +1,7 @@
 //! What went wrong, on stderr, with the exit status it has.
 
 use crate::say::say;
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
@@ -89,19 +89,17 @@ impl Failure {
     }
 }
 
+/// The message, the line that it is about with the spot marked, and what else to know, as compilers print them.
 fn render(error: &InputError) -> String {
-    let span = error.place.span.clone();
-    let label = LabeledSpan::new_primary_with_span(Some("here".to_owned()), span.start..span.end.max(span.start + 1));
-    let mut diagnostic = MietteDiagnostic::new(error.to_string()).with_label(label);
-    diagnostic.help.clone_from(&error.help);
-    let report = Report::new(diagnostic);
-    let report = report.with_source_code(NamedSource::new(&error.place.source, error.place.content.to_string()));
+    let (content, span) = (&*error.place.content, &error.place.span);
+    let start = span.start.min(content.len());
+    let spot = start..span.end.clamp(start, content.len());
+    let snippet = Snippet::source(content).path(&error.place.source);
+    let snippet = snippet.annotation(AnnotationKind::Primary.span(spot).label("here"));
+    let message = error.to_string();
+    let mut report = vec![Level::ERROR.primary_title(message.as_str()).element(snippet)];
+    report.extend(error.help.as_deref().map(|help| Group::with_title(Level::HELP.secondary_title(help))));
     let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let mut text = String::new();
-    let drawn = GraphicalReportHandler::new_themed(theme).with_links(false).render_report(&mut text, report.as_ref());
-    if drawn.is_err() {
-        return format!("error: {error}");
-    }
-    text.trim_end().to_owned()
+    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&report)
 }

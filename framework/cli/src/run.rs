@@ -6,6 +6,8 @@ use crate::say::say;
 use crate::{output, table};
 use progress::Progress;
 use rows::{Before, Rows};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -102,13 +104,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 /// Set at a Ctrl-C or when the system asks us to end; at the second, we are gone.
 fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&flag);
-    // Where there can be no handler, a signal just ends the program, as it would have.
-    let _ = ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    });
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Where there can be no handler, a signal just ends the program, as it would have.
+        let _ = flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag))
+            .and_then(|_| flag::register(signal, Arc::clone(&flag)));
+    }
     flag
 }
 

@@ -130,7 +130,7 @@ impl Reader<'_> {
     /// The longest piece of such characters from here on.
     fn piece(&mut self, belongs: fn(&u8) -> bool) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let piece: Vec<u8> = rest.iter().copied().take_while(|c| belongs(c)).collect();
+        let piece: Vec<u8> = rest.iter().copied().take_while(belongs).collect();
         self.at += piece.len();
         String::from_utf8_lossy(&piece).into_owned()
     }

@@ -97,11 +97,9 @@ pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     }
     // what PEX-GEN is said to be bounded by
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen") {
-        let key = ("pex".to_owned(), findings::power_of_two_mesh(mesh));
-        if !profiles.contains_key(&key) {
-            let steps = bench.steps(&format!("mesh:{}", key.1), "pex")?;
-            profiles.insert(key, steps);
-        }
+        let power = findings::power_of_two_mesh(mesh);
+        let steps = bench.steps(&format!("mesh:{power}"), "pex")?;
+        profiles.insert(("pex".to_owned(), power), steps);
     }
     tables.push(pairs::steps_table(&thakur, &profiles));
     tables.push(links::table(&thakur, &profiles));

@@ -217,7 +217,7 @@ fn a_dual_net_that_cannot_be_is_shown_where_it_goes_wrong() {
     refused("rdn:1(torus:5x0)", "dimension 2 is 0, expected a whole number from 1 on");
     refused("rdn:1(torus:5x5", "the parenthesis is never closed");
     // the nought in the base, not the whole spec
-    refused("rdn:1(torus:5x0)", "╭─[--topology:1:15]");
+    refused("rdn:1(torus:5x0)", "--> --topology:1:15");
     refused("rdn:99999999999999999999(ring:3)", "expected a number of levels from 1 on, found `99999999999999999999`");
 }
 

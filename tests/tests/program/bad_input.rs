@@ -10,64 +10,60 @@ fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -
 #[test]
 fn bad_specs_are_shown_with_the_spot_and_what_was_expected() {
     insta::assert_snapshot!(refused_run("torus:16x0", "gen", "uniform:1", "paragon"), @r"
-         × --topology: dimension 2 is 0, expected a whole number from 1 on
-          ╭─[--topology:1:10]
-        1 │ torus:16x0
-          ·          ┬
-          ·          ╰── here
-          ╰────
-        ");
+    error: --topology: dimension 2 is 0, expected a whole number from 1 on
+     --> --topology:1:10
+      |
+    1 | torus:16x0
+      |          ^ here
+    ");
     insta::assert_snapshot!(refused_run("tours:16x16", "gen", "uniform:1", "paragon"), @r"
-         × --topology: unknown name `tours`
-          ╭─[--topology:1:1]
-        1 │ tours:16x16
-          · ──┬──
-          ·   ╰── here
-          ╰────
-         help: did you mean `torus`?
-        ");
+    error: --topology: unknown name `tours`
+     --> --topology:1:1
+      |
+    1 | tours:16x16
+      | ^^^^^ here
+      |
+    help: did you mean `torus`?
+    ");
     insta::assert_snapshot!(refused_run("torus:4x4", "suhshin", "uniform:1", "paragon"), @r"
-         × --algorithm: unknown algorithm `suhshin`
-          ╭─[--algorithm:1:1]
-        1 │ suhshin
-          · ───┬───
-          ·    ╰── here
-          ╰────
-         help: did you mean `suh-shin`?
-        ");
+    error: --algorithm: unknown algorithm `suhshin`
+     --> --algorithm:1:1
+      |
+    1 | suhshin
+      | ^^^^^^^ here
+      |
+    help: did you mean `suh-shin`?
+    ");
     insta::assert_snapshot!(refused_run("torus:4x4", "gen:slices=8", "uniform:1", "paragon"), @r"
-         × --algorithm: `gen` has no parameter `slices`
-          ╭─[--algorithm:1:5]
-        1 │ gen:slices=8
-          ·     ───┬──
-          ·        ╰── here
-          ╰────
-         help: `gen` takes no parameters
-        ");
+    error: --algorithm: `gen` has no parameter `slices`
+     --> --algorithm:1:5
+      |
+    1 | gen:slices=8
+      |     ^^^^^^ here
+      |
+    help: `gen` takes no parameters
+    ");
     insta::assert_snapshot!(refused_run("torus:4x4", "gen", "uniform:4KB", "paragon"), @r"
-         × --workload: expected a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB, found `4KB`
-          ╭─[--workload:1:9]
-        1 │ uniform:4KB
-          ·         ─┬─
-          ·          ╰── here
-          ╰────
-        ");
+    error: --workload: expected a size such as 64, 64B, 4KiB or 1MiB: sizes count in powers of 1024, write KiB, found `4KB`
+     --> --workload:1:9
+      |
+    1 | uniform:4KB
+      |         ^^^ here
+    ");
     insta::assert_snapshot!(refused_run("torus:4x4", "gen", "uniform:1", "paragon:startup_us=-1"), @r"
-         × --machine: startup_us: expected microseconds, a number from 0 to 86400000000, found `-1`
-          ╭─[--machine:1:20]
-        1 │ paragon:startup_us=-1
-          ·                    ─┬
-          ·                     ╰── here
-          ╰────
-        ");
+    error: --machine: startup_us: expected microseconds, a number from 0 to 86400000000, found `-1`
+     --> --machine:1:20
+      |
+    1 | paragon:startup_us=-1
+      |                    ^^ here
+    ");
     insta::assert_snapshot!(refused_run("torus:99999x99999", "gen", "uniform:1", "paragon"), @r"
-         × --topology: over 2147483648 nodes, which is the most a topology may have
-          ╭─[--topology:1:7]
-        1 │ torus:99999x99999
-          ·       ─────┬─────
-          ·            ╰── here
-          ╰────
-        ");
+    error: --topology: over 2147483648 nodes, which is the most a topology may have
+     --> --topology:1:7
+      |
+    1 | torus:99999x99999
+      |       ^^^^^^^^^^^ here
+    ");
 }
 
 #[test]
@@ -113,14 +109,14 @@ fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
     let args =
         ["run", "--topology", "ring:4", "--topology", "ring:5", "--algorithm", "no-such", "--repetitions", "5000000"];
     insta::assert_snapshot!(refused(&args), @r"
-         × the experiment: its lists multiply to 10000000 cases, expected at most 1000000
-          ╭─[the experiment:1:1]
-        1 │ 2 topologies x 5000000 repetitions
-          · ─────────────────┬────────────────
-          ·                  ╰── here
-          ╰────
-         help: make several experiments of it, each with a file of rows of its own
-        ");
+    error: the experiment: its lists multiply to 10000000 cases, expected at most 1000000
+     --> the experiment:1:1
+      |
+    1 | 2 topologies x 5000000 repetitions
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ here
+      |
+    help: make several experiments of it, each with a file of rows of its own
+    ");
     let most = ["run", "--topology", "ring:4", "--algorithm", "no-such", "--repetitions", "1000000"];
     assert!(refused(&most).contains("unknown algorithm"));
 }
@@ -145,70 +141,61 @@ fn files_without_end_are_refused() {
 #[test]
 fn a_mistake_in_an_experiment_file_is_shown_on_its_line() {
     insta::assert_snapshot!(refused_file("name = \"x\"\ntopologees = [\"ring:4\"]\n"), @r#"
-         × e.toml:2:1: unknown key `topologees`
-          ╭─[e.toml:2:1]
-        1 │ name = "x"
-        2 │ topologees = ["ring:4"]
-          · ─────┬────
-          ·      ╰── here
-          ╰────
-         help: did you mean `topologies`?
-        "#);
+    error: e.toml:2:1: unknown key `topologees`
+     --> e.toml:2:1
+      |
+    2 | topologees = ["ring:4"]
+      | ^^^^^^^^^^ here
+      |
+    help: did you mean `topologies`?
+    "#);
     insta::assert_snapshot!(refused_file("topologies = [\"ring:4\", \"torus:4x\"]\nalgorithms = [\"gen\"]\n"), @r#"
-         × e.toml:1:33: topology: dimension 2 is missing
-          ╭─[e.toml:1:33]
-        1 │ topologies = ["ring:4", "torus:4x"]
-          ·                                 ┬
-          ·                                 ╰── here
-        2 │ algorithms = ["gen"]
-          ╰────
-        "#);
+    error: e.toml:1:33: topology: dimension 2 is missing
+     --> e.toml:1:33
+      |
+    1 | topologies = ["ring:4", "torus:4x"]
+      |                                 ^ here
+    "#);
     insta::assert_snapshot!(refused_file("topologies = \"ring:4\"\n"), @r#"
-         × e.toml:1:14: expected a list of texts in quotes, found a text
-          ╭─[e.toml:1:14]
-        1 │ topologies = "ring:4"
-          ·              ────┬───
-          ·                  ╰── here
-          ╰────
-        "#);
+    error: e.toml:1:14: expected a list of texts in quotes, found a text
+     --> e.toml:1:14
+      |
+    1 | topologies = "ring:4"
+      |              ^^^^^^^^ here
+    "#);
     insta::assert_snapshot!(refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nbaseline = \"pex\"\n"), @r#"
-         × e.toml:3:12: the baseline `pex` is none of the experiment's algorithms
-          ╭─[e.toml:3:12]
-        2 │ algorithms = ["gen"]
-        3 │ baseline = "pex"
-          ·            ──┬──
-          ·              ╰── here
-          ╰────
-        "#);
+    error: e.toml:3:12: the baseline `pex` is none of the experiment's algorithms
+     --> e.toml:3:12
+      |
+    3 | baseline = "pex"
+      |            ^^^^^ here
+    "#);
     insta::assert_snapshot!(
         refused_file("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\nmachines = [\"mine\"]\n[machine.mine]\nbase = \"paragon\"\nstartup = 3\n"),
         @r#"
-         × e.toml:6:1: unknown key `startup`
-          ╭─[e.toml:6:1]
-        5 │ base = "paragon"
-        6 │ startup = 3
-          · ───┬───
-          ·    ╰── here
-          ╰────
-         help: did you mean `startup_us`?
-        "#
+    error: e.toml:6:1: unknown key `startup`
+     --> e.toml:6:1
+      |
+    6 | startup = 3
+      | ^^^^^^^ here
+      |
+    help: did you mean `startup_us`?
+    "#
     );
     insta::assert_snapshot!(refused_file("repetitions = 0\n"), @r"
-         × e.toml:1:15: expected a whole number from 1 to 4294967295, found 0
-          ╭─[e.toml:1:15]
-        1 │ repetitions = 0
-          ·               ┬
-          ·               ╰── here
-          ╰────
-        ");
+    error: e.toml:1:15: expected a whole number from 1 to 4294967295, found 0
+     --> e.toml:1:15
+      |
+    1 | repetitions = 0
+      |               ^ here
+    ");
     insta::assert_snapshot!(refused_file("seed = many\n"), @r"
-         × e.toml:1:8: string values must be quoted, expected literal string
-          ╭─[e.toml:1:8]
-        1 │ seed = many
-          ·        ──┬─
-          ·          ╰── here
-          ╰────
-        ");
+    error: e.toml:1:8: string values must be quoted, expected literal string
+     --> e.toml:1:8
+      |
+    1 | seed = many
+      |        ^^^^ here
+    ");
 }
 
 #[test]

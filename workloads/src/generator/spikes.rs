@@ -6,8 +6,8 @@
 use super::{Generator, Pattern};
 use crate::axis::Axis;
 use crate::parse::Args;
+use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Busiest};
 use swapmeet_core::spec::{SpecError, format_size};
