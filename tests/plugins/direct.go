@@ -7,9 +7,6 @@ package main
 
 extern int32_t plan(SwmAlgorithm *, SwmProblem *, SwmHost *);
 
-static SwmAlgorithm algorithm;
-static const SwmAlgorithm *algorithms[] = {&algorithm};
-
 // cgo's functions know no const.
 static SwmRun as_run(void) { return (SwmRun)plan; }
 static int32_t step(const SwmHost *host) { return host->step(host->ctx); }
@@ -23,11 +20,16 @@ func text(s string) C.SwmStr {
 	return C.SwmStr{ptr: (*C.uint8_t)(C.CBytes([]byte(s))), len: C.size_t(len(s))}
 }
 
-var plugin = (*C.SwmPlugin)(C.calloc(1, C.sizeof_SwmPlugin))
+var (
+	plugin     = (*C.SwmPlugin)(C.calloc(1, C.sizeof_SwmPlugin))
+	algorithm  = (*C.SwmAlgorithm)(C.calloc(1, C.sizeof_SwmAlgorithm))
+	algorithms = (**C.SwmAlgorithm)(C.calloc(1, C.sizeof_size_t))
+)
 
 //export swapmeet_plugin
 func swapmeet_plugin() *C.SwmPlugin {
-	a := &C.algorithm
+	a := algorithm
+	*algorithms = a
 	a.size = C.sizeof_SwmAlgorithm
 	a.name, a.title, a.accepts = text("go-direct"), text("Every block straight to its destination"), text("any topology")
 	a.collectives = 1 << C.SWM_ALLTOALL
@@ -37,7 +39,7 @@ func swapmeet_plugin() *C.SwmPlugin {
 		magic: C.SWM_MAGIC, abi_major: C.SWM_ABI_MAJOR, abi_minor: C.SWM_ABI_MINOR, size: C.sizeof_SwmPlugin,
 	}
 	plugin.name, plugin.version, plugin.licence = text("go-direct"), text("0.1.0"), text("MIT")
-	plugin.algorithms = &C.algorithms[0]
+	plugin.algorithms = algorithms
 	plugin.algorithm_count = 1
 	return plugin
 }

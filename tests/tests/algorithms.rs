@@ -3,6 +3,7 @@
 mod collectives;
 mod dual_net;
 mod liu;
+mod oracle;
 mod spencer;
 mod suh_shin;
 mod thakur;

@@ -97,8 +97,8 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
     // small blocks go round the ring, large ones straight
     let body = "uint64_t i, v; if (host->block_bytes(host->ctx) > 100) return shift(problem, host); \
         for (i = 1; i < 4; i++) { host->step(host->ctx); for (v = 0; v < 4; v++) { \
-        SwmAxis a = range((uint32_t)((v + 1) % 4), 1, 3); SwmSend s = everything(v, (v + 1) % 4); s.destinations.kind = SWM_AXES; s.destinations.axis_count = 1; s.destinations.axes = &a; \
-        host->send(host->ctx, &s); } } return SWM_OK;";
+        SwmAxis a = range((v + 1) % 4, 1, 3); SwmBlocks s = everything(v, (v + 1) % 4); s.destinations.kind = SWM_AXES; s.destinations.axis_count = 1; s.destinations.axes = &a; \
+        host->send_blocks(host->ctx, &s); } } return SWM_OK;";
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "asks", &[("PLAN", body)]) else { return };
     let args = [
         "run",
@@ -125,7 +125,7 @@ fn a_plan_that_asks_for_the_block_size_is_not_shared() {
 fn a_step_that_asks_more_than_a_machine_has_is_priced_in_turns() {
     let dir = tempdir().unwrap();
     let body = "uint64_t v, d; host->step(host->ctx); for (v = 0; v < 4; v++) for (d = 0; d < 4; d++) if (d != v) { \
-        SwmSend s = block(v, d, v, d); host->send(host->ctx, &s); } return SWM_OK;";
+        SwmBlocks s = block(v, d, v, d); host->send_blocks(host->ctx, &s); } return SWM_OK;";
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "at_once", &[("PLAN", body)]) else { return };
     let args =
         ["run", "--out", "-", "--quiet", "--plugin-dir", file.to_str().unwrap(), "--topology", "fully-connected:4"];

@@ -8,7 +8,7 @@ mod manual;
 mod parts;
 mod show;
 
-use authors::{CHECK_EXAMPLES, NEW_PLUGIN_EXAMPLES};
+use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub use manual::{CompletionsArgs, ManArgs};
@@ -35,7 +35,7 @@ Examples:
   swapmeet trace --topology torus:8x8 --algorithm suh-shin
   swapmeet list algorithms
 
-A plugin of one's own: new-plugin, check. A result to show: plot, report.
+A plugin of one's own: new-plugin, header, check. A result to show: plot, report.
 
 Exit status: 0 if every case ran or was plainly unsupported, 1 if some case was
 invalid, crashed, timed out or failed, or output could not be written, 2 for bad
@@ -74,6 +74,9 @@ pub enum Command {
     /// Make a folder for a plugin of one's own: it builds, is tested and passes `swapmeet check` as it is.
     #[command(name = "new-plugin", after_help = NEW_PLUGIN_EXAMPLES)]
     NewPlugin(NewPluginArgs),
+    /// Print swapmeet.h, the plugin boundary for C and whatever reads C: of this program, with no checkout of the project.
+    #[command(after_help = HEADER_EXAMPLES)]
+    Header,
     /// Draw result files: a curve an algorithm, with its spread, and where the fastest changes.
     #[command(after_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(args),
         Command::CheckQuestion(args) => check::question(args),
         Command::NewPlugin(args) => new_plugin::new_plugin(args),
+        Command::Header => new_plugin::header(),
     };
     match outcome {
         Ok(code) => code,

@@ -1,12 +1,13 @@
-//! `swapmeet new-plugin`: a third party's starting point.
+//! `swapmeet new-plugin` and `swapmeet header`: a third party's starting point.
 
 use crate::args::{Lang, NewPluginArgs};
 use crate::failure::Failure;
+use crate::output;
 use crate::run::bundled_owner;
 use crate::say::say;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_template::{Language, Name, WriteError, files, write};
+use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, write};
 
 /// Makes the folder and says what to do next.
 pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
@@ -15,7 +16,9 @@ pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
         Lang::Rust => Language::Rust,
         Lang::C => Language::C,
     };
-    write(Path::new(name.as_str()), &files(&name, language)).map_err(|e| match e {
+    let folder = Path::new(name.as_str());
+    let above = Workspace::above(folder);
+    write(folder, &files(&name, language, &above)).map_err(|e| match e {
         WriteError::Io { path, source } => Failure::file(&path, &source),
         WriteError::Exists(_) => Failure::Usage(e.to_string()),
     })?;
@@ -29,6 +32,15 @@ pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
             args.name
         );
     }
+    if let (Workspace::Stranger(root), Lang::Rust) = (&above, args.lang) {
+        say!("remark: the workspace in {} does not list {}, which is one of its own then", root.display(), args.name);
+    }
     say!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the boundary's header.
+pub fn header() -> Result<ExitCode, Failure> {
+    output::print(HEADER)?;
     Ok(ExitCode::SUCCESS)
 }

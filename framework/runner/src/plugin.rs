@@ -310,6 +310,12 @@ impl Algorithm {
         self.table.get_or_init(load).clone()
     }
 
+    /// The plugin's own table of the algorithm, for who calls it by himself. Loads the file, where this process hasn't yet.
+    #[doc(hidden)]
+    pub fn raw_table(&self) -> Result<*const SwmAlgorithm, String> {
+        self.table().map(|table| table.raw)
+    }
+
     /// Reads an algorithm's table.
     ///
     /// # Safety

@@ -29,6 +29,22 @@ impl Collective {
         (Self::Permutation, SWM_PERMUTATION),
     ];
 
+    /// Whether blocks are told apart by where they come from.
+    pub(crate) fn tells_origins(self) -> bool {
+        match self {
+            Self::AllToAll | Self::Gather | Self::AllGather | Self::Permutation => true,
+            Self::Broadcast | Self::Scatter => false,
+        }
+    }
+
+    /// Whether blocks are told apart by where they go.
+    pub(crate) fn tells_destinations(self) -> bool {
+        match self {
+            Self::AllToAll | Self::Scatter => true,
+            Self::Broadcast | Self::Gather | Self::AllGather | Self::Permutation => false,
+        }
+    }
+
     pub(crate) fn from_code(code: u32) -> Option<Self> {
         Self::TABLE.iter().find(|(_, c)| *c == code).map(|(collective, _)| *collective)
     }

@@ -37,6 +37,8 @@
 //! I hold, the blocks with origin in O and destination in D go to this node*. O and D are products of coordinate subsets ([`Set`],
 //! [`Axis`]) of the topology's grid, or of a grid of the schedule's own ([`Schedule::layout`]).
 
+#![warn(missing_docs, unreachable_pub)]
+
 mod collective;
 mod export;
 mod grid;

@@ -94,6 +94,7 @@ impl Rehearsal {
                 ports: 1,
                 virtual_channels: 1,
                 element_bytes: 1,
+                skip_empty: false,
                 prices: [0.0; 3],
             },
         }
@@ -147,6 +148,13 @@ impl Rehearsal {
     #[must_use]
     pub fn element_bytes(mut self, bytes: u64) -> Self {
         self.asked.element_bytes = bytes;
+        self
+    }
+
+    /// A message of no bytes is none, as with `empty=skip`.
+    #[must_use]
+    pub fn skip_empty(mut self) -> Self {
+        self.asked.skip_empty = true;
         self
     }
 

@@ -4,8 +4,10 @@
 //! whole, builds offline and outside this project, and stays buildable whatever becomes of the program that made it.
 
 mod name;
+mod workspace;
 
 pub use name::{Name, NameError};
+pub use workspace::Workspace;
 
 use std::fs::Permissions;
 use std::io;
@@ -51,7 +53,9 @@ type Source = (&'static str, &'static str);
 
 /// Sources that a folder in Rust carries, by their path below `framework`.
 const CARRIED: &[Source] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
-const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
+
+/// The boundary as C knows it.
+pub const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
 const LICENCES: [Source; 2] = [
     ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
     ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
@@ -76,17 +80,25 @@ const C: [Source; 4] = [
     ("@NAME@.c", include_str!("../files/c/plugin.c.in")),
 ];
 
-/// The files of a new plugin.
+/// What keeps a folder out of a workspace above it.
+const OWN_WORKSPACE: &str = "
+# A workspace of its own: one above this folder does not list it. To make it a member there, delete these lines.
+[workspace]
+";
+
+/// The files of a new plugin, in a folder that so stands to the workspaces above it.
 ///
 /// ```
-/// use swapmeet_template::{Language, Name, files};
+/// use swapmeet_template::{Language, Name, Workspace, files};
 /// let name = Name::parse("my-ring").unwrap();
-/// let files = files(&name, Language::C);
+/// let files = files(&name, Language::C, &Workspace::None);
 /// let source = files.iter().find(|f| f.path == "my-ring.c").unwrap();
 /// assert!(source.text.contains("text(\"my-ring\")"));
 /// assert!(files.iter().any(|f| f.path == "swapmeet/swapmeet.h"));
 /// ```
-pub fn files(name: &Name, language: Language) -> Vec<File> {
+pub fn files(name: &Name, language: Language, above: &Workspace) -> Vec<File> {
+    let own_workspace = if matches!(above, Workspace::Stranger(_)) { OWN_WORKSPACE } else { "" };
+    let text = |template: &str| name.put_into(&template.replace("@WORKSPACE@", own_workspace));
     let (own, carried): (&[Source], Vec<_>) = match language {
         Language::Rust => (&RUST, CARRIED.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text)).collect()),
         Language::C => (&C, vec![("swapmeet/swapmeet.h".to_owned(), HEADER)]),
@@ -94,10 +106,7 @@ pub fn files(name: &Name, language: Language) -> Vec<File> {
     let licences = LICENCES.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text));
     // What is carried is carried word for word.
     let carried = carried.into_iter().chain(licences).map(|(path, text)| File { path, text: text.to_owned() });
-    own.iter()
-        .map(|(path, text)| File { path: name.put_into(path), text: name.put_into(text) })
-        .chain(carried)
-        .collect()
+    own.iter().map(|(path, template)| File { path: name.put_into(path), text: text(template) }).chain(carried).collect()
 }
 
 /// Writes the files into `folder`, which must not exist yet.
@@ -137,7 +146,7 @@ mod tests {
     use super::*;
 
     fn of(language: Language) -> Vec<File> {
-        files(&Name::parse("a-b2").unwrap(), language)
+        files(&Name::parse("a-b2").unwrap(), language, &Workspace::None)
     }
 
     #[test]
@@ -145,7 +154,9 @@ mod tests {
         for file in of(Language::Rust).into_iter().chain(of(Language::C)) {
             assert!(!file.path.contains('@'), "{}", file.path);
             assert!(
-                !["@NAME@", "@ident@", "@Type@", "@VERSION@"].iter().any(|p| file.text.contains(p)),
+                !["@NAME@", "@ident@", "@Type@", "@VERSION@", "@RUST@", "@WORKSPACE@"]
+                    .iter()
+                    .any(|p| file.text.contains(p)),
                 "{}",
                 file.path
             );

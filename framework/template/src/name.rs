@@ -131,9 +131,12 @@ impl Name {
 
     /// A template's text with the name in its place.
     pub(crate) fn put_into(&self, template: &str) -> String {
-        let version = env!("CARGO_PKG_VERSION");
-        [("@NAME@", self.as_str()), ("@ident@", &self.ident()), ("@Type@", &self.type_name()), ("@VERSION@", version)]
+        let (version, rust) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_RUST_VERSION"));
+        let names = [("@NAME@", self.as_str()), ("@ident@", &self.ident()), ("@Type@", &self.type_name())];
+        let versions = [("@VERSION@", version), ("@RUST@", rust)];
+        names
             .iter()
+            .chain(&versions)
             .fold(template.to_owned(), |text, (placeholder, value)| text.replace(placeholder, value))
     }
 }

@@ -1,6 +1,6 @@
 //! The committed `framework/abi/include/swapmeet.h` is what the Rust definitions say, and C compilers take it.
 
-use super::run_alone;
+use super::rows_of;
 use crate::support::tools;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -132,6 +132,7 @@ fn a_plugin_in_go_is_built_and_passes() {
     go.env("GOFLAGS", "-mod=mod").env("GOCACHE", dir.path().join("cache")).env("GOPROXY", "off");
     let made = go.output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let (code, row) = run_alone(&dir.path().join("libdirect.so"));
+    let (code, rows) = rows_of(&dir.path().join("libdirect.so"), "ring:4", "go-direct");
+    let row = &rows[0];
     assert_eq!((code, row.status, row.steps, row.messages), (0, Status::Ok, Some(3), Some(12)), "{}", row.reason);
 }

@@ -110,3 +110,35 @@ fn a_name_that_no_compiler_would_take_and_a_folder_that_is_there_are_refused() {
     refused("taken", "taken: exists already; a new plugin goes into a folder of its own");
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 1);
 }
+
+/// Each carries an SDK of its own, and a workspace has one lock file for all.
+#[test]
+fn two_new_plugins_live_in_one_workspace() {
+    let root = tempdir().unwrap();
+    let manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"my-*\"]\n";
+    // One is there before the workspace is, the other comes to it.
+    swapmeet(&["new-plugin", "my-ring"]).current_dir(root.path()).assert().success();
+    std::fs::write(root.path().join("Cargo.toml"), manifest).unwrap();
+    swapmeet(&["new-plugin", "my-tree"]).current_dir(root.path()).assert().success();
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let said = succeeds(root.path(), &cargo, &["build", "--workspace", "--all-targets"]);
+    assert!(!said.contains("warning"), "{said}");
+    for name in ["my_ring", "my_tree"] {
+        let file = root.path().join(format!("target/debug/lib{name}.{}", std::env::consts::DLL_EXTENSION));
+        assert!(file.is_file(), "{}", file.display());
+    }
+    // A workspace that doesn't list it keeps its hands off.
+    let remark = format!(
+        "remark: the workspace in {} does not list yours, which is one of its own then\n",
+        root.path().display()
+    );
+    let made = swapmeet(&["new-plugin", "yours"]).current_dir(root.path()).output().unwrap();
+    assert!(String::from_utf8_lossy(&made.stderr).starts_with(&remark), "{made:?}");
+    succeeds(&root.path().join("yours"), &cargo, &["check"]);
+}
+
+#[test]
+fn the_header_is_to_be_had_without_a_checkout() {
+    let header = std::fs::read_to_string(swapmeet_tests::project("framework/abi/include/swapmeet.h")).unwrap();
+    swapmeet(&["header"]).assert().success().stdout(header).stderr("");
+}

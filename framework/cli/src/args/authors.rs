@@ -1,4 +1,4 @@
-//! For authors of plugins: `new-plugin` and `check`.
+//! For authors of plugins: `new-plugin`, `header` and `check`.
 
 use super::parts::memory;
 use super::seconds;
@@ -12,6 +12,11 @@ Examples:
 
 Nothing is fetched: the folder carries the SDK's sources (C: the header), and
 builds offline with `cargo build` or `make`.";
+
+pub(super) const HEADER_EXAMPLES: &str = "\
+Examples:
+  swapmeet header > swapmeet.h
+  swapmeet header | sudo tee /usr/local/include/swapmeet.h";
 
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:

@@ -11,6 +11,8 @@ pub(super) struct Asked {
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
     pub(super) element_bytes: u64,
+    /// Whether a message of no bytes is none.
+    pub(super) skip_empty: bool,
     /// Start-up, time per link, time per byte.
     pub(super) prices: [f64; 3],
 }

@@ -160,8 +160,16 @@ impl Stage {
         if self.all.moves_byte_counts {
             return Err("the schedule sends blocks, but said that it moves byte counts".to_owned());
         }
-        if self.collective == Collective::Permutation && send.destinations.kind != SWM_ALL {
-            return Err("the blocks of a permutation are known by their origins, not by destinations".to_owned());
+        for (side, set, tells) in [
+            ("origins", &send.origins, self.collective.tells_origins()),
+            ("destinations", &send.destinations, self.collective.tells_destinations()),
+        ] {
+            if set.kind != SWM_ALL && !tells {
+                return Err(format!(
+                    "the send from {} to {} names {side}, which its blocks have not",
+                    send.from, send.to
+                ));
+            }
         }
         let bad = |why: &str| format!("the send from {} to {} has a set {why}", send.from, send.to);
         // SAFETY: as above.

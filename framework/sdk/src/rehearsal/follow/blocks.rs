@@ -51,12 +51,8 @@ impl<'a> Blocks<'a> {
     fn between_nodes(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + use<> {
         let collective = self.task.collective;
         let [from_home, to_home] = [origin, destination].map(|node| self.places.home[node as usize]);
-        let (origin, destination) = match collective {
-            Collective::AllToAll => (Some(from_home), Some(to_home)),
-            Collective::Broadcast => (None, None),
-            Collective::Scatter => (None, Some(to_home)),
-            Collective::Gather | Collective::AllGather | Collective::Permutation => (Some(from_home), None),
-        };
+        let origin = collective.tells_origins().then_some(from_home);
+        let destination = collective.tells_destinations().then_some(to_home);
         (0..self.segments).map(move |segment| Block { origin, destination, segment })
     }
 
@@ -111,14 +107,13 @@ impl Holdings for Blocks<'_> {
             });
         }
         if send.is_strict {
-            // By what blocks are told apart, any block of the beginning shows.
-            let any = self.between_nodes(self.task.root, self.task.root).next();
-            let nodes_of = |side: Option<u64>, nodes: &[u64]| match side {
-                Some(_) => nodes.iter().copied().map(Some).collect(),
-                None => vec![None],
+            let collective = self.task.collective;
+            let side = |tells: bool, nodes: &[u64]| match tells {
+                true => nodes.iter().copied().map(Some).collect(),
+                false => vec![None],
             };
-            for origin in nodes_of(any.and_then(|any| any.origin), &send.origins) {
-                for destination in nodes_of(any.and_then(|any| any.destination), &send.destinations) {
+            for origin in side(collective.tells_origins(), &send.origins) {
+                for destination in side(collective.tells_destinations(), &send.destinations) {
                     for &segment in &send.segments {
                         let block = Block { origin, destination, segment };
                         if selected.binary_search(&block).is_err() {

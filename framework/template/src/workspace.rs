@@ -1,0 +1,92 @@
+//! Whether a new folder lies in somebody's Cargo workspace.
+//!
+//! A member must not be a workspace of its own, and a folder below a workspace that doesn't list it must be one: cargo refuses both otherwise.
+
+use std::path::{Component, Path, PathBuf};
+
+/// How a new folder stands to the workspaces above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Workspace {
+    /// None is above it.
+    None,
+    /// One is, in this folder, and lists it.
+    Member(PathBuf),
+    /// One is, in this folder, and doesn't list it.
+    Stranger(PathBuf),
+}
+
+impl Workspace {
+    /// As it is for a folder that may not be there yet.
+    pub fn above(folder: &Path) -> Self {
+        let Ok(folder) = std::path::absolute(folder) else { return Self::None };
+        for root in folder.ancestors().skip(1) {
+            let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+            let Ok(manifest) = manifest.parse::<toml::Table>() else { continue };
+            let Some(workspace) = manifest.get("workspace") else { continue };
+            let Ok(within) = folder.strip_prefix(root) else { continue };
+            let lists = |key: &str| {
+                let patterns = workspace.get(key).and_then(toml::Value::as_array);
+                patterns.into_iter().flatten().filter_map(toml::Value::as_str).any(|pattern| matches(pattern, within))
+            };
+            let root = root.to_owned();
+            return if lists("members") && !lists("exclude") { Self::Member(root) } else { Self::Stranger(root) };
+        }
+        Self::None
+    }
+}
+
+/// Whether a path is one that a list of members means: folder by folder, `*` standing for any letters.
+fn matches(pattern: &str, path: &Path) -> bool {
+    let names = |path: &Path| -> Vec<String> {
+        let normal =
+            |c: Component<'_>| matches!(c, Component::Normal(_)).then(|| c.as_os_str().to_string_lossy().into());
+        path.components().filter_map(normal).collect()
+    };
+    let (wanted, found) = (names(Path::new(pattern)), names(path));
+    wanted.len() == found.len() && wanted.iter().zip(&found).all(|(wanted, found)| is_like(wanted, found))
+}
+
+fn is_like(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((first, rest)) => name.strip_prefix(first).is_some_and(|name| {
+            name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| is_like(rest, &name[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_named_or_meant() {
+        for (pattern, path, is_one) in [
+            ("my-ring", "my-ring", true),
+            ("./my-ring", "my-ring", true),
+            ("*", "my-ring", true),
+            ("plugins/*", "plugins/my-ring", true),
+            ("plugins/my-*g", "plugins/my-ring", true),
+            ("plugins/*", "my-ring", false),
+            ("*", "plugins/my-ring", false),
+            ("my-rin", "my-ring", false),
+            ("", "my-ring", false),
+        ] {
+            assert_eq!(matches(pattern, Path::new(path)), is_one, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_workspace_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("plugins/my-ring");
+        assert_eq!(Workspace::above(&folder), Workspace::None);
+        let manifest = |text: &str| std::fs::write(root.path().join("Cargo.toml"), text).unwrap();
+        manifest("[workspace]\nmembers = [\"other\"]\n");
+        assert_eq!(Workspace::above(&folder), Workspace::Stranger(root.path().to_owned()));
+        manifest("[workspace]\nmembers = [\"plugins/*\"]\n");
+        assert_eq!(Workspace::above(&folder), Workspace::Member(root.path().to_owned()));
+        manifest("[workspace]\nmembers = [\"plugins/*\"]\nexclude = [\"plugins/my-ring\"]\n");
+        assert_eq!(Workspace::above(&folder), Workspace::Stranger(root.path().to_owned()));
+    }
+}

@@ -1,0 +1,345 @@
+//! The host beside the SDK's naive one, which follows every block by itself: the same verdict on every schedule, and the same steps, messages and bytes.
+
+use proptest::prelude::*;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use swapmeet_core::delivery::collective;
+use swapmeet_core::network::topology::{self, Topology};
+use swapmeet_core::simulation::Task;
+use swapmeet_runner::describe::Reader;
+use swapmeet_runner::host::{self, Answers, Outcome};
+use swapmeet_runner::plugin::{Algorithm, Plugin};
+use swapmeet_runner::registry::Registry;
+use swapmeet_sdk as sdk;
+use swapmeet_sdk::{Disproof, Proved, Rehearsal, Stop};
+use swapmeet_tests::build;
+use swapmeet_workloads::Workload;
+
+/// What becomes of a schedule.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    Right(Proved),
+    Wrong,
+    Unsupported,
+}
+
+const TOPOLOGIES: [&str; 22] = [
+    "ring:1",
+    "ring:2",
+    "ring:3",
+    "ring:8",
+    "torus:4x4",
+    "torus:2x2",
+    "torus:3x5",
+    "torus:5x2",
+    "torus:4x6",
+    "torus:2x3x2",
+    "mesh:2x4",
+    "mesh:3x3",
+    "mesh:5x2",
+    "mesh:2x2x3",
+    "hypercube:0",
+    "hypercube:3",
+    "hypercube:4",
+    "rdn:1(ring:3)",
+    "rdn:1(hypercube:2)",
+    "rdn:1(fully-connected:3)",
+    "fully-connected:7",
+    "fat-tree:3x2",
+];
+
+/// After a collective's word; not every collective has every one.
+const WORKLOADS: [&str; 7] = [
+    "uniform:6",
+    "irregular:dist=lognormal,mean=20,cv=1,element=4",
+    "uniform:0",
+    "reflect:3",
+    "transpose-2d:3",
+    "translate:3,by=1",
+    "shear-2d:3",
+];
+
+const ANSWERS: Answers = Answers {
+    block_bytes: 0,
+    ports: 1,
+    virtual_channels: 2,
+    element_bytes: 1,
+    startup_us: 10.0,
+    hop_us: 0.1,
+    byte_us: 0.01,
+};
+
+fn rehearsal(task: &Task, params: &[(String, String)], answers: Answers) -> Rehearsal {
+    let topology = task.topology.as_ref();
+    let collective = match task.collective.kind().word {
+        "alltoall" => sdk::Collective::AllToAll,
+        "broadcast" => sdk::Collective::Broadcast,
+        "scatter" => sdk::Collective::Scatter,
+        "gather" => sdk::Collective::Gather,
+        "allgather" => sdk::Collective::AllGather,
+        "permutation" => sdk::Collective::Permutation,
+        other => panic!("the SDK knows no {other}"),
+    };
+    let mut rehearsal = match topology.base() {
+        Some((base, levels)) => Rehearsal::dual_net(levels, base.kind(), base.radices()),
+        None => Rehearsal::on(topology.kind(), topology.radices()),
+    };
+    rehearsal = rehearsal.collective(collective, task.collective.root().unwrap_or(0));
+    if let (Some(name), Some(to)) = (task.collective.permutation_name(), task.collective.images()) {
+        let to: Vec<u64> = to.iter().map(|to| u64::from(*to)).collect();
+        rehearsal = rehearsal.permutation(name, &to);
+    }
+    for (key, value) in params {
+        rehearsal = rehearsal.param(key, value);
+    }
+    if task.skip_empty {
+        rehearsal = rehearsal.skip_empty();
+    }
+    let nodes = topology.nodes();
+    if let Some(sizes) = &task.sizes {
+        let row = |from| (0..nodes).map(|to| sizes.bytes(from, to)).collect();
+        rehearsal = rehearsal.sizes(&(0..nodes).map(row).collect::<Vec<_>>());
+    } else {
+        rehearsal = rehearsal.block_bytes(answers.block_bytes);
+    }
+    rehearsal
+        .element_bytes(answers.element_bytes)
+        .ports(answers.ports)
+        .virtual_channels(answers.virtual_channels)
+        .prices(answers.startup_us, answers.hop_us, answers.byte_us)
+}
+
+/// What the host that runs cases makes of it, with its word on why.
+fn hosted(algorithm: &Algorithm, params: &[(String, String)], task: &Task, answers: Answers) -> (Verdict, String) {
+    match host::plan(algorithm, params, task, answers, None, Vec::new()).outcome {
+        Outcome::Verified(totals) => {
+            let unit = if task.sizes.is_some() { 1 } else { u128::from(answers.block_bytes) };
+            let bytes = |load: u128| (load * unit / u128::from(totals.segments.max(1))) as u64;
+            let proved = Proved {
+                steps: totals.steps,
+                messages: totals.messages,
+                total_bytes: bytes(totals.total_load),
+                critical_bytes: bytes(totals.critical_load),
+                max_sends: totals.max_sends,
+                max_receives: totals.max_receives,
+                rearrangements: totals.rearrangements,
+            };
+            (Verdict::Right(proved), String::new())
+        }
+        Outcome::Unsupported(why) => (Verdict::Unsupported, why),
+        Outcome::Invalid(fault) => (Verdict::Wrong, fault.to_string()),
+        Outcome::Failed(why) => (Verdict::Wrong, why),
+        Outcome::HostPanicked(why) | Outcome::TimedOut(why) => panic!("{why}"),
+    }
+}
+
+/// What the naive one does.
+fn followed(algorithm: &Algorithm, params: &[(String, String)], task: &Task, answers: Answers) -> (Verdict, String) {
+    let table = algorithm.raw_table().unwrap();
+    // SAFETY: the table is that of a plugin which this process has loaded.
+    match unsafe { rehearsal(task, params, answers).verify_table(table) } {
+        Ok(proved) => (Verdict::Right(proved), String::new()),
+        Err(Disproof::Stopped(Stop::Unsupported(why))) => (Verdict::Unsupported, why),
+        Err(wrong) => (Verdict::Wrong, wrong.to_string()),
+    }
+}
+
+/// As it is, and with each declared choice, or a small number, for each of its parameters.
+fn variants(algorithm: &Algorithm) -> Vec<Vec<(String, String)>> {
+    let small = ["2".to_owned()];
+    let given = algorithm.params.iter().flat_map(|param| {
+        let values = if param.kind.words().is_empty() { &small[..] } else { param.kind.words() };
+        values.iter().map(|value| vec![(param.key.clone(), value.clone())])
+    });
+    std::iter::once(Vec::new()).chain(given).collect()
+}
+
+/// Compares the two on all problems of one algorithm; how many schedules were right, and how many wrong.
+fn compare(algorithm: &Algorithm) -> (u64, u64) {
+    let (mut right, mut wrong) = (0, 0);
+    for topology in TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()) {
+        for kind in collective::of_bits(algorithm.collectives) {
+            let root = if kind.is_rooted() { format!(",root={}", topology.nodes() - 1) } else { String::new() };
+            for generator in WORKLOADS {
+                let Ok(workload) = Workload::parse(&format!("{}/{generator}{root}", kind.word)) else { continue };
+                let Ok(task) = workload.task(&topology, 7) else { continue };
+                let largest = task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest());
+                let answers = Answers { block_bytes: largest, element_bytes: workload.element_bytes(), ..ANSWERS };
+                for params in variants(algorithm) {
+                    let (ours, why) = hosted(algorithm, &params, &task, answers);
+                    let (naive, why_naive) = followed(algorithm, &params, &task, answers);
+                    let case = format!("{} {params:?} on {} with {workload}", algorithm.name, topology.spec());
+                    assert_eq!(ours, naive, "{case}: the host says `{why}`, the naive one `{why_naive}`");
+                    right += u64::from(matches!(ours, Verdict::Right(_)));
+                    wrong += u64::from(ours == Verdict::Wrong);
+                }
+            }
+        }
+    }
+    (right, wrong)
+}
+
+#[test]
+fn two_hosts_agree_on_every_bundled_algorithm() {
+    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+    let mut compared = 0;
+    for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
+        for algorithm in &plugin.algorithms {
+            let (right, _) = compare(algorithm);
+            assert!(right > 0, "no schedule of {} was right", algorithm.name);
+            compared += right;
+        }
+    }
+    assert!(compared > 1000, "{compared} schedules");
+}
+
+/// The papers' misprints: most are wrong somewhere, and both say so.
+#[test]
+fn two_hosts_agree_on_what_is_wrong() {
+    let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
+    let plugin = Plugin::load(&file).unwrap();
+    let found: u64 = plugin.algorithms.iter().map(|algorithm| compare(algorithm).1).sum();
+    assert!(found > 20, "{found} wrong schedules");
+}
+
+/// A schedule as drawn: a grid, and sends that may make no sense.
+#[derive(Debug, Clone)]
+struct Drawn {
+    steps: Vec<Vec<Pass>>,
+    segments: u32,
+}
+
+/// One send of it.
+#[derive(Debug, Clone, Copy)]
+struct Pass {
+    from: u64,
+    to: u64,
+    origins: Option<(u64, u64)>,
+    destinations: Option<(u64, u64)>,
+    segment: Option<u64>,
+    flags: u8,
+}
+
+const NODES: u64 = 4;
+
+thread_local! {
+    static DRAWN: std::cell::RefCell<Option<Drawn>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Plans what was drawn last on this thread.
+struct AsDrawn;
+
+impl sdk::Algorithm for AsDrawn {
+    fn about(&self) -> sdk::About {
+        use sdk::Collective::{AllGather, AllToAll, Broadcast, Gather, Permutation, Scatter};
+        let collectives = &[AllToAll, Broadcast, Scatter, Gather, AllGather, Permutation];
+        sdk::About { name: "as-drawn", collectives, ..sdk::About::DEFAULT }
+    }
+
+    fn plan(&self, _: &sdk::Problem<'_>, schedule: &mut sdk::Schedule<'_>) -> Result<(), Stop> {
+        let Some(drawn) = DRAWN.with_borrow(Clone::clone) else { return Ok(()) };
+        schedule.layout(&[NODES], drawn.segments)?;
+        for step in &drawn.steps {
+            schedule.step()?;
+            for pass in step {
+                let axis = |set: Option<(u64, u64)>| [set.map_or(sdk::Axis::ALL, |(a, n)| sdk::Axis::range(a, n))];
+                let (origins, destinations) = (axis(pass.origins), axis(pass.destinations));
+                let mut send = sdk::Blocks::new(pass.from, pass.to);
+                if pass.origins.is_some() {
+                    send = send.origins(sdk::Set::product(&origins));
+                }
+                if pass.destinations.is_some() {
+                    send = send.destinations(sdk::Set::product(&destinations));
+                }
+                if let Some(segment) = pass.segment {
+                    send = send.segments(sdk::Axis::one(segment));
+                }
+                for (bit, with) in [sdk::Blocks::strict, sdk::Blocks::copy, sdk::Blocks::local].into_iter().enumerate()
+                {
+                    send = if pass.flags >> bit & 1 == 1 { with(send) } else { send };
+                }
+                schedule.send(&send)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn as_drawn() -> &'static Arc<Algorithm> {
+    static TABLE: OnceLock<sdk::Exported> = OnceLock::new();
+    static READ: OnceLock<Arc<Algorithm>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let table = sdk::entry(&TABLE, "drawn", "0.1.0", "MIT", &[&AsDrawn]);
+        // SAFETY: the table was just made, and lives as long as the process.
+        let plugin = unsafe { Plugin::of_table(Path::new("drawn"), table) }.unwrap();
+        Arc::clone(&plugin.algorithms[0])
+    })
+}
+
+fn passes() -> impl Strategy<Value = Pass> {
+    let set = || prop::option::weighted(0.6, (0..NODES, 1..=NODES));
+    let flags = prop_oneof![5 => Just(0_u8), 1 => Just(1), 2 => Just(2), 1 => Just(4), 1 => 0..8_u8];
+    (0..NODES, 0..NODES, set(), set(), prop::option::weighted(0.2, 0..2_u64), flags).prop_map(
+        |(from, to, origins, destinations, segment, flags)| Pass { from, to, origins, destinations, segment, flags },
+    )
+}
+
+/// What is right for the collective, so that not every schedule is wrong: each node's own to each other, copied where it is for all.
+fn direct(word: &str) -> Vec<Vec<Pass>> {
+    let copies = matches!(word, "broadcast" | "allgather");
+    let pass = |from: u64, to: u64| Pass {
+        from,
+        to,
+        origins: (word == "alltoall").then_some((from, 1)),
+        destinations: matches!(word, "alltoall" | "scatter").then_some((to, 1)),
+        segment: None,
+        flags: if copies { 2 } else { 0 },
+    };
+    let distance = |by: u64| (0..NODES).map(|from| pass(from, (from + by) % NODES)).collect();
+    match word {
+        "permutation" => vec![(0..NODES).map(|from| Pass { flags: 4, ..pass(from, NODES - 1 - from) }).collect()],
+        "gather" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
+        "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
+        "allgather" => {
+            vec![(1..NODES).flat_map(|by| (0..NODES).map(move |from| pass(from, (from + by) % NODES))).collect()]
+        }
+        _ => (1..NODES).map(distance).collect(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    /// Right schedules with sends put in, and with some left out.
+    #[test]
+    fn two_hosts_agree_on_any_schedule(
+        which in 0_usize..6,
+        more in prop::collection::vec((0_usize..4, passes()), 0..4),
+        less in prop::option::weighted(0.3, (0_usize..3, 0_usize..4)),
+        segments in 1_u32..3,
+    ) {
+        let kind = collective::COLLECTIVES[which];
+        let mut steps = direct(kind.word);
+        if let Some(step) = less.and_then(|(step, _)| steps.get_mut(step)) {
+            let send = less.map_or(0, |(_, send)| send % step.len());
+            step.remove(send);
+        }
+        for (step, pass) in more {
+            let step = step % (steps.len() + 1);
+            match steps.get_mut(step) {
+                Some(sends) => sends.insert(0, pass),
+                None => steps.push(vec![pass]),
+            }
+        }
+        let drawn = Drawn { steps, segments };
+        DRAWN.set(Some(drawn.clone()));
+        let topology: Arc<dyn Topology> = topology::parse("ring:4").unwrap();
+        let generator = if kind.permutes() { "reflect:6" } else { "uniform:6" };
+        let workload = Workload::parse(&format!("{}/{generator}", kind.word)).unwrap();
+        let task = workload.task(&topology, 1).unwrap();
+        let answers = Answers { block_bytes: 6, ..ANSWERS };
+        let (ours, why) = hosted(as_drawn(), &[], &task, answers);
+        let (naive, why_naive) = followed(as_drawn(), &[], &task, answers);
+        prop_assert_eq!(ours, naive, "{:?}: the host says `{}`, the naive one `{}`", drawn, why, why_naive);
+    }
+}
