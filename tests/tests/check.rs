@@ -78,7 +78,7 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
         ("suh-shin-figure-5", "delivers", "torus:8x12", "2304 blocks in all are missing"),
         ("suh-shin-hops-ahead", "delivers", "torus:8x12", "blocks in all are missing"),
         ("pex-gen-shift-figure-4", "delivers", "mesh:6x6", "sends to itself"),
-        ("stalls-printed", "ports", "ring:7", "2 messages at a node in one step, 1 claimed"),
+        ("stalls-printed", "ports", "ring:7", "receives 2 messages, from "),
     ];
     for (algorithm, test, place, what) in expected {
         let start = format!("fault {test} {algorithm} {place} ");
@@ -100,7 +100,7 @@ const WRONG: [Wrong; 19] = [
         "crashes",
         &[("PLAN", "return *(volatile int32_t *)8;")],
         "fault survives wrong ring:4 ",
-        "signal 11 (segmentation fault)",
+        "signal 11 (segmentation fault), before its first step was done",
     ),
     (
         "crashes_when_loaded",
@@ -112,13 +112,16 @@ const WRONG: [Wrong; 19] = [
         "ends_the_process",
         &[("PLAN", "exit(0); return SWM_OK;")],
         "fault survives wrong ring:4 ",
-        "the plugin ended the process, with exit status 0",
+        "the plugin ended the process, with exit status 0, before its first step was done",
     ),
     (
         "hangs",
-        &[("PLAN", "for (;;) { } return SWM_OK;")],
+        &[(
+            "PLAN",
+            "SwmBlocks s = everything(0, 1), t = everything(1, 2); one_step(host, &s); one_step(host, &t); for (;;) { } return SWM_OK;",
+        )],
         "fault time wrong ring:4 ",
-        "not done after 0.3 s, and it doesn't heed the host: killed",
+        "not done after 0.3 s, after step 2, and it doesn't heed the host: killed",
     ),
     (
         "never_ends",
@@ -131,7 +134,7 @@ const WRONG: [Wrong; 19] = [
         "counts_its_calls",
         &[("PLAN", "static int calls; if (calls++ % 2) return backwards(problem, host); return shift(problem, host);")],
         "fault repeats wrong ring:4 ",
-        "the second time the same problem gives another schedule",
+        "the second time the same problem gives another schedule: in step 1 node 0 sends to node 3, where the first time in step 1 node 0 sends to node 1",
     ),
     (
         // as much is on its way between the same nodes
@@ -160,19 +163,19 @@ const WRONG: [Wrong; 19] = [
                  return run % 2 ? backwards(problem, host) : shift(problem, host);",
         )],
         "fault repeats wrong ring:4 ",
-        "in another process the same problem gives another schedule",
+        "in another process the same problem gives another schedule: from step 1 on",
     ),
     (
         "more_ports_than_claimed",
         &[("PLAN", "return at_once(problem, host);"), ("TABLE", "wrong.ports = 2;")],
         "fault ports wrong ring:4 ",
-        "3 messages at a node in one step, 2 claimed",
+        "in step 1 node 0 sends 3 messages, to 1, 2, 3: 2 claimed",
     ),
     (
         "more_ports_than_one_unsaid",
         &[("PLAN", "return at_once(problem, host);")],
         "remark ports wrong ring:4 ",
-        "3 messages at a node in one step where the machine has one port: priced in turns; if that is meant, let `ports` say so",
+        "in step 1 node 0 sends 3 messages, to 1, 2, 3 where the machine has one port: priced in turns; if that is meant, let `ports` say so",
     ),
     (
         "another_default",
@@ -180,8 +183,8 @@ const WRONG: [Wrong; 19] = [
             ("PLAN", "return problem->param_count ? backwards(problem, host) : shift(problem, host);"),
             (
                 "TABLE",
-                "static SwmParamInfo way; way.key = text(\"way\"); way.default_value = text(\"forth\"); way.help = text(\"?\"); \
-              wrong.params = &way; wrong.param_count = 1;",
+                "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.key = text(\"way\"); way.default_value = text(\"forth\"); way.help = text(\"?\"); \
+              wrong.params = params; wrong.param_count = 1;",
             ),
         ],
         "fault defaults wrong ring:4, way=forth ",

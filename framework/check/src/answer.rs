@@ -2,14 +2,13 @@
 
 use crate::about::About;
 use crate::question::{Answer, Plan, Question, Ran, Rung};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::watch::{Watch, where_it_was};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::delivery::byte_counts::{Redistribution, Share};
-use swapmeet_core::simulation::step::{Listener, Sent, Step};
+use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::session;
@@ -20,8 +19,8 @@ use swapmeet_workloads::Workload;
 const FEW_NODES: u64 = 64;
 
 /// Loads the plugin in this process and answers. What the plugin does to the process is the caller's risk.
-/// `two` is called before two schedules are made at once.
-pub fn answer(plugin: &Path, question: &Question, timeout: Duration, two: &dyn Fn()) -> Answer {
+/// `two` is called before two schedules are made at once; the last step known is written to the file `progress`.
+pub fn answer(plugin: &Path, question: &Question, timeout: Duration, progress: &Path, two: &dyn Fn()) -> Answer {
     let plugin = match Plugin::load(plugin) {
         Ok(plugin) => plugin,
         Err(error) => return Answer::Refused(error.to_string()),
@@ -29,12 +28,12 @@ pub fn answer(plugin: &Path, question: &Question, timeout: Duration, two: &dyn F
     match question {
         Question::About => Answer::About(About::from(&plugin)),
         Question::Run(rung) => match case(&plugin, rung, timeout) {
-            Ok(case) => run(&case, two),
+            Ok(case) => run(&case, progress, two),
             Err(why) => Answer::BadQuestion(why),
         },
         Question::Among(rungs) => {
             let cases: Result<Vec<Case>, String> = rungs.iter().map(|rung| case(&plugin, rung, timeout)).collect();
-            cases.map_or_else(Answer::BadQuestion, |cases| Answer::Among(among(&cases, two)))
+            cases.map_or_else(Answer::BadQuestion, |cases| Answer::Among(among(&cases, progress, two)))
         }
     }
 }
@@ -56,27 +55,32 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
 }
 
 /// The case alone, again, and with few nodes on two threads at once: a schedule must depend on nothing but its problem.
-fn run(case: &Case, two: &dyn Fn()) -> Answer {
+fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     let before = peak_bytes();
     let started = Instant::now();
-    let mut plans = vec![plan(case)];
+    let mut plans = vec![plan(case, progress)];
     let ms = started.elapsed().as_secs_f64() * 1e3;
     let bytes = peak_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
-    if matches!(plans[0].status.as_str(), "ok" | "unsupported") {
-        plans.push(plan(case));
+    if matches!(plans[0].0.status.as_str(), "ok" | "unsupported") {
+        plans.push(plan(case, progress));
         if case.topology.nodes() <= FEW_NODES {
             two();
             plans.extend(thread::scope(|scope| {
-                let both = [scope.spawn(|| plan(case)), scope.spawn(|| plan(case))];
+                let both = [scope.spawn(|| plan(case, progress)), scope.spawn(|| plan(case, progress))];
                 both.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
             }));
         }
     }
+    // Beside another plan there are the threads of both.
+    let mut plans = compared(plans);
+    plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
     Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, bytes })
 }
 
 /// Different cases in one process: there and back, so that each follows another than the first time; then both orders at once, on two threads.
-fn among(cases: &[Case], two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
+fn among(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
+    // What threads there are beside others is not asked, nor in what sends plans differ that others were made before.
+    let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
     let there = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let back = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let alone = [there(), back()].concat();
@@ -89,49 +93,40 @@ fn among(cases: &[Case], two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
     alone.into_iter().map(told(false)).chain(beside.into_iter().map(told(true))).collect()
 }
 
-fn plan(case: &Case) -> Plan {
-    let mut sends = Fingerprint(DefaultHasher::new());
+fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
+    let mut watch = Watch::new(Some(progress));
+    let before = threads();
     let record =
-        session::run_group(std::slice::from_ref(case), &mut [&mut sends]).into_iter().next().unwrap_or_default();
-    Plan {
-        status: record.status.to_string(),
-        reason: record.reason,
-        proof: record.verified.to_string(),
-        fingerprint: sends.0.finish(),
-        most_at_a_node: record.max_sends.max(record.max_receives).unwrap_or(0),
+        session::run_group(std::slice::from_ref(case), &mut [&mut watch]).into_iter().next().unwrap_or_default();
+    let mut reason = record.reason;
+    if record.status == Status::Timeout {
+        reason.push_str(&where_it_was(Some(watch.last_step())));
     }
+    let plan = Plan {
+        status: record.status.to_string(),
+        reason,
+        proof: record.verified.to_string(),
+        fingerprint: watch.fingerprint(),
+        steps: watch.steps().to_vec(),
+        differs: None,
+        fullest: watch.fullest().clone(),
+        threads: threads().zip(before).map_or(0, |(after, before)| after.saturating_sub(before)),
+    };
+    (plan, watch)
 }
 
-/// All sends and deals in order, as one number. The hasher's keys are fixed: two processes of the same program agree.
-struct Fingerprint(DefaultHasher);
+/// The plans, each of the later ones with where it differs from the first.
+fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
+    let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
+    let Some((first, watched)) = plans.pop() else { return Vec::new() };
+    let differs = |(plan, watch): (Plan, Watch)| Plan { differs: watched.first_difference(&watch), ..plan };
+    let later: Vec<Plan> = later.into_iter().map(differs).collect();
+    std::iter::once(first).chain(later).collect()
+}
 
-impl Listener for Fingerprint {
-    fn wants_sends(&self) -> bool {
-        true
-    }
-
-    fn sent(&mut self, sent: &Sent<'_>) {
-        (sent.from.virtual_node, sent.from.physical, sent.to.virtual_node, sent.to.physical, sent.load)
-            .hash(&mut self.0);
-        sent.boxes.hash(&mut self.0);
-        sent.route.hash(&mut self.0);
-    }
-
-    fn redistributed(&mut self, redistribution: &Redistribution<'_>) {
-        redistribution.hash(&mut self.0);
-    }
-
-    fn share(&mut self, share: &Share<'_>) {
-        share.hash(&mut self.0);
-    }
-
-    fn step(&mut self, step: &Step<'_>) {
-        (step.number, step.phase).hash(&mut self.0);
-    }
-
-    fn rearranged(&mut self, most: u64, parts: u64) {
-        (most, parts).hash(&mut self.0);
-    }
+/// Threads of this process; `None` where the system doesn't tell.
+fn threads() -> Option<u64> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count() as u64)
 }
 
 /// The most memory this process ever had, in bytes; `None` where the system doesn't tell.

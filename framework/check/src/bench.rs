@@ -1,6 +1,7 @@
 //! The bench on which a plugin is examined: a process a question.
 
 use crate::question::{Answer, Question};
+use crate::watch::{last_step, where_it_was};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -31,8 +32,8 @@ pub enum Outcome {
     },
     /// Without one: a signal, an exit status, with the last line on standard error.
     Died(String),
-    /// It did not end in time and was killed.
-    Hung,
+    /// It did not end in time and was killed, after this step of a schedule, where any was begun.
+    Hung(Option<u64>),
 }
 
 /// Whoever can ask a plugin.
@@ -60,6 +61,7 @@ impl Bench for Processes {
         let folder = tempfile::tempdir()?;
         // The answer goes into a file: what a plugin prints must not be taken for it.
         let [answer, out, err] = ["answer", "out", "err"].map(|name| folder.path().join(name));
+        let progress = progress_beside(&answer);
         let mut child = Command::new(&self.program)
             .arg("check-question")
             .arg(&self.plugin)
@@ -74,7 +76,7 @@ impl Bench for Processes {
         // A plan that calls the host stops by itself, one that doesn't is killed.
         let most = self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
         let Some(status) = wait(&mut child, most)? else {
-            return Ok(Outcome::Hung);
+            return Ok(Outcome::Hung(last_step(&progress)));
         };
         let answer = std::fs::read(&answer).ok().and_then(|text| serde_json::from_slice(&text).ok());
         Ok(match answer {
@@ -83,7 +85,8 @@ impl Bench for Processes {
             }
             answer => {
                 let when = if answer == Some(Answer::AtOnce) { "two plans at once: " } else { "" };
-                Outcome::Died(format!("{when}{}", how_it_died(status, last_words(&lines(&err)))))
+                let place = where_it_was(last_step(&progress));
+                Outcome::Died(format!("{when}{}", how_it_died(status, &place, last_words(&lines(&err)))))
             }
         })
     }
@@ -117,11 +120,17 @@ fn last_words(lines: &[String]) -> Option<String> {
     why.or_else(|| lines.iter().rfind(|line| !is_backtrace(line))).cloned()
 }
 
-fn how_it_died(status: ExitStatus, last_words: Option<String>) -> String {
+/// Where the process that is asked writes down how far it is.
+pub fn progress_beside(answer: &Path) -> PathBuf {
+    answer.with_extension("step")
+}
+
+/// What ended a process, `place` steps into a schedule.
+fn how_it_died(status: ExitStatus, place: &str, last_words: Option<String>) -> String {
     let how = match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("the process was ended by signal {signal}{}", signal_name(signal)),
-        (None, Some(0)) => "the plugin ended the process, with exit status 0".to_owned(),
-        (None, Some(code)) => format!("the plugin ended the process, with exit status {code}"),
+        (Some(signal), _) => format!("the process was ended by signal {signal}{}{place}", signal_name(signal)),
+        (None, Some(0)) => format!("the plugin ended the process, with exit status 0{place}"),
+        (None, Some(code)) => format!("the plugin ended the process, with exit status {code}{place}"),
         (None, None) => "the process ended".to_owned(),
     };
     last_words.map_or(how.clone(), |words| format!("{how}: {words}"))

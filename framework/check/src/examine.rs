@@ -6,10 +6,12 @@ use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
 use crate::question::{Answer, Plan, Question, Ran, Rung};
 use crate::report::{Examined, Finding, Report, Severity};
+use crate::watch::where_it_was;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io;
 use swapmeet_core::delivery::collective::of_bits;
+use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::spec::{Spec, SpecError};
 use swapmeet_runner::plugin::Param;
 use swapmeet_runner::topology;
@@ -46,7 +48,7 @@ pub fn examine(bench: &dyn Bench, file: &str, topologies: &[&str], wanted: &[Spe
         }
         Outcome::Answered { .. } => Some(("tables", "no answer to what its tables say".to_owned())),
         Outcome::Died(how) => Some(("survives", format!("when it is loaded: {how}"))),
-        Outcome::Hung => Some(("time", "loading it does not end".to_owned())),
+        Outcome::Hung(_) => Some(("time", "loading it does not end".to_owned())),
     };
     if let Some((test, what)) = unreadable {
         report.findings.push(fault(test, "", "", "", what));
@@ -238,7 +240,7 @@ impl<'a> Examiner<'a> {
             return Ok(());
         };
         // A plan that is late says nothing of its schedule.
-        let differs = |(i, _, plan): &&(usize, bool, Plan)| *plan != some[*i].2 && plan.status != "timeout";
+        let differs = |(i, _, plan): &&(usize, bool, Plan)| !plan.is_like(&some[*i].2) && plan.status != "timeout";
         if let Some((i, beside, plan)) = plans.iter().find(differs) {
             let (rung, place, alone) = some[*i];
             let at = &At { place, workload: &rung.workload };
@@ -319,6 +321,10 @@ impl<'a> Examiner<'a> {
                     self.done.fattest = (bytes, rung.topology.clone());
                 }
                 self.ports(&first, rung, place);
+                if first.threads > 0 && self.findings.iter().all(|f| f.test != "threads") {
+                    let what = format!("{} outlived the plan: let it end first", Count(first.threads, "thread"));
+                    self.remark("threads", at, what);
+                }
             }
             "unsupported" => {
                 self.done.unsupported += 1;
@@ -339,7 +345,7 @@ impl<'a> Examiner<'a> {
     fn repeats(&mut self, first: &Plan, again: &[Plan], nodes: u64, rung: &Rung, place: &str) -> io::Result<()> {
         let at = &At { place, workload: &rung.workload };
         const TOLD: [&str; 3] = ["the second time", "beside another thread", "beside another thread"];
-        let differs = |plan: &Plan| plan != first;
+        let differs = |plan: &Plan| !plan.is_like(first);
         if let Some((plan, when)) = again.iter().zip(TOLD).find(|(plan, _)| differs(plan)) {
             self.fault("repeats", at, format!("{when} {}", what_differs(first, plan)));
             return Ok(());
@@ -357,24 +363,26 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// Ports claimed against ports used.
+    /// Ports claimed against ports used, of the algorithm as it is: a choice may be one that uses more, or that shows what goes wrong.
     fn ports(&mut self, plan: &Plan, rung: &Rung, place: &str) {
         let at = &At { place, workload: &rung.workload };
-        let used = plan.most_at_a_node;
+        if rung.params != self.params {
+            return;
+        }
+        let used = plan.fullest.messages;
         self.done.ports_used = self.done.ports_used.max(used);
         let claimed = self.about.ports;
         if claimed == 0 {
             let already = self.findings.iter().any(|f| f.test == "ports");
             if used > 1 && !already && rung.machine == ONE_PORT {
                 let what = format!(
-                    "{used} messages at a node in one step where the machine has one port: priced in turns; if that is meant, let `ports` say so"
+                    "{} where the machine has one port: priced in turns; if that is meant, let `ports` say so",
+                    plan.fullest
                 );
                 self.remark("ports", at, what);
             }
         } else if used > claimed {
-            let what = format!("{used} messages at a node in one step, {claimed} claimed");
-            // What is claimed is claimed of the algorithm as it is; a choice may be one that shows what goes wrong.
-            if rung.params == self.params { self.fault("ports", at, what) } else { self.remark("ports", at, what) }
+            self.fault("ports", at, format!("{}: {claimed} claimed", plan.fullest));
         }
     }
 
@@ -408,10 +416,10 @@ impl<'a> Examiner<'a> {
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
             Outcome::Died(how) => self.fault("survives", at, how),
-            Outcome::Hung => {
+            Outcome::Hung(step) => {
                 self.hung += 1;
-                let most = self.bench.limits().time.as_secs_f64();
-                self.fault("time", at, format!("not done after {most} s, and it doesn't heed the host: killed"));
+                let (most, place) = (self.bench.limits().time.as_secs_f64(), where_it_was(step));
+                self.fault("time", at, format!("not done after {most} s{place}, and it doesn't heed the host: killed"));
                 if self.hung == ENOUGH_HUNG {
                     self.remark("time", at, "given up: what comes after it was not tried".to_owned());
                 }
@@ -454,7 +462,13 @@ fn what_differs(first: &Plan, other: &Plan) -> String {
     if first.fingerprint == other.fingerprint {
         return "the same problem is refused for another reason".to_owned();
     }
-    "the same problem gives another schedule".to_owned()
+    let place = other.differs.clone().or_else(|| {
+        let step = first.steps.iter().zip(&other.steps).position(|(one, two)| one != two)?;
+        Some(format!("from step {} on", step + 1))
+    });
+    place.map_or("the same problem gives another schedule".to_owned(), |place| {
+        format!("the same problem gives another schedule: {place}")
+    })
 }
 
 fn fault(test: &'static str, algorithm: &str, place: &str, workload: &str, what: String) -> Finding {

@@ -15,6 +15,7 @@ mod examine;
 mod ladder;
 mod question;
 mod report;
+mod watch;
 
 pub use about::About;
 pub use answer::answer;

@@ -1,6 +1,7 @@
 //! What is asked of the other process, and what it says.
 
 use crate::about::About;
+use crate::watch::Fullest;
 use serde::{Deserialize, Serialize};
 
 /// One case of one algorithm.
@@ -51,8 +52,23 @@ pub struct Plan {
     pub proof: String,
     /// Of all sends, in order: who, whom, what, which way.
     pub fingerprint: u64,
-    /// The most messages that one node sends, or receives, in one step.
-    pub most_at_a_node: u64,
+    /// The same at the end of each of the first steps.
+    pub steps: Vec<u64>,
+    /// Where it first differs from the first plan of the same problem, of two made in one process.
+    pub differs: Option<String>,
+    /// The node with the most messages in one step.
+    pub fullest: Fullest,
+    /// Threads that the process had more after the plan than before.
+    pub threads: u64,
+}
+
+impl Plan {
+    /// Whether the same was made of a problem.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let outcome = |plan: &Self| (plan.fingerprint, plan.fullest.messages);
+        (&self.status, &self.reason, &self.proof) == (&other.status, &other.reason, &other.proof)
+            && outcome(self) == outcome(other)
+    }
 }
 
 /// What the process says.

@@ -11,7 +11,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::Duration;
-use swapmeet_check::bench::Processes;
+use swapmeet_check::bench::{Processes, progress_beside};
 use swapmeet_check::{Answer, Bench, Finding, LADDER, Limits, Outcome, Question, Report, answer, examine};
 use swapmeet_core::spec::Spec;
 use swapmeet_runner::limits::{limit_memory, limit_memory_at_first};
@@ -118,7 +118,7 @@ pub fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
         let _ =
             said.and_then(|said| std::fs::write(&args.answer, said)).and(limit_memory(args.memory.saturating_mul(2)));
     };
-    let mut answer = answer(&args.plugin, &question, timeout, &two);
+    let mut answer = answer(&args.plugin, &question, timeout, &progress_beside(&args.answer), &two);
     if rustix::io::fcntl_getfd(&*held).is_err() {
         answer = Answer::ClosedFiles;
     }

@@ -4,6 +4,7 @@
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
 use crate::plugin::{Algorithm, Table};
+use astray::Trail;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
@@ -15,6 +16,7 @@ use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_core::simulation::{Simulation, Task};
 use table::TABLE;
 
+mod astray;
 mod read;
 mod sends;
 mod table;
@@ -113,23 +115,28 @@ pub fn plan<'a>(
     limit: Option<Duration>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
-    let mut host = Host {
-        simulation: None,
-        task,
-        answers,
-        asked: Asked::default(),
-        fault: None,
-        panic: None,
-        reason: None,
-        log: Vec::new(),
-        route: sends::Asked::default(),
-        limit: limit.map(|limit| (Instant::now() + limit, limit)),
-        late: false,
-        calls: 0,
-        placed: false,
-    };
+    let mut host = Host::new(task, answers, limit);
     let outcome = run(algorithm, params, task, &mut host, listeners);
+    let outcome = match outcome {
+        Outcome::Invalid(fault) => Outcome::Invalid(explained(algorithm, params, task, answers, limit, fault)),
+        ended => ended,
+    };
     Planned { outcome, asked: host.asked, log: host.log }
+}
+
+/// The fault, with what another look at the schedule shows.
+fn explained(
+    algorithm: &Algorithm,
+    params: &[(String, String)],
+    task: &Task,
+    answers: Answers,
+    limit: Option<Duration>,
+    fault: Fault,
+) -> Fault {
+    let Some(mut trail) = Trail::of(&fault) else { return fault };
+    // Whatever comes of it: a plugin that does something else the second time leaves no trail.
+    drop(run(algorithm, params, task, &mut Host::new(task, answers, limit), vec![&mut trail]));
+    trail.explain(fault)
 }
 
 fn run<'a>(
@@ -183,6 +190,26 @@ struct Host<'a> {
     calls: u32,
     /// Whether the schedule has placed a node: a grid set after that would drop the placement.
     placed: bool,
+}
+
+impl<'a> Host<'a> {
+    fn new(task: &'a Task, answers: Answers, limit: Option<Duration>) -> Self {
+        Self {
+            simulation: None,
+            task,
+            answers,
+            asked: Asked::default(),
+            fault: None,
+            panic: None,
+            reason: None,
+            log: Vec::new(),
+            route: sends::Asked::default(),
+            limit: limit.map(|limit| (Instant::now() + limit, limit)),
+            late: false,
+            calls: 0,
+            placed: false,
+        }
+    }
 }
 
 impl Host<'_> {

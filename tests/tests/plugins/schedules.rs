@@ -9,7 +9,7 @@ use tempfile::tempdir;
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
 /// Who sends what, when.
-const SENDS: [Case; 12] = [
+const SENDS: [Case; 13] = [
     (
         "unknown_receiver",
         "SwmBlocks s = everything(0, 9); return one_step(host, &s);",
@@ -40,6 +40,11 @@ const SENDS: [Case; 12] = [
         "uint64_t d, v; for (d = 1; d < 4; d++) { host->step(host->ctx); for (v = 0; v < 4; v++) if (d != 2 || v != 1) { \
          SwmBlocks s = block(v, (v + d) % 4, v, (v + d) % 4); host->send_blocks(host->ctx, &s); } } return SWM_OK;",
         "after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); 1 block in all are missing, at 1 node",
+    ),
+    (
+        "astray",
+        "SwmBlocks s = block(1, 0, 1, 2); one_step(host, &s); return SWM_OK;",
+        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2, where step 1 took it); 12 blocks in all are missing, at 4 nodes",
     ),
     (
         "before_a_step",

@@ -205,6 +205,8 @@ pub enum Fault {
 pub enum Whereabouts {
     /// Another node holds it.
     At(Place),
+    /// Another node holds it, to which this step took it.
+    AtSince(Place, u64),
     /// It is on its way there in this very step.
     Arriving(Place),
     /// Its destination holds it.
@@ -217,6 +219,7 @@ impl fmt::Display for Whereabouts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(place) => write!(f, " (it is at {place})"),
+            Self::AtSince(place, step) => write!(f, " (it is at {place}, where step {step} took it)"),
             Self::Arriving(place) => write!(f, " (it arrives at {place} in this step, and can be sent on in the next)"),
             Self::Delivered(place) => write!(f, " (it is at {place}, its destination)"),
             Self::Nowhere => write!(f, " (nobody holds such a block)"),

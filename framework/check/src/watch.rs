@@ -1,0 +1,204 @@
+//! What is watched while a schedule is made, so that a finding leads to the line: sends one by one, the fullest node, the last step.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use swapmeet_core::delivery::byte_counts::{Redistribution, Share};
+use swapmeet_core::simulation::step::{Listener, Sent, Step};
+
+/// The node with the most messages in one step.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Fullest {
+    /// How many messages.
+    pub messages: u64,
+    /// The step, from 1, of those in which anything is sent.
+    pub step: u64,
+    /// The node of the machine.
+    pub node: u64,
+    /// Whether it sends or receives them.
+    pub sends: bool,
+    /// The other ends of some of them.
+    pub peers: Vec<u64>,
+}
+
+impl fmt::Display for Fullest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { messages, step, node, .. } = self;
+        let (verb, preposition) = if self.sends { ("sends", "to") } else { ("receives", "from") };
+        let mut peers: Vec<String> = self.peers.iter().map(u64::to_string).collect();
+        if *messages > self.peers.len() as u64 {
+            peers.push("..".to_owned());
+        }
+        write!(f, "in step {step} node {node} {verb} {messages} messages, {preposition} {}", peers.join(", "))
+    }
+}
+
+/// A send as it was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Told {
+    step: u64,
+    from: u64,
+    to: u64,
+    load: u64,
+    /// Of what goes, and which way.
+    what: u64,
+}
+
+/// Watches a schedule.
+pub struct Watch {
+    all: DefaultHasher,
+    /// The first sends, in order.
+    told: Vec<Told>,
+    /// How all was told up to the end of each of the first steps.
+    steps: Vec<u64>,
+    fullest: Fullest,
+    /// The last step that was ended.
+    last: u64,
+    /// Where that is written down, for whoever is left to read it.
+    progress: Option<File>,
+}
+
+impl Watch {
+    /// How many sends are remembered: what differs is mostly near the beginning.
+    const SENDS: usize = 1 << 17;
+    /// How many steps.
+    const STEPS: usize = 256;
+
+    /// Nothing watched yet; the last step known is written to the file `progress`.
+    pub fn new(progress: Option<&Path>) -> Self {
+        // The hasher's keys are fixed: two processes of the same program agree.
+        let mut watch = Self {
+            all: DefaultHasher::new(),
+            told: Vec::new(),
+            steps: Vec::new(),
+            fullest: Fullest::default(),
+            last: 0,
+            progress: progress.and_then(|path| File::create(path).ok()),
+        };
+        watch.note_progress();
+        watch
+    }
+
+    /// Everything that was told, as one number.
+    pub fn fingerprint(&self) -> u64 {
+        self.all.finish()
+    }
+
+    /// The same at the end of each of the first steps.
+    pub fn steps(&self) -> &[u64] {
+        &self.steps
+    }
+
+    /// The node with the most messages in one step.
+    pub fn fullest(&self) -> &Fullest {
+        &self.fullest
+    }
+
+    /// The last step that was ended.
+    pub fn last_step(&self) -> u64 {
+        self.last
+    }
+
+    /// Where another schedule first differs from this one; `None` where that isn't among what is remembered.
+    pub fn first_difference(&self, other: &Self) -> Option<String> {
+        let at = (0..self.told.len().max(other.told.len())).find(|i| self.told.get(*i) != other.told.get(*i))?;
+        let say = |told: Option<&Told>| match told {
+            Some(Told { step, from, to, .. }) => format!("in step {step} node {from} sends to node {to}"),
+            None => "it has ended".to_owned(),
+        };
+        let (first, second) = (self.told.get(at), other.told.get(at));
+        let ends = |told: &Told| (told.step, told.from, told.to);
+        Some(match (first, second) {
+            (Some(one), Some(two)) if ends(one) == ends(two) => {
+                let (Told { step, from, to, load, .. }, unlike) = (*one, two.load);
+                if load == unlike {
+                    format!("in step {step} node {from} sends node {to} something else, or another way")
+                } else {
+                    format!("in step {step} node {from} sends node {to} a load of {unlike}, the first time {load}")
+                }
+            }
+            (Some(_) | None, _) => format!("{}, where the first time {}", say(second), say(first)),
+        })
+    }
+
+    fn note_progress(&mut self) {
+        if let Some(file) = &self.progress {
+            // In the way of nothing: without it only the last step isn't known.
+            let _ = file.write_all_at(&self.last.to_le_bytes(), 0);
+        }
+    }
+}
+
+/// The last step that a process wrote down before it ended.
+pub fn last_step(progress: &Path) -> Option<u64> {
+    let bytes = std::fs::read(progress).ok()?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// A remark on where a schedule was, for what else is said of it.
+pub fn where_it_was(last_step: Option<u64>) -> String {
+    match last_step {
+        None => String::new(),
+        Some(0) => ", before its first step was done".to_owned(),
+        Some(step) => format!(", after step {step}"),
+    }
+}
+
+impl Listener for Watch {
+    fn wants_sends(&self) -> bool {
+        true
+    }
+
+    fn sent(&mut self, sent: &Sent<'_>) {
+        let mut what = DefaultHasher::new();
+        (sent.from.virtual_node, sent.from.physical, sent.to.virtual_node, sent.to.physical, sent.load).hash(&mut what);
+        sent.boxes.hash(&mut what);
+        sent.route.hash(&mut what);
+        let what = what.finish();
+        what.hash(&mut self.all);
+        if self.told.len() < Self::SENDS {
+            let (step, from, to) = (sent.step, sent.from.virtual_node, sent.to.virtual_node);
+            self.told.push(Told { step, from, to, load: sent.load, what });
+        }
+    }
+
+    fn redistributed(&mut self, redistribution: &Redistribution<'_>) {
+        redistribution.hash(&mut self.all);
+    }
+
+    fn share(&mut self, share: &Share<'_>) {
+        share.hash(&mut self.all);
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        (step.number, step.phase).hash(&mut self.all);
+        if self.steps.len() < Self::STEPS {
+            self.steps.push(self.all.finish());
+        }
+        self.last = step.number;
+        self.note_progress();
+        let most = step.facts.max_sends.max(step.facts.max_receives);
+        if most <= self.fullest.messages {
+            return;
+        }
+        let sends = step.facts.max_sends == most;
+        let ends = |t: &swapmeet_core::simulation::step::Transfer| if sends { (t.from, t.to) } else { (t.to, t.from) };
+        let mut peers: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for (node, peer) in step.transfers.iter().map(ends) {
+            peers.entry(node).or_default().push(peer.into());
+        }
+        if let Some((node, mut peers)) = peers.into_iter().find(|(_, peers)| peers.len() as u64 == most) {
+            const ENOUGH: usize = 3;
+            peers.truncate(ENOUGH);
+            self.fullest = Fullest { messages: most, step: step.number, node: node.into(), sends, peers };
+        }
+    }
+
+    fn rearranged(&mut self, most: u64, segments: u64) {
+        (most, segments).hash(&mut self.all);
+    }
+}
