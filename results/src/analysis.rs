@@ -8,8 +8,10 @@
 mod axis;
 mod envelope;
 mod family;
+mod map;
 
 pub use crate::compare::{Rival, Winner};
 pub use axis::{Axis, Place};
 pub use envelope::{Crossover, Envelope, Stretch};
 pub use family::{Curve, Families, Family, Point, families};
+pub use map::{Across, Cell, Map, maps};

@@ -27,7 +27,9 @@ fn every_panel_at_three_sizes() {
     let mut session = compared();
     for (width, height) in [(80, 24), (120, 40), (200, 60)] {
         for (number, name) in
-            ["explore", "cases", "comparison", "curves", "parts", "network", "details", "log"].iter().enumerate()
+            ["explore", "cases", "comparison", "curves", "parts", "network", "details", "log", "winners"]
+                .iter()
+                .enumerate()
         {
             session.keys(&(number + 1).to_string());
             session.settle();
@@ -409,7 +411,7 @@ fn the_mouse_selects_sorts_and_scrolls() {
 #[test]
 fn every_size_can_be_drawn() {
     let mut session = compared();
-    for keys in ["1", "2", "3", "4", "5", "6", "7", "8", "1?", "q1ixyz"] {
+    for keys in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "1?", "q1ixyz"] {
         session.keys(keys);
         session.settle();
         for (width, height) in (1..=60).flat_map(|width| (1..=20).map(move |height| (width, height))) {

@@ -154,6 +154,27 @@ fn a_narrow_comparison_has_times() {
 }
 
 #[test]
+fn who_wins_where_is_a_map_with_the_case_under_its_cursor_explained() {
+    let networks = "--topology torus:8x8 --topology torus:4x4 --algorithm pex --algorithm bruck --algorithm suh-shin";
+    let sizes = "--workload uniform:16KiB --workload uniform:64 --workload uniform:1KiB";
+    let (_folder, mut terminal) = done(&format!("{networks} {sizes}"), 100, 30);
+    terminal.keys("9");
+    terminal.wait_for("9 Who wins where (1 of 3), by block size and nodes: 2D torus, uniform, paragon, wormhole");
+    terminal.wait_for("64 B   1 KiB  16 KiB");
+    // The smaller network first; from the smallest blocks to the largest.
+    terminal.keys("ghhh");
+    terminal.wait_for("torus:4x4, 64 B: bruck 1.507 ms; next suh-shin 1.021 times as long");
+    terminal.wait_for("  64 B  bruck 1.507 ms; next suh-shin 1.021 times as long");
+    terminal.keys("jll");
+    terminal.wait_for("torus:8x8, 16 KiB: pex 72.17 ms; next suh-shin 1.140 times as long");
+    terminal.keys("\r");
+    terminal.wait_for("Details: pex on torus:8x8, uniform:16KiB, paragon");
+    terminal.keys("9]");
+    terminal.wait_for("by block size and machine: torus:");
+    leave(terminal);
+}
+
+#[test]
 fn filters_know_not_and_or_plugins_and_authors() {
     let algorithms = "--algorithm pex --algorithm gen --algorithm suh-shin --algorithm bruck";
     let (_folder, mut terminal) = done(&format!("--topology torus:4x4 {algorithms}"), 100, 30);

@@ -8,6 +8,7 @@ mod explore;
 mod log;
 mod network;
 mod parts;
+mod winners;
 
 use crate::panel::AnyPanel;
 
@@ -33,5 +34,6 @@ pub(crate) fn all() -> Vec<Box<dyn AnyPanel>> {
         Box::<network::Network>::default(),
         Box::<details::Details>::default(),
         Box::<log::Log>::default(),
+        Box::<winners::Winners>::default(),
     ]
 }

@@ -2,7 +2,7 @@
 
 use crate::short::Short;
 use std::collections::HashMap;
-use swapmeet_results::analysis::{Axis, Family, families};
+use swapmeet_results::analysis::{Across, Axis, Family, Map, families, maps};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{CompareError, Comparison, Group, Record, Status, compare};
 use unicode_width::UnicodeWidthStr;
@@ -45,6 +45,8 @@ pub(crate) struct Compared {
     pub(crate) lines: Vec<Line>,
     /// Groups along an axis that differ in nothing else, two places of it at least.
     pub(crate) families: Vec<Family>,
+    /// Who is fastest where, over block sizes and one thing more.
+    pub(crate) maps: Vec<Map>,
     /// Why there is no comparison.
     pub(crate) error: Option<String>,
     /// For each group, which topology, workload and machine it has, counted in the order in which they came.
@@ -118,7 +120,8 @@ impl Compared {
         let lines = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let along = |axis| families(&comparison, axis).families;
         let families = Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
-        Self { lines, families, groups: comparison.groups, error: None, ranks }
+        let maps = Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
+        Self { lines, families, maps, groups: comparison.groups, error: None, ranks }
     }
 }
 

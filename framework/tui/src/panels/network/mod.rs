@@ -51,7 +51,7 @@ pub(crate) enum Action {
 }
 
 impl Keyed for Network {
-    const TAB: &'static str = "Network";
+    const TAB: &'static str = "Net";
     const TITLE: &'static str = "The network";
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[

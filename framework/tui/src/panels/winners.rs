@@ -1,0 +1,294 @@
+//! Who wins where: block sizes against networks or machines, a colour an algorithm, the margin as shade, and the case under the cursor in words.
+
+use crate::hits::Spot;
+use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
+use crate::paint::{Painter, cut_middle, first_shown, width, wrap};
+use crate::panel::{Keyed, List, Panel, around};
+use crate::session::{Request, Session};
+use crate::theme::MARKS;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use std::collections::BTreeSet;
+use swapmeet_results::analysis::{Axis, Cell, Map, Winner};
+use swapmeet_results::duration;
+
+/// A map on screen; its rows are the lines of its cursor.
+#[derive(Debug, Default)]
+pub(crate) struct Winners {
+    list: List,
+    /// The block size under the cursor, by its place.
+    column: usize,
+    /// Which of the maps.
+    map: usize,
+    /// The group that was looked at last.
+    seen: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Action {
+    Open,
+    Left,
+    Right,
+    Previous,
+    Next,
+}
+
+impl Keyed for Winners {
+    const TAB: &'static str = "Map";
+    const TITLE: &'static str = "Who wins where";
+    type Action = Action;
+    const KEYS: &'static [Binding<Action>] = &[
+        bind(Action::Open, ENTER, "details of the fastest under the cursor").hint("details"),
+        bind(Action::Left, LEFT, "to smaller blocks"),
+        bind(Action::Right, RIGHT, "to larger blocks").pair("←→", "size"),
+        bind(Action::Previous, &[ch('[')], "the map before"),
+        bind(Action::Next, &[ch(']')], "the next map: of other networks, or against machines").pair("[ ]", "map"),
+    ];
+
+    fn act(&mut self, action: Action, session: &mut Session) {
+        match action {
+            Action::Open => self.open(session),
+            Action::Left => self.sideways(-1, session),
+            Action::Right => self.sideways(1, session),
+            Action::Previous => self.turn(-1, session),
+            Action::Next => self.turn(1, session),
+        }
+    }
+
+    fn is_idle(&self, action: Action, session: &Session) -> bool {
+        matches!(action, Action::Previous | Action::Next) && session.compared.maps.len() < 2
+    }
+}
+
+impl Panel for Winners {
+    fn list(&self) -> &List {
+        &self.list
+    }
+
+    fn list_mut(&mut self) -> &mut List {
+        &mut self.list
+    }
+
+    fn lines(&self, session: &Session) -> usize {
+        session.compared.maps.get(self.map).map_or(0, |map| map.rows.len())
+    }
+
+    fn unfiltered(&self) -> Option<&'static str> {
+        Some("a map has all algorithms: who wins is a matter of the others, too")
+    }
+
+    fn sideways(&mut self, by: isize, session: &mut Session) {
+        self.column = self.column.saturating_add_signed(by);
+        self.look(session);
+    }
+
+    /// The fastest under the cursor is in focus, and the other panels are about its group.
+    fn look(&mut self, session: &mut Session) {
+        let Some(map) = session.compared.maps.get(self.map) else { return };
+        self.column = self.column.min(map.xs.len().saturating_sub(1));
+        let Some(Cell { group, winner }) = cell(map, self.list.cursor, self.column) else { return };
+        let lines = session.compared.lines.iter().filter(|line| line.group == *group);
+        let fastest = lines.filter(|line| line.stats.algorithm == winner.algorithm).map(|line| &line.sample).next();
+        let case = fastest.and_then(|sample| session.queue.rows().iter().position(|row| row.record() == Some(sample)));
+        (session.group, self.seen) = (*group, Some(*group));
+        session.focus = case.or(session.focus);
+    }
+
+    fn open(&mut self, session: &mut Session) {
+        self.look(session);
+        session.request = Some(Request::Details);
+    }
+
+    fn click(&mut self, spot: Spot, session: &mut Session) {
+        if let Spot::Mark(at) = spot {
+            let columns = session.compared.maps.get(self.map).map_or(1, |map| map.xs.len().max(1));
+            (self.list.cursor, self.column) = (at / columns, at % columns);
+            self.look(session);
+        }
+    }
+
+    /// The cursor goes to the group that was looked at elsewhere.
+    fn follow(&mut self, session: &Session) {
+        let maps = &session.compared.maps;
+        self.map = self.map.min(maps.len().saturating_sub(1));
+        if self.seen == Some(session.group) || maps.is_empty() {
+            return;
+        }
+        self.seen = Some(session.group);
+        let here = |map: &Map| {
+            let places = (0..map.rows.len()).flat_map(|row| (0..map.xs.len()).map(move |column| (row, column)));
+            let of_group = |(row, column): &(usize, usize)| {
+                cell(map, *row, *column).is_some_and(|cell| cell.group == session.group)
+            };
+            places.into_iter().find(of_group)
+        };
+        // The map that is shown, if it has the group.
+        let order = (0..maps.len()).map(|i| (self.map + i) % maps.len());
+        if let Some((map, (row, column))) = order.into_iter().find_map(|map| Some((map, here(&maps[map])?))) {
+            (self.map, self.list.cursor, self.column) = (map, row, column);
+        }
+    }
+
+    fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
+        let maps = &session.compared.maps;
+        let Some(map) = maps.get(self.map) else {
+            let area = painter.panel(area, Self::TITLE);
+            let text = "A map needs rows of two block sizes, or of two networks or machines. Pick more in Explore (1), then a adds them.";
+            return painter.nothing(area, text);
+        };
+        let which = if maps.len() > 1 { format!(" ({} of {})", self.map + 1, maps.len()) } else { String::new() };
+        let area = painter
+            .panel(area, &format!("{}{which}, by block size and {}: {}", Self::TITLE, map.across.label(), map.title));
+        // One mark and colour an algorithm in all maps.
+        let names: BTreeSet<&str> = maps.iter().flat_map(Map::winners).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let legend = legend(painter, &names, &map.winners(), area);
+        let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
+        let said = (words.len() as u16).min(area.height / 3);
+        let room = Rect { y: area.y + legend, height: area.height.saturating_sub(legend + said + 1), ..area };
+        let high = self.draw_map(painter, map, &names, room);
+        // What is left of the room is the strip of the row under the cursor: a line a size.
+        let strip = strip(map, self.list.cursor);
+        let free = room.height.saturating_sub(high + 1);
+        if free > 0 {
+            let first = first_shown(self.column, strip.len(), usize::from(free));
+            let shown = strip.iter().enumerate().skip(first).take(usize::from(free));
+            for (y, (column, text)) in (legend + high + 1..).zip(shown) {
+                let theme = painter.theme;
+                painter.put(area, 1, y, text, if column == self.column { theme.text } else { theme.dim });
+            }
+        }
+        for (y, text) in (area.height - said..area.height).zip(&words) {
+            painter.put(area, 1, y, text, painter.theme.text);
+        }
+    }
+}
+
+fn cell(map: &Map, row: usize, column: usize) -> Option<&Cell> {
+    map.cells.get(row)?.get(column)?.as_ref()
+}
+
+impl Winners {
+    fn turn(&mut self, by: isize, session: &mut Session) {
+        self.map = around(self.map, by, session.compared.maps.len());
+        self.clamp(session);
+        self.look(session);
+    }
+
+    /// Draws the cells that have room, sizes above them; returns the lines it took.
+    fn draw_map(&self, painter: &mut Painter<'_, '_>, map: &Map, names: &[&str], area: Rect) -> u16 {
+        /// A mark, and shade beside it.
+        const NARROWEST: u16 = 3;
+        let theme = painter.theme;
+        let label = map.rows.iter().map(|row| width(row)).max().unwrap_or(0).min(area.width / 3);
+        let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+        let widest = sizes.iter().map(|size| width(size)).max().unwrap_or(0) + 1;
+        let room = area.width.saturating_sub(label + 3);
+        let wide = (room / (sizes.len() as u16).max(1)).clamp(NARROWEST, widest.max(NARROWEST));
+        let columns = usize::from(room / wide);
+        let first = first_shown(self.column, sizes.len(), columns);
+        let high = usize::from(area.height.saturating_sub(1)).min(map.rows.len());
+        let top = first_shown(self.list.cursor, map.rows.len(), high);
+        let mut free = 0;
+        for (at, size) in sizes.iter().enumerate().skip(first).take(columns) {
+            let x = label + 2 + (at - first) as u16 * wide;
+            if x >= free {
+                let style = if at == self.column { theme.accent } else { theme.dim };
+                free = painter.put(area, x, 0, size, style) + 1;
+            }
+        }
+        for (y, row) in (1..).zip(top..top + high) {
+            let style = if row == self.list.cursor { theme.accent } else { theme.text };
+            painter.put(area, 1, y, &cut_middle(&map.rows[row], label), style);
+            for column in (first..sizes.len()).take(columns) {
+                let place = Rect { x: area.x + label + 2 + (column - first) as u16 * wide, width: wide - 1, ..area };
+                painter.hit(place, 0, y, wide, Spot::Mark(row * sizes.len() + column));
+                let here = (row, column) == (self.list.cursor, self.column);
+                let Some(cell) = cell(map, row, column) else {
+                    painter.put(place, 0, y, "-", if here { painter.cursor() } else { theme.dim });
+                    continue;
+                };
+                let name = names.iter().position(|name| *name == cell.winner.algorithm).unwrap_or(0);
+                let own = theme.series(name);
+                let text = format!(
+                    "{}{}",
+                    MARKS[name % MARKS.len()],
+                    shade(&cell.winner).to_string().repeat(usize::from(wide) - 2)
+                );
+                painter.put(place, 0, y, &text, if here { own.add_modifier(Modifier::REVERSED) } else { own });
+            }
+        }
+        high as u16 + 1
+    }
+}
+
+/// How far ahead the fastest is: a blank if it can't be told from another, more ink for more.
+fn shade(winner: &Winner) -> char {
+    match winner.second.as_ref().map(|second| second.times_as_long.as_ref().map(|ratio| ratio.value)) {
+        _ if !winner.level.is_empty() => ' ',
+        Some(Some(ratio)) if ratio < 1.05 => '░',
+        Some(Some(ratio)) if ratio < 1.25 => '▒',
+        Some(Some(ratio)) if ratio < 2.0 => '▓',
+        // Nobody else is there, or nobody near.
+        Some(Some(_) | None) | None => '█',
+    }
+}
+
+/// Which mark is whose, and what shades mean; returns the lines it took.
+fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Rect) -> u16 {
+    let (mut x, mut y) = (1, 0);
+    for (i, name) in names.iter().enumerate().filter(|(_, name)| here.contains(name)) {
+        let text = format!("{} {name}", MARKS[i % MARKS.len()]);
+        if x > 1 && x + width(&text) > area.width {
+            (x, y) = (1, y + 1);
+        }
+        x = painter.put(area, x, y, &text, painter.theme.series(i)) + 3;
+    }
+    painter.put(
+        area,
+        1,
+        y + 1,
+        "the next takes longer by: blank not told apart  ░ up to 5 %  ▒ 25 %  ▓ 100 %  █ more",
+        painter.theme.dim,
+    );
+    y + 2
+}
+
+/// Who wins and by how much, in a few words.
+fn in_words(winner: &Winner) -> String {
+    let mut text = format!("{} {}", winner.algorithm, duration(winner.time.mean));
+    if let Some(second) = &winner.second {
+        let times = second.times_as_long.as_ref().map(|ratio| format!(" {:.3} times as long", ratio.value));
+        text += &format!("; next {}{}", second.algorithm, times.unwrap_or_default());
+    }
+    text
+}
+
+/// For each block size of a row who wins, and by how much.
+fn strip(map: &Map, row: usize) -> Vec<String> {
+    let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+    let wide = sizes.iter().map(|size| width(size)).max().unwrap_or(0);
+    let line = |(column, size): (usize, &String)| {
+        let text = cell(map, row, column).map_or("no time".to_owned(), |cell| in_words(&cell.winner));
+        format!("{size:>wide$}  {text}", wide = usize::from(wide))
+    };
+    sizes.iter().enumerate().map(line).collect()
+}
+
+/// The case under the cursor.
+fn explain(map: &Map, row: usize, column: usize, room: u16) -> Vec<String> {
+    let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else { return Vec::new() };
+    let place = format!("{at}, {}: ", Axis::Block.text(*x));
+    let Some(Cell { winner, .. }) = cell(map, row, column) else {
+        return wrap(&format!("{place}no algorithm has a time here"), room);
+    };
+    let mut text = place + &in_words(winner);
+    let interval = winner.second.as_ref().and_then(|second| second.times_as_long.as_ref()?.interval);
+    if let Some(interval) = interval.filter(|interval| !interval.is_point()) {
+        text += &format!(" (95 %: {:.3}..{:.3})", interval.low, interval.high);
+    }
+    if !winner.level.is_empty() {
+        text += &format!("; not told apart from {}", winner.level.join(", "));
+    }
+    wrap(&text, room)
+}

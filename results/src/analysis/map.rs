@@ -1,0 +1,203 @@
+//! Who is fastest over two things that vary at once: block sizes one way, networks or machines the other.
+
+use super::axis::{Axis, Place};
+use crate::compare::{Comparison, Group, Winner};
+use std::collections::BTreeMap;
+use swapmeet_core::spec::{Spec, parse_size};
+
+/// What varies beside block sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Across {
+    /// Topologies of one kind, by their nodes.
+    Nodes,
+    /// Machines, by the parameter that they differ in.
+    Machines,
+}
+
+/// A case of a map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// Which group of the comparison it is.
+    pub group: usize,
+    /// Who is fastest there.
+    pub winner: Winner,
+}
+
+/// Who is fastest where, of cases that differ in nothing but block size and one thing more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Map {
+    /// What varies from row to row.
+    pub across: Across,
+    /// What doesn't vary, in a line.
+    pub title: String,
+    /// Block sizes, rising.
+    pub xs: Vec<f64>,
+    /// The topology or machine of each row: fewest nodes, or the smallest parameter, first.
+    pub rows: Vec<String>,
+    /// By row, then by block size; `None` where no case is or none has a time.
+    pub cells: Vec<Vec<Option<Cell>>>,
+}
+
+impl Across {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Nodes, Self::Machines];
+
+    /// What a row is.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Nodes => "nodes",
+            Self::Machines => "machine",
+        }
+    }
+
+    /// The row of a group, and what its map has in common.
+    fn place(self, group: &Group, at: &Place) -> (String, String) {
+        let setting = &group.setting;
+        match self {
+            Self::Nodes => {
+                let kind = crate::family::family(&setting.topology);
+                (
+                    setting.topology.clone(),
+                    [&kind, &at.workload, &setting.machine, &setting.model].map(|s| &**s).join(", "),
+                )
+            }
+            Self::Machines => (setting.machine.clone(), [&setting.topology, &at.workload].map(|s| &**s).join(", ")),
+        }
+    }
+}
+
+/// A case on its way into a map: its row, its block size, its group.
+type Found = (String, f64, usize);
+
+/// A map for every lot of cases with two block sizes, or two rows, at least; in the order in which they came.
+pub fn maps(comparison: &Comparison, across: Across) -> Vec<Map> {
+    let mut lots: Vec<(String, Vec<Found>)> = Vec::new();
+    for (number, group) in comparison.groups.iter().enumerate() {
+        let Some(at) = Axis::Block.place(group) else { continue };
+        let (row, title) = across.place(group, &at);
+        match lots.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, cells)) => cells.push((row, at.x, number)),
+            None => lots.push((title, vec![(row, at.x, number)])),
+        }
+    }
+    let map = |(title, cells): (String, Vec<Found>)| Map::of(comparison, across, title, &cells);
+    lots.into_iter().map(map).filter(|map| map.xs.len() > 1 || map.rows.len() > 1).collect()
+}
+
+impl Map {
+    fn of(comparison: &Comparison, across: Across, title: String, cells: &[Found]) -> Self {
+        let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
+        xs.sort_by(f64::total_cmp);
+        xs.dedup();
+        let mut rows: Vec<(String, u64)> = Vec::new();
+        for (row, _, group) in cells {
+            if !rows.iter().any(|(known, _)| known == row) {
+                rows.push((row.clone(), comparison.groups[*group].nodes));
+            }
+        }
+        match across {
+            Across::Nodes => rows.sort_by_key(|(_, nodes)| *nodes),
+            Across::Machines => {
+                let values = differing(&rows.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>());
+                let value = |machine: &str| values.get(machine).copied().unwrap_or(f64::INFINITY);
+                rows.sort_by(|a, b| value(&a.0).total_cmp(&value(&b.0)));
+            }
+        }
+        let rows: Vec<String> = rows.into_iter().map(|(row, _)| row).collect();
+        let mut table = vec![vec![None; xs.len()]; rows.len()];
+        for (row, x, group) in cells {
+            let at = (rows.iter().position(|known| known == row), xs.iter().position(|known| known == x));
+            if let (Some(row), Some(column)) = at {
+                table[row][column] =
+                    comparison.groups[*group].winner.clone().map(|winner| Cell { group: *group, winner });
+            }
+        }
+        Self { across, title, xs, rows, cells: table }
+    }
+
+    /// Every algorithm that is fastest somewhere, by name.
+    pub fn winners(&self) -> Vec<&str> {
+        let cells = self.cells.iter().flatten().flatten();
+        let names: BTreeMap<&str, ()> = cells.map(|cell| (cell.winner.algorithm.as_str(), ())).collect();
+        names.into_keys().collect()
+    }
+}
+
+/// The value that each machine has of the one parameter in which all differ; nothing if they differ in more than that.
+fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
+    let read = |machine: &&str| {
+        let spec = Spec::parse("machine", machine).ok()?;
+        let args = spec.args().iter().map(|arg| Some((arg.key()?.to_owned(), arg.value().to_owned())));
+        Some(((*machine).to_owned(), spec.name().to_owned(), args.collect::<Option<BTreeMap<String, String>>>()?))
+    };
+    let Some(read) = machines.iter().map(read).collect::<Option<Vec<_>>>() else { return BTreeMap::new() };
+    let Some((_, name, first)) = read.first() else { return BTreeMap::new() };
+    let varies = |key: &&String| read.iter().any(|(_, _, args)| args.get(*key) != first.get(*key));
+    let keys: Vec<&String> = first.keys().filter(varies).collect();
+    let alike = read.iter().all(|(_, other, args)| other == name && args.len() == first.len());
+    let [key] = keys[..] else { return BTreeMap::new() };
+    if !alike {
+        return BTreeMap::new();
+    }
+    let number = |text: &String| text.parse().ok().or_else(|| parse_size(text).ok().map(|bytes| bytes as f64));
+    read.iter().filter_map(|(machine, _, args)| Some((machine.clone(), number(args.get(key)?)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::compare::tests::{files, row};
+    use crate::record::Record;
+
+    fn at(topology: &str, nodes: u64, size: &str, machine: &str, algorithm: &str, time: f64) -> Record {
+        let (topology, machine) = (topology.to_owned(), machine.to_owned());
+        Record { topology, nodes, workload: format!("uniform:{size}"), machine, ..row(algorithm, 0, time) }
+    }
+
+    fn of(rows: Vec<Record>, across: Across) -> Vec<Map> {
+        maps(&compare(&files(rows), None).unwrap(), across)
+    }
+
+    /// Who is fastest, row by row.
+    fn names(map: &Map) -> Vec<String> {
+        let name = |cell: &Option<Cell>| cell.as_ref().map_or("-", |cell| &cell.winner.algorithm).to_owned();
+        map.cells.iter().map(|row| row.iter().map(name).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn sizes_lie_one_way_and_networks_by_their_nodes_the_other() {
+        let mut rows = Vec::new();
+        for (topology, nodes, size, a, b) in [
+            ("torus:8x8", 64, "1KiB", 5.0, 4.0),
+            ("torus:4x4", 16, "1KiB", 1.0, 2.0),
+            ("torus:8x8", 64, "64", 1.0, 3.0),
+        ] {
+            rows.push(at(topology, nodes, size, "paragon", "a", a));
+            rows.push(at(topology, nodes, size, "paragon", "b", b));
+        }
+        let found = of(rows, Across::Nodes);
+        let [map] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (&map.xs[..], &map.rows[..]),
+            (&[64.0, 1024.0][..], &["torus:4x4", "torus:8x8"].map(String::from)[..])
+        );
+        assert_eq!((names(map), map.winners()), (vec!["- a".to_owned(), "a b".to_owned()], vec!["a", "b"]));
+        assert_eq!(map.title, "2D torus, uniform, paragon, wormhole");
+    }
+
+    #[test]
+    fn machines_stand_by_the_parameter_that_they_differ_in() {
+        let machines = ["paragon:startup_us=100", "paragon:startup_us=9", "paragon:startup_us=22"];
+        let rows = |machines: &[&str]| machines.iter().map(|m| at("ring:4", 4, "64", m, "a", 1.0)).collect();
+        let sorted = &of(rows(&machines), Across::Machines)[0].rows;
+        assert_eq!(sorted, &["paragon:startup_us=9", "paragon:startup_us=22", "paragon:startup_us=100"]);
+        let unlike = ["paragon:startup_us=9", "delta"];
+        assert_eq!(&of(rows(&unlike), Across::Machines)[0].rows, &unlike, "as they came");
+    }
+
+    #[test]
+    fn one_case_is_no_map() {
+        assert_eq!(of(vec![at("ring:4", 4, "64", "paragon", "a", 1.0)], Across::Nodes), []);
+    }
+}
