@@ -1,26 +1,24 @@
 //! `swapmeet plot`: a figure of result files.
 
-use crate::args::{LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
+use crate::args::{FigureFormat, LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
 use crate::failure::Failure;
 use crate::output;
 use crate::say::say;
-use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_plot::{Figure, Log, Wanted, Y};
+use swapmeet_plot::{Figure, Log, Paper, Wanted, Y};
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
-/// What a figure is written as.
-enum Kind {
-    Svg,
-    Png,
-    Pdf,
-}
-
 /// Draws a figure.
 pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
-    let kind = kind(&args.out)?;
+    let format = format(args)?;
     output::none_of(&args.out, &args.rows.files)?;
+    let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
+    if let Some(data) = &data {
+        output::none_of(data, &args.rows.files)?;
+    }
+    let paper = Paper { width: args.width, font: args.font };
+    paper.check().map_err(Failure::Usage)?;
     let wanted = Wanted {
         x: match args.x {
             XAxis::Block => Axis::Block,
@@ -43,14 +41,23 @@ pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         }),
         baseline: args.rows.baseline.as_deref(),
         title: args.title.as_deref(),
+        labels: &args.labels,
+        bound: args.lower_bound,
     };
     let figure = Figure::of(&rows(&args.rows)?, &wanted).map_err(|e| Failure::Usage(e.to_string()))?;
-    let bytes = match kind {
-        Kind::Svg => figure.svg().into_bytes(),
-        Kind::Png => figure.png(f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
-        Kind::Pdf => figure.pdf(),
+    let table = || figure.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
+    let bytes = match format {
+        FigureFormat::Svg => figure.svg(&paper).into_bytes(),
+        FigureFormat::Png => figure.png(&paper, f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
+        FigureFormat::Pdf => figure.pdf(&paper),
+        FigureFormat::Pgfplots => figure.pgfplots().into_bytes(),
+        FigureFormat::Csv => table()?,
     };
     output::file(&args.out, |out| out.write_all(&bytes))?;
+    if let Some(data) = data {
+        let table = table()?;
+        output::file(&data, |out| out.write_all(&table))?;
+    }
     for note in &figure.notes {
         say!("{note}");
     }
@@ -60,13 +67,20 @@ pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn kind(out: &Path) -> Result<Kind, Failure> {
-    match out.extension().and_then(|e| e.to_str()) {
-        Some("svg") => Ok(Kind::Svg),
-        Some("png") => Ok(Kind::Png),
-        Some("pdf") => Ok(Kind::Pdf),
-        _ => Err(Failure::Usage(format!("--out {}: expected a name that ends in .svg, .png or .pdf", out.display()))),
-    }
+/// What was asked for, or what the file's name says.
+fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
+    let named = match args.out.extension().and_then(|e| e.to_str()) {
+        Some("svg") => Some(FigureFormat::Svg),
+        Some("png") => Some(FigureFormat::Png),
+        Some("pdf") => Some(FigureFormat::Pdf),
+        Some("tex") => Some(FigureFormat::Pgfplots),
+        Some("csv") => Some(FigureFormat::Csv),
+        Some(_) | None => None,
+    };
+    args.format.or(named).ok_or_else(|| {
+        let expected = "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format";
+        Failure::Usage(format!("--out {}: {expected}", args.out.display()))
+    })
 }
 
 /// The rows of the files that were chosen.

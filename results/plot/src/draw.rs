@@ -8,6 +8,7 @@
 mod legend;
 mod marker;
 mod panel;
+mod paper;
 mod pdf;
 mod png;
 mod scale;
@@ -17,6 +18,7 @@ mod text;
 
 use crate::figure::Figure;
 use panel::Frame;
+pub use paper::{Length, Paper};
 use scene::{Anchor, Scene};
 use text::wrapped;
 
@@ -36,34 +38,32 @@ pub enum DrawError {
     Png(String),
 }
 
-/// A page of the usual size has panels this wide, and letters this large.
-const WIDTH: f64 = 520.0;
-const FONT: f64 = 12.0;
-
 impl Figure {
     /// As SVG, with text as text. It is as wide as what it stands in, at most.
-    pub fn svg(&self) -> String {
-        let scene = self.scene();
-        let size = |length: f64| format!("{length:.0}");
+    pub fn svg(&self, paper: &Paper) -> String {
+        let scene = self.scene(paper);
+        let size = |length: f64| match paper.width {
+            Some(width) => width.of_pixels(length).to_string(),
+            None => format!("{length:.0}"),
+        };
         svg::svg(&scene, &self.title, (&size(scene.width), &size(scene.height)))
     }
 
     /// As PNG, `scale` pixels to one of the SVG.
-    pub fn png(&self, scale: f64) -> Result<Vec<u8>, DrawError> {
-        png::png(&self.scene(), scale)
+    pub fn png(&self, paper: &Paper, scale: f64) -> Result<Vec<u8>, DrawError> {
+        png::png(&self.scene(paper), scale)
     }
 
     /// As PDF, of one page that is as large as the figure.
-    pub fn pdf(&self) -> Vec<u8> {
-        pdf::pdf(&self.scene(), &self.title)
+    pub fn pdf(&self, paper: &Paper) -> Vec<u8> {
+        pdf::pdf(&self.scene(paper), &self.title)
     }
 
     /// Title, panels in two columns, legend, crossovers in words: from top to bottom, each below all of what comes before it.
-    pub(crate) fn scene(&self) -> Scene {
-        let columns = if self.panels.len() == 1 { 1 } else { 2 };
-        let width = WIDTH * if columns == 1 { 1.25 } else { 2.0 };
-        let (font, gap) = (FONT, FONT);
-        let mut scene = Scene::new(width);
+    pub(crate) fn scene(&self, paper: &Paper) -> Scene {
+        let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
+        let (font, gap) = (paper.font(), paper.font());
+        let mut scene = Scene::new(width, font / 12.0);
         let mut top = gap;
         for line in wrapped(&self.title, 1.2 * font, width - 2.0 * gap) {
             top += 1.2 * font;
@@ -89,7 +89,8 @@ impl Figure {
             top += lines * 1.3 * font + 0.7 * font + 0.66 * cell + gap;
         }
         top = legend::names(&mut scene, self, top, font);
-        scene.height = legend::crossings(&mut scene, self, top, font) + gap;
+        top = legend::crossings(&mut scene, self, top, font);
+        scene.height = legend::bars(&mut scene, self, top, font) + gap;
         scene
     }
 }

@@ -45,6 +45,8 @@ pub struct Panel {
     pub title: String,
     /// A curve an algorithm.
     pub curves: Vec<Curve>,
+    /// The lower bound, if it is to be shown.
+    pub bound: Option<Curve>,
     /// Where the fastest changes.
     pub crossings: Vec<Crossing>,
 }
@@ -62,6 +64,10 @@ pub struct Wanted<'a> {
     pub baseline: Option<&'a str>,
     /// A title; what all cases have in common if not given.
     pub title: Option<&'a str>,
+    /// What algorithms are called, in the order in which they stand in the legend; others follow under their own names.
+    pub labels: &'a [(String, String)],
+    /// Whether the lower bound is a curve among those of times.
+    pub bound: bool,
 }
 
 /// Panels, and how they are to be read.
@@ -79,6 +85,8 @@ pub struct Figure {
     pub y_label: String,
     /// Every name of a curve, in the order of the legend.
     pub names: Vec<String>,
+    /// What some of them are called in the figure.
+    pub labels: Vec<(String, String)>,
     /// How they look.
     pub styles: Styles,
     /// The panels.
@@ -104,6 +112,17 @@ pub enum FigureError {
         /// In what they differ.
         differ: String,
     },
+    /// A label for nothing.
+    #[error("--label {name}: no curve has that name; there are {known}")]
+    NoCurve {
+        /// The name given.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// A lower bound is a time.
+    #[error("a lower bound can be shown where completion times are, not {0}")]
+    BoundOfTimes(&'static str),
     /// More curves than can be told apart.
     #[error("the rows have {0} algorithms, a figure tells {most} apart: choose some with --algorithm", most = Figure::MOST_CURVES)]
     ManyCurves(usize),
@@ -120,8 +139,12 @@ impl Figure {
 
     /// The figure of the rows of files, given with their names.
     pub fn of(files: &[(String, Vec<Record>)], wanted: &Wanted<'_>) -> Result<Self, FigureError> {
+        if wanted.bound && wanted.y != Y::Time {
+            return Err(FigureError::BoundOfTimes(wanted.y.label()));
+        }
         let comparison = compare(files, wanted.baseline)?;
-        let rows = Rows { files, comparison: &comparison, y: wanted.y, named: wanted.baseline.is_some() };
+        let named = wanted.baseline.is_some();
+        let rows = Rows { files, comparison: &comparison, y: wanted.y, named, bound: wanted.bound };
         let Families { families, elsewhere } = families(&comparison, wanted.x);
         let values = || families.iter().flat_map(|family| &family.curves).flat_map(|curve| rows.points(curve));
         let log = wanted.log.unwrap_or_else(|| Log::suits(wanted.x, wanted.y, values().map(|point| point.y)));
@@ -133,8 +156,12 @@ impl Figure {
         }
         let mut names: Vec<String> =
             panels.iter().flat_map(|(_, panel)| &panel.curves).map(|curve| curve.name.clone()).collect();
-        names.sort();
+        let place = |name: &String| wanted.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX);
+        names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
+        if let Some((name, _)) = wanted.labels.iter().find(|(name, _)| !names.contains(name)) {
+            return Err(FigureError::NoCurve { name: name.clone(), known: names.join(", ") });
+        }
         if names.len() > Self::MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
@@ -150,27 +177,44 @@ impl Figure {
         let at_0 = values().filter(|point| !shown(point)).count();
         notes.extend(without(at_0, "point", "at 0, which a logarithmic axis hasn't".to_owned()));
         notes.extend(crowded(&families, wanted.x));
-        Ok(Self {
+        let mut figure = Self {
             x: wanted.x,
             y: wanted.y,
             log,
-            y_label: match wanted.baseline {
-                Some(baseline) if wanted.y == Y::Ratio => format!("completion time over that of {baseline}"),
-                _ => wanted.y.label().to_owned(),
-            },
+            y_label: wanted.y.label().to_owned(),
+            labels: wanted.labels.to_vec(),
             title: wanted.title.map_or(common, str::to_owned),
             styles: Styles::of(names.iter().map(String::as_str)),
             names,
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),
             notes,
-        })
+        };
+        if let Some(baseline) = wanted.baseline.filter(|_| wanted.y == Y::Ratio) {
+            figure.y_label = format!("completion time over that of {}", figure.label(baseline));
+        }
+        Ok(figure)
+    }
+
+    /// What a curve is called.
+    pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
+        self.labels.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
+    }
+
+    /// Whether some point has a bar.
+    pub(crate) fn has_bars(&self) -> bool {
+        let mut points = self.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
+        points.any(|point| point.interval.is_some())
     }
 
     /// Every crossover in words, panel by panel.
     pub fn crossings(&self) -> impl Iterator<Item = String> {
         self.panels.iter().flat_map(move |panel| {
             let place = if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
-            panel.crossings.iter().map(move |c| format!("{place}{}", c.crossover.in_words(self.x)))
+            panel.crossings.iter().map(move |Crossing { crossover, .. }| {
+                let (before, after) = (self.label(&crossover.before), self.label(&crossover.after));
+                let called = Crossover { before: before.to_owned(), after: after.to_owned(), ..crossover.clone() };
+                format!("{place}{}", called.in_words(self.x))
+            })
         })
     }
 }
@@ -182,7 +226,12 @@ struct Rows<'a> {
     y: Y,
     /// Whether ratios are to an algorithm that was named.
     named: bool,
+    /// Whether the lower bound is shown, too.
+    bound: bool,
 }
+
+/// What the curve of the lower bound is called.
+pub(crate) const BOUND: &str = "lower bound";
 
 impl Rows<'_> {
     fn line(&self, group: usize, line: usize) -> (&Group, &Line) {
@@ -218,7 +267,8 @@ impl Rows<'_> {
     }
 
     fn panel(&self, family: &Family, log: Log, shown: impl Fn(&Point) -> bool) -> Option<Panel> {
-        let mut panel = Panel { title: String::new(), curves: Vec::new(), crossings: Vec::new() };
+        let bound = self.bound.then(|| self.bound(family, log)).flatten();
+        let mut panel = Panel { title: String::new(), curves: Vec::new(), bound, crossings: Vec::new() };
         let crossovers = family.envelope().crossovers;
         let turns: Vec<f64> = crossovers.iter().map(|crossover| crossover.x).collect();
         for curve in &family.curves {
@@ -239,6 +289,31 @@ impl Rows<'_> {
             panel.crossings.push(Crossing { crossover, y });
         }
         (!panel.curves.is_empty()).then_some(panel)
+    }
+
+    /// The lower bound of each case, which is the same for all algorithms, as a curve.
+    fn bound(&self, family: &Family, log: Log) -> Option<Curve> {
+        let at = |x: &f64| {
+            let on = family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
+            let rows = self.line(on.group, on.line).1.records(self.files);
+            let bounds: Vec<f64> = rows.filter_map(|row| row.lower_bound_us).collect();
+            let y = Summary::of(&bounds)?.mean;
+            (!log.y || y > 0.0).then_some(Point { x: *x, y, interval: None })
+        };
+        let points: Vec<Point> = family.xs().iter().filter(|x| !family.crowded.contains(x)).filter_map(at).collect();
+        let line = points.windows(2).flat_map(|pair| {
+            let (a, b) = (pair[0], pair[1]);
+            let pieces = if family.axis.is_dense() { PIECES } else { 1 };
+            (0..=pieces).map(move |piece| {
+                let share = f64::from(piece) / f64::from(pieces);
+                let x = if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share };
+                let y =
+                    if pieces == 1 { a.y + (b.y - a.y) * share } else { a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x) };
+                (x, y)
+            })
+        });
+        let lines = vec![line.collect()];
+        (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
     }
 
     /// The places that the line through these points of an algorithm goes through. Where the fastest changes, ratios to it have a corner.

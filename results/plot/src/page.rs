@@ -1,6 +1,7 @@
 //! One self-contained page of result files: what was run, figures, tables, machines, and the commands that make every row again. No script, no
 //! link, nothing to fetch.
 
+use crate::draw::Paper;
 use crate::figure::{Figure, FigureError, Wanted};
 use crate::quantity::Y;
 use crate::style::Styles;
@@ -65,11 +66,11 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
     let ratio = baseline.map(|_| Y::Ratio);
     for x in Axis::ALL {
         for y in [Some(Y::Time), ratio].into_iter().flatten() {
-            match Figure::of(files, &Wanted { x, y, log: None, baseline, title: None }) {
+            match Figure::of(files, &Wanted { x, y, log: None, baseline, title: None, labels: &[], bound: false }) {
                 Ok(figure) if figure.panels.iter().any(has_a_course) => {
                     number += 1;
                     let figure = Figure { styles: styles.clone(), ..figure };
-                    let svg = figure.svg();
+                    let svg = figure.svg(&Paper::default());
                     let caption = capital(&format!("{} against {}: {}", figure.y_label, x.label(), figure.title));
                     let _ = writeln!(
                         out,

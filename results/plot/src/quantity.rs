@@ -63,6 +63,15 @@ impl Y {
         }
     }
 
+    /// The unit that rows have it in, after a comma.
+    pub(crate) fn unit_in_rows(self) -> &'static str {
+        match self {
+            Self::Time | Self::Contention => ", $\\mu$s",
+            Self::NodeBytes => ", B",
+            Self::Ratio | Self::Bound | Self::Steps | Self::Messages | Self::LinkMessages => "",
+        }
+    }
+
     /// Whether it counts bytes, in powers of 1,024.
     pub(crate) fn is_bytes(self) -> bool {
         self == Self::NodeBytes

@@ -144,6 +144,42 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
     assert_eq!(spreads(&svg(&["--y", "steps"])), 6, "nor have steps");
 }
 
+/// A figure for print: as wide as a column, letters of its size, names of one's own in one's own order, and what no schedule can beat.
+#[test]
+fn a_figure_is_as_a_paper_wants_it() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
+    let choice = ["--topology", "torus:8x8", "--machine", "paragon", "--lower-bound", "--data"];
+    let labels = ["--label", "suh-shin=Suh & Shin", "--label", "pex=Pairwise"];
+    let paper = ["--width", "84mm", "--font", "8pt"];
+    let said = plot(&rows, &out, &[&choice[..], &labels, &paper].concat()).success();
+    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+    assert!(said.starts_with("Suh & Shin is fastest up to about "), "{said}");
+    let svg = std::fs::read_to_string(&out).unwrap();
+    assert!(svg.contains(" width=\"84mm\" ") && svg.contains(" viewBox=\"0 0 317.48 "), "{svg}");
+    assert!(svg.contains(" font-size=\"10.67\""), "8 points are 10.67 pixels: {svg}");
+    let places = [">Suh &amp; Shin<", ">Pairwise<", ">bruck<", ">lower bound<"].map(|name| svg.find(name).unwrap());
+    assert!(places.is_sorted(), "{places:?}");
+    let data = std::fs::read_to_string(dir.path().join("figure.csv")).unwrap();
+    assert!(data.starts_with("panel,curve,block size,completion time,low,high\n,bruck,1,"), "{data}");
+    // Nothing beats the bound.
+    let time = |name: &str, size: &str| -> f64 {
+        let row = data.lines().find(|line| line.starts_with(&format!(",{name},{size},"))).unwrap();
+        row.split(',').nth(3).unwrap().parse().unwrap()
+    };
+    for size in ["1", "64", "4096", "65536"] {
+        assert!(["bruck", "Pairwise", "Suh & Shin"].iter().all(|name| time(name, size) >= time("lower bound", size)));
+    }
+    let tex = dir.path().join("figure.tex");
+    plot(&rows, &tex, &["--machine", "paragon", "--baseline", "pex", "--y", "ratio"]).success();
+    let tex = std::fs::read_to_string(&tex).unwrap();
+    assert_eq!(tex.matches("\\nextgroupplot").count(), 2, "a panel a topology: {tex}");
+    assert_eq!(
+        (tex.matches('{').count(), tex.matches("\\begin{").count()),
+        (tex.matches('}').count(), tex.matches("\\end{").count())
+    );
+}
+
 #[test]
 fn what_cannot_be_drawn_is_said() {
     let dir = tempdir().unwrap();
@@ -151,7 +187,16 @@ fn what_cannot_be_drawn_is_said() {
     let refused = |out: &str, args: &[&str], message: &str| {
         plot(&rows, &dir.path().join(out), args).code(2).stdout("").stderr(predicate::str::contains(message));
     };
-    refused("figure.gif", &[], "expected a name that ends in .svg, .png or .pdf");
+    refused("figure.gif", &[], "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format");
+    refused("f.svg", &["--width", "84"], "expected a length above 0 such as 84mm");
+    refused("f.svg", &["--width", "1mm"], "a figure is 16 to 400 times as wide as its letters are high");
+    refused(
+        "f.svg",
+        &["--label", "nobody=x"],
+        "--label nobody: no curve has that name; there are bruck, pex, suh-shin",
+    );
+    refused("f.svg", &["--label", "pex"], "expected ALGORITHM=TEXT");
+    refused("f.svg", &["--y", "ratio", "--lower-bound"], "a lower bound can be shown where completion times are");
     refused("f.svg", &["--algorithm", "gen"], "--algorithm gen: no row has it; there are bruck, pex, suh-shin");
     refused("f.svg", &["--baseline", "gen"], "no row is of the baseline `gen`");
     refused("f.svg", &["--x", "cv"], "no row has something to show with coefficient of variation");

@@ -2,12 +2,14 @@
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use swapmeet_plot::Length;
 
 pub(super) const PLOT_EXAMPLES: &str = "\
 Examples:
   swapmeet plot rows.csv --out figure.svg
   swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
   swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
+  swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise --lower-bound --out figure.pdf
 
 Rows that differ in topology or machine go into panels of their own. Bars are 95 %
 intervals of repetitions; letters mark where another algorithm becomes the fastest,
@@ -65,6 +67,27 @@ pub enum LogAxes {
     Both,
 }
 
+/// What a figure is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FigureFormat {
+    /// A picture for pages, with text as text.
+    Svg,
+    /// A picture of pixels.
+    Png,
+    /// A page of the figure's size.
+    Pdf,
+    /// A picture for LaTeX, drawn by pgfplots.
+    Pgfplots,
+    /// The points that would be drawn.
+    Csv,
+}
+
+/// An algorithm, and what it is called. An algorithm's parameters have equals signs of their own: the last one counts.
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, label) = text.rsplit_once('=').ok_or("expected ALGORITHM=TEXT")?;
+    Ok((name.to_owned(), label.to_owned()))
+}
+
 /// Rows of result files, and which of them.
 #[derive(Debug, Args)]
 pub struct RowsArgs {
@@ -91,9 +114,12 @@ pub struct PlotArgs {
     /// Which rows.
     #[command(flatten)]
     pub rows: RowsArgs,
-    /// Where the figure goes; the ending says what it is.
-    #[arg(long, value_name = "FIGURE.svg|png|pdf")]
+    /// Where the figure goes.
+    #[arg(long, value_name = "FIGURE.svg|png|pdf|tex|csv")]
     pub out: PathBuf,
+    /// What it is written as [default: what the ending of its name says].
+    #[arg(long)]
+    pub format: Option<FigureFormat>,
     /// What is on the x axis.
     #[arg(long, default_value = "block")]
     pub x: XAxis,
@@ -106,6 +132,21 @@ pub struct PlotArgs {
     /// A title [default: what all rows have in common].
     #[arg(long)]
     pub title: Option<String>,
+    /// What an algorithm is called; may be given several times, in the order of the legend.
+    #[arg(long = "label", value_name = "ALGO=TEXT", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// Show the lower bound, too: what no schedule can beat.
+    #[arg(long)]
+    pub lower_bound: bool,
+    /// How wide the figure is, such as 84mm, 3.3in or 240pt [default: what its panels need].
+    #[arg(long, value_name = "LENGTH")]
+    pub width: Option<Length>,
+    /// The size of its letters, such as 8pt [default: 9pt].
+    #[arg(long, value_name = "LENGTH")]
+    pub font: Option<Length>,
+    /// Also write the points that are drawn, as CSV beside the figure.
+    #[arg(long)]
+    pub data: bool,
     /// Pixels of a PNG to one of the SVG.
     #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub scale: u8,

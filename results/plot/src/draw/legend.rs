@@ -2,16 +2,19 @@
 
 use super::letter;
 use super::marker::marker;
-use super::scene::{Anchor, Scene};
+use super::panel::BOUND_DASHES;
+use super::scene::{Anchor, GREY, Scene};
 use super::text::{width, wrapped};
-use crate::figure::Figure;
+use crate::figure::{BOUND, Figure};
 
 /// The names of curves, in as many columns as there is room for; returns where it ends.
 pub fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let (sample, gap, row) = (3.4 * font, 0.8 * font, 1.7 * font);
     let room = scene.width - 2.0 * font;
     let most = room - sample - gap;
-    let entries: Vec<Vec<String>> = figure.names.iter().map(|name| wrapped(name, font, most)).collect();
+    let bound = figure.panels.iter().any(|panel| panel.bound.is_some()).then_some(BOUND);
+    let names: Vec<&str> = figure.names.iter().map(String::as_str).chain(bound).collect();
+    let entries: Vec<Vec<String>> = names.iter().map(|name| wrapped(figure.label(name), font, most)).collect();
     let longest = entries.iter().flatten().map(|line| width(line, font)).fold(0.0, f64::max);
     let column = sample + gap + longest + 2.0 * font;
     let fit = ((room + 2.0 * font) / column).floor().clamp(1.0, entries.len().max(1) as f64) as usize;
@@ -19,12 +22,16 @@ pub fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let columns = entries.len().div_ceil(entries.len().div_ceil(fit).max(1)).max(1);
     let left = ((scene.width - columns as f64 * column + 2.0 * font) / 2.0).max(font);
     let mut top = top;
-    for (names, lines) in figure.names.chunks(columns).zip(entries.chunks(columns)) {
+    for (names, lines) in names.chunks(columns).zip(entries.chunks(columns)) {
         for (place, (name, lines)) in names.iter().zip(lines).enumerate() {
             let (x, y) = (left + place as f64 * column, top + row / 2.0);
-            let style = figure.styles.get(name);
-            scene.line(vec![(x, y), (x + sample, y)], style.colour, 0.125 * font, style.dashes);
-            scene.marks.push(marker(style, (x + sample / 2.0, y), 0.36 * font, None));
+            if Some(*name) == bound {
+                scene.line(vec![(x, y), (x + sample, y)], GREY, 0.125 * font, BOUND_DASHES);
+            } else {
+                let style = figure.styles.get(name);
+                scene.line(vec![(x, y), (x + sample, y)], style.colour, 0.125 * font, style.dashes);
+                scene.marks.push(marker(style, (x + sample / 2.0, y), 0.36 * font, None));
+            }
             for (number, line) in lines.iter().enumerate() {
                 let at = (x + sample + gap, y + 0.36 * font + 1.2 * font * number as f64);
                 scene.text(at, line, font, Anchor::Start);
@@ -49,6 +56,19 @@ pub fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64
             }
             scene.text((left + 2.0 * font, top), line, font, Anchor::Start);
         }
+    }
+    top
+}
+
+/// What bars are, if there are any; returns where it ends.
+pub fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
+    if !figure.has_bars() {
+        return top;
+    }
+    let mut top = top + 0.3 * font;
+    for line in wrapped("Bars are 95 % confidence intervals over repetitions.", font, scene.width - 4.0 * font) {
+        top += 1.2 * font;
+        scene.text((2.0 * font, top), &line, font, Anchor::Start);
     }
     top
 }

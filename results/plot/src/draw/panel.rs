@@ -9,6 +9,9 @@ use crate::figure::{Curve, Figure, Panel, Point};
 use crate::quantity::Y;
 use swapmeet_results::analysis::Axis;
 
+/// The line of the lower bound, which no algorithm has.
+pub const BOUND_DASHES: &[f64] = &[1.5, 2.5];
+
 /// Where a panel is on the page.
 pub struct Frame {
     /// Its left end, labels and all.
@@ -49,6 +52,9 @@ impl Frame {
                 scene.line(places, style.colour, 0.125 * self.font, style.dashes);
             }
         }
+        for line in panel.bound.iter().flat_map(|bound| &bound.lines) {
+            scene.line(line.iter().map(|place| axes.at(*place)).collect(), GREY, 0.125 * self.font, BOUND_DASHES);
+        }
         // Markers and bars above all lines.
         let mut drawn: Vec<Place> = Vec::new();
         for curve in &panel.curves {
@@ -68,7 +74,9 @@ impl Frame {
     fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
         let font = self.font;
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
-        let mut y = Scale::around(points().flat_map(|point| heights(figure, point)), figure.log.y, 0.06);
+        let bounds = panel.bound.iter().flat_map(|bound| &bound.points).map(|point| point.y);
+        let heights = points().flat_map(|point| heights(figure, point)).chain(bounds);
+        let mut y = Scale::around(heights, figure.log.y, 0.06);
         y.ends = (self.top + self.height - 3.8 * font, self.top);
         let base = if figure.y.is_bytes() { Base::Two } else { Base::Ten };
         let most = ((y.ends.0 - y.ends.1) / (2.6 * font)) as usize;
@@ -158,7 +166,7 @@ impl Frame {
         let style = figure.styles.get(&curve.name);
         let (x, y) = axes.at((point.x, point.y));
         let text = |value: f64| figure.y.text_to(value, 4);
-        let mut hint = format!("{}, {}: {}", curve.name, figure.x.text(point.x), text(point.y));
+        let mut hint = format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
         if let Some(interval) = point.interval {
             hint += &format!(" (95 %: {} to {})", text(interval.low), text(interval.high));
             let ends = heights(figure, point);

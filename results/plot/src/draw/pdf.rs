@@ -36,7 +36,7 @@ fn content(scene: &Scene, height: f32) -> Vec<u8> {
         if let Some(stroke) = shape.look.stroke {
             let [r, g, b] = shares(stroke.colour);
             content.set_stroke_rgb(r, g, b).set_line_width(stroke.width as f32).set_line_cap(LineCapStyle::ButtCap);
-            content.set_dash_pattern(stroke.dashes.iter().map(|length| *length as f32), 0.0);
+            content.set_dash_pattern(stroke.dashes.iter().map(|length| (length * scene.dash) as f32), 0.0);
         }
         if let Some(colour) = shape.look.fill {
             let [r, g, b] = shares(colour);

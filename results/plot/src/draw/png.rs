@@ -17,7 +17,7 @@ pub fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
             pixels.fill_path(&path, &paint(colour), FillRule::Winding, transform, None);
         }
         if let Some(stroke) = shape.look.stroke {
-            let dashes = stroke.dashes.iter().map(|length| *length as f32).collect::<Vec<_>>();
+            let dashes = stroke.dashes.iter().map(|length| (length * scene.dash) as f32).collect::<Vec<_>>();
             let look = Stroke {
                 width: stroke.width as f32,
                 line_cap: LineCap::Butt,

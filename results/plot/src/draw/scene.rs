@@ -102,6 +102,8 @@ pub struct Scene {
     pub width: f64,
     /// Its height.
     pub height: f64,
+    /// By how much dashes are longer than they are given.
+    pub dash: f64,
     /// From the lowest to the topmost.
     pub marks: Vec<Mark>,
 }
@@ -134,8 +136,8 @@ pub struct Shape {
 
 impl Scene {
     /// An empty page.
-    pub fn new(width: f64) -> Self {
-        Self { width, height: 0.0, marks: Vec::new() }
+    pub fn new(width: f64, dash: f64) -> Self {
+        Self { width, height: 0.0, dash, marks: Vec::new() }
     }
 
     /// Adds a line without hint.

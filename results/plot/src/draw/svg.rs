@@ -14,19 +14,19 @@ pub fn svg(scene: &Scene, label: &str, (width, height): (&str, &str)) -> String 
         escaped(label)
     );
     for mark in &scene.marks {
-        self::mark(&mut out, mark);
+        self::mark(&mut out, mark, scene.dash);
     }
     out += "</svg>\n";
     out
 }
 
-fn mark(out: &mut String, mark: &Mark) {
+fn mark(out: &mut String, mark: &Mark, dash: f64) {
     // Writing to a String cannot fail.
     let _ = match mark {
         Mark::Lines { points, closed, look, hint } => {
             let points: Vec<String> = points.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
             let name = if *closed { "polygon" } else { "polyline" };
-            let (points, look) = (points.join(" "), attributes(look));
+            let (points, look) = (points.join(" "), attributes(look, dash));
             writeln!(out, "<{name} points=\"{points}\"{look}{}", end(name, hint.as_deref()))
         }
         Mark::Circle { centre: (x, y), radius, look, hint } => {
@@ -34,7 +34,7 @@ fn mark(out: &mut String, mark: &Mark) {
             writeln!(
                 out,
                 "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{}{}",
-                attributes(look),
+                attributes(look, dash),
                 end("circle", hint.as_deref())
             )
         }
@@ -62,12 +62,12 @@ fn end(name: &str, hint: Option<&str>) -> String {
     hint.map_or("/>".to_owned(), |hint| format!("><title>{}</title></{name}>", escaped(hint)))
 }
 
-fn attributes(look: &Look) -> String {
+fn attributes(look: &Look, dash: f64) -> String {
     let mut out = format!(" fill=\"{}\"", look.fill.map_or("none".to_owned(), colour));
     if let Some(stroke) = look.stroke {
         let _ = write!(out, " stroke=\"{}\" stroke-width=\"{}\"", colour(stroke.colour), number(stroke.width));
         if !stroke.dashes.is_empty() {
-            let dashes: Vec<String> = stroke.dashes.iter().map(|length| number(*length)).collect();
+            let dashes: Vec<String> = stroke.dashes.iter().map(|length| number(length * dash)).collect();
             let _ = write!(out, " stroke-dasharray=\"{}\"", dashes.join(" "));
         }
     }

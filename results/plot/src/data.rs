@@ -1,0 +1,139 @@
+//! What is drawn, for other programs: a table of its points, and a figure for LaTeX.
+
+use crate::figure::{Curve, Figure, Point};
+use crate::style::Marker;
+use std::fmt::Write as _;
+use swapmeet_results::analysis::Axis;
+
+impl Figure {
+    /// Every point that is drawn: panel, curve, where, how high, and the ends of its bar.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(["panel", "curve", self.x.label(), &self.y_label, "low", "high"])?;
+        for panel in &self.panels {
+            for curve in panel.curves.iter().chain(&panel.bound) {
+                for point in &curve.points {
+                    let end = |end: Option<f64>| end.map(|end| end.to_string()).unwrap_or_default();
+                    let (low, high) = (point.interval.map(|i| i.low), point.interval.map(|i| i.high));
+                    let (x, y) = (point.x.to_string(), point.y.to_string());
+                    writer.write_record([&panel.title, self.label(&curve.name), &x, &y, &end(low), &end(high)])?;
+                }
+            }
+        }
+        let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// As a picture of pgfplots, to be put into a document as it is: `\input{figure.tex}` with `\usepackage{pgfplots}` and `\usepgfplotslibrary{groupplots}`.
+    pub fn pgfplots(&self) -> String {
+        let columns = if self.panels.len() == 1 { 1 } else { 2 };
+        let rows = self.panels.len().div_ceil(columns);
+        let mut out = format!("% {}\n\\begin{{tikzpicture}}\n", self.title.replace('\n', " "));
+        for name in &self.names {
+            let colour = self.styles.get(name).colour;
+            let _ = writeln!(
+                out,
+                "\\definecolor{{{}}}{{RGB}}{{{},{},{}}}",
+                self.colour(name),
+                colour.0,
+                colour.1,
+                colour.2
+            );
+        }
+        let mut options = vec![
+            format!("group style={{group size={columns} by {rows}, horizontal sep=4em, vertical sep=5em}}"),
+            format!("width={}\\linewidth", if columns == 1 { "0.95" } else { "0.48" }),
+            format!("xlabel={{{}}}", escaped(self.x.label())),
+            format!("ylabel={{{}{}}}", escaped(&self.y_label), self.y.unit_in_rows()),
+            "legend style={font=\\footnotesize}, legend columns=3".to_owned(),
+            "every axis plot/.append style={thick}".to_owned(),
+        ];
+        if self.x == Axis::Block {
+            options[2] = "xlabel={block size, B}".to_owned();
+        }
+        if self.log.x {
+            options.push("xmode=log, log basis x=2".to_owned());
+        }
+        if self.log.y {
+            options.push("ymode=log".to_owned());
+        }
+        let _ = writeln!(out, "\\begin{{groupplot}}[{}]", options.join(",\n  "));
+        // Below all panels, where it covers nothing; its name is the document's, so that each figure needs its own.
+        let legend = format!("swapmeet{}", self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), ""));
+        for (number, panel) in self.panels.iter().enumerate() {
+            let title = escaped(&panel.title);
+            let legend = if number == 0 { format!(", legend to name={legend}") } else { String::new() };
+            let _ = writeln!(out, "\\nextgroupplot[title={{{title}}}{legend}]");
+            for curve in panel.curves.iter().chain(&panel.bound) {
+                out += &self.plotted(curve);
+                if number == 0 {
+                    let _ = writeln!(out, "\\addlegendentry{{{}}}", escaped(self.label(&curve.name)));
+                }
+            }
+        }
+        let _ = write!(
+            out,
+            "\\end{{groupplot}}\n\\node[anchor=north] at (current bounding box.south) {{\\pgfplotslegendfromname{{{legend}}}}};\n\\end{{tikzpicture}}\n"
+        );
+        out
+    }
+
+    fn colour(&self, name: &str) -> String {
+        format!("swapmeet{}", self.names.iter().position(|known| known == name).unwrap_or_default())
+    }
+
+    fn plotted(&self, curve: &Curve) -> String {
+        let row = |p: &Point| {
+            let (low, high) = p.interval.map_or((0.0, 0.0), |i| (p.y - i.low, i.high - p.y));
+            format!("{} {} {low} {high} \\\\\n", p.x, p.y)
+        };
+        let rows: String = curve.points.iter().map(row).collect();
+        let mark = if self.names.contains(&curve.name) {
+            let mark = match self.styles.get(&curve.name).marker {
+                Marker::Circle => "mark=*",
+                Marker::Square => "mark=square*",
+                Marker::Triangle => "mark=triangle*",
+                Marker::Diamond => "mark=diamond*",
+                Marker::TriangleDown => "mark=triangle*, mark options={rotate=180}",
+                Marker::Cross => "mark=x",
+                Marker::Star => "mark=star",
+                Marker::Plus => "mark=+",
+            };
+            format!("color={}, {mark}", self.colour(&curve.name))
+        } else {
+            "color=gray, densely dotted, mark=none".to_owned()
+        };
+        format!(
+            "\\addplot[{mark}, error bars/.cd, y dir=both, y explicit] table[row sep=\\\\, x index=0, y index=1, y error minus index=2, y error plus index=3] {{\n{rows}}};\n"
+        )
+    }
+}
+
+/// Text as LaTeX takes it.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match letter {
+            '#' | '$' | '%' | '&' | '_' | '{' | '}' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            '\\' => out += "\\textbackslash{}",
+            '~' => out += "\\textasciitilde{}",
+            '^' => out += "\\textasciicircum{}",
+            letter if letter.is_control() => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn what_latex_reads_as_its_own_is_text() {
+        assert_eq!(escaped("50 % of {a_b} & c\\d\n^"), r"50 \% of \{a\_b\} \& c\textbackslash{}d \textasciicircum{}");
+    }
+}
