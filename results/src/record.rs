@@ -160,7 +160,7 @@ record! {
     outcome max_sends: Option<u64>,
     /// The most messages one node receives in one step.
     outcome max_receives: Option<u64>,
-    /// The most bytes one node holds at a step's end.
+    /// The most bytes one node holds, at the start or a step's end.
     outcome peak_node_bytes: Option<u128>,
     /// How often nodes rearrange their data.
     outcome rearrangements: Option<u64>,

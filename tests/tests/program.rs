@@ -9,3 +9,4 @@ mod files;
 mod help;
 mod machines;
 mod networks;
+mod trace;

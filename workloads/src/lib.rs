@@ -62,6 +62,11 @@ impl Workload {
         self.collective
     }
 
+    /// The root, where there is one.
+    pub fn root(&self) -> Option<u64> {
+        self.collective.is_rooted().then_some(self.root)
+    }
+
     /// Whether all blocks have the same size.
     pub fn is_uniform(&self) -> bool {
         self.pattern.uniform_bytes().is_some()

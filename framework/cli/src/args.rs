@@ -289,6 +289,15 @@ pub struct ListArgs {
     pub plugins: PluginArgs,
 }
 
+/// How a schedule is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// For reading, as the papers do.
+    Text,
+    /// Every set, route and byte spelled out, for other programs.
+    Json,
+}
+
 /// What `trace` takes.
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -308,8 +317,17 @@ pub struct TraceArgs {
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     /// Only a line a step, without its messages.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "step", "node"])]
     pub summary: bool,
+    /// How to print it.
+    #[arg(long, default_value = "text")]
+    pub format: TraceFormat,
+    /// Only what is sent in the schedule's step of this number, from 1.
+    #[arg(long, value_name = "K")]
+    pub step: Option<u64>,
+    /// Only what this node sends or receives.
+    #[arg(long, value_name = "V")]
+    pub node: Option<u64>,
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,

@@ -1,6 +1,6 @@
 //! `swapmeet trace`: a schedule as it goes by, a line a message, as the papers print theirs.
 
-use crate::args::TraceArgs;
+use crate::args::{TraceArgs, TraceFormat};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::output;
 use crate::run::{self, Lists};
@@ -17,6 +17,10 @@ use swapmeet_core::simulation::step::{Listener, Sent, Step};
 use swapmeet_results::{Status, Verified};
 use swapmeet_runner::session;
 
+mod json;
+
+use json::{Json, Only};
+
 /// Prints the schedule of one algorithm on one topology.
 pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let lists = Lists {
@@ -28,23 +32,30 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let cases = run::cases_of(lists, args.seed, &args.plugins)?;
     let unwritten = |e: io::Error| Failure::printing(&e);
     output::keep().map_err(unwritten)?;
-    let mut tracer = Tracer {
-        out: BufWriter::new(output::data().map_err(unwritten)?),
-        summary: args.summary,
-        bytes: cases.iter().any(|case| !case.workload.is_uniform()),
-        phase: None,
-        rearrangements: 0,
-        guests: false,
-        lines: Vec::new(),
-        written: Ok(()),
+    let only = Only { step: args.step, node: args.node };
+    if let (Some(node), Some(case)) = (args.node, cases.first())
+        && node >= case.topology.nodes()
+    {
+        let nodes = case.topology.nodes();
+        return Err(Failure::Usage(format!("--node: there is no node {node}, expected a number below {nodes}")));
+    }
+    let out = BufWriter::new(output::data().map_err(unwritten)?);
+    let records = match (args.format, cases.first()) {
+        (TraceFormat::Json, Some(case)) => {
+            let mut json = Json::new(out, only, case);
+            let records = session::run_group(&cases, &mut [&mut json]);
+            json.finish(records.first()).map_err(unwritten)?;
+            records
+        }
+        (TraceFormat::Json, None) => Vec::new(),
+        (TraceFormat::Text, _) => {
+            let bytes = cases.iter().any(|case| !case.workload.is_uniform());
+            let mut tracer = Tracer::new(out, only, args.summary, bytes);
+            let records = session::run_group(&cases, &mut [&mut tracer]);
+            tracer.finish().map_err(unwritten)?;
+            records
+        }
     };
-    let records = session::run_group(&cases, &mut [&mut tracer]);
-    tracer.put_what_stays(u64::MAX);
-    tracer.put_rearrangements();
-    tracer.put_legend();
-    let written = std::mem::replace(&mut tracer.written, Ok(())).and_then(|()| tracer.out.flush());
-    written.map_err(unwritten)?;
-    drop(tracer);
     let Some(record) = records.first() else { return Ok(ExitCode::SUCCESS) };
     match record.status {
         Status::Ok => {
@@ -72,6 +83,7 @@ pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
 
 struct Tracer<W: Write> {
     out: W,
+    only: Only,
     summary: bool,
     /// Whether loads are bytes because blocks differ in size.
     bytes: bool,
@@ -87,6 +99,29 @@ struct Tracer<W: Write> {
 }
 
 impl<W: Write> Tracer<W> {
+    fn new(out: W, only: Only, summary: bool, bytes: bool) -> Self {
+        Self {
+            out,
+            only,
+            summary,
+            bytes,
+            phase: None,
+            rearrangements: 0,
+            guests: false,
+            lines: Vec::new(),
+            written: Ok(()),
+        }
+    }
+
+    /// Prints what is still to be said.
+    fn finish(mut self) -> io::Result<()> {
+        self.put_what_stays(u64::MAX);
+        self.put_rearrangements();
+        self.put_legend();
+        self.written?;
+        self.out.flush()
+    }
+
     fn put(&mut self, text: &str) {
         if self.written.is_ok() {
             self.written = writeln!(self.out, "{text}");
@@ -143,6 +178,9 @@ impl<W: Write> Listener for Tracer<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
+        if !self.only.has(sent.step, sent.from, sent.to) {
+            return;
+        }
         let names = Names::new(sent);
         self.guests |= names.is_guest(sent.from) || names.is_guest(sent.to);
         let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
@@ -161,6 +199,9 @@ impl<W: Write> Listener for Tracer<W> {
     }
 
     fn step(&mut self, step: &Step<'_>) {
+        if self.lines.is_empty() && !self.only.is_all() {
+            return;
+        }
         let now = self.lines.last().map_or(0, |(step, _)| *step);
         self.put_what_stays(now);
         self.put_phase();
@@ -186,7 +227,7 @@ impl<W: Write> Listener for Tracer<W> {
 
     fn rearranged(&mut self, _: u64, _: u64) {
         self.put_what_stays(u64::MAX);
-        self.rearrangements += 1;
+        self.rearrangements += u32::from(self.only.is_all());
     }
 }
 
@@ -318,16 +359,7 @@ mod tests {
 
     #[test]
     fn what_stays_within_nodes_stands_under_its_own_phase() {
-        let mut tracer = Tracer {
-            out: Vec::new(),
-            summary: false,
-            bytes: false,
-            phase: None,
-            rearrangements: 0,
-            guests: false,
-            lines: Vec::new(),
-            written: Ok(()),
-        };
+        let mut tracer = Tracer::new(Vec::new(), Only::default(), false, false);
         let task = Task::new(parse("ring:2").unwrap(), Collective::of(&ALL_TO_ALL));
         let mut simulation = Simulation::new(task, vec![&mut tracer]).unwrap();
         for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {

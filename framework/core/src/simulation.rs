@@ -187,7 +187,7 @@ impl<'a> Simulation<'a> {
         };
         let before = if watched { exchange.on_their_way(0).count() } else { 0 };
         match exchange.send(rule)? {
-            Some(load) => self.sent(rule.from, rule.to, before, load, route),
+            Some(load) => self.sent((rule.from, rule.to), rule.copy, before, load, route),
             None => Ok(()),
         }
     }
@@ -197,7 +197,7 @@ impl<'a> Simulation<'a> {
         match self.in_step()?.send_shares(share)? {
             Some(load) => {
                 self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.share(share));
-                self.sent(share.from, share.to, 0, load, route)
+                self.sent((share.from, share.to), false, 0, load, route)
             }
             None => Ok(()),
         }
@@ -214,7 +214,14 @@ impl<'a> Simulation<'a> {
     }
 
     /// A load was put on its way, boxes from number `before` on.
-    fn sent(&mut self, from: u64, to: u64, before: usize, load: u64, route: Option<&Route>) -> Result<(), Fault> {
+    fn sent(
+        &mut self,
+        (from, to): (u64, u64),
+        copy: bool,
+        before: usize,
+        load: u64,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
         let State::Running(payload) = &self.state else { return Ok(()) };
         if self.watched {
             let boxes = match &**payload {
@@ -230,6 +237,7 @@ impl<'a> Simulation<'a> {
                 layout: payload.layout(),
                 placement: payload.placement(),
                 topology: self.task.topology.as_ref(),
+                copy,
                 load,
                 route,
             };
@@ -275,7 +283,7 @@ impl<'a> Simulation<'a> {
         }
         let State::Running(payload) = &mut self.state else { return Ok(()) };
         let anything = !self.messages.is_empty();
-        payload.end_step(anything)?;
+        payload.end_step()?;
         if !anything {
             return Ok(());
         }

@@ -122,7 +122,6 @@ pub struct ByteCounts<T> {
     /// Bytes that each node holds.
     held: Vec<u64>,
     peak: u64,
-    begun: bool,
     step: u64,
     /// Words that buckets take.
     buckets: u64,
@@ -171,9 +170,8 @@ impl<T: Cell> ByteCounts<T> {
             pattern: None,
             arriving: Vec::new(),
             receivers: Vec::new(),
+            peak: held.iter().copied().max().unwrap_or(0),
             held,
-            peak: 0,
-            begun: false,
             step: 0,
             buckets: 0,
         })
@@ -225,7 +223,7 @@ impl<T: Cell> ByteCounts<T> {
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
+    pub fn end_step(&mut self) -> Result<(), Fault> {
         let mut arriving = std::mem::take(&mut self.arriving);
         for (to, destination, elements) in arriving.drain(..) {
             self.write_down(to as usize)?;
@@ -234,9 +232,6 @@ impl<T: Cell> ByteCounts<T> {
         self.arriving = arriving;
         for receiver in self.receivers.drain(..) {
             self.peak = self.peak.max(self.held[receiver as usize]);
-        }
-        if anything && !std::mem::replace(&mut self.begun, true) {
-            self.peak = self.held.iter().copied().max().unwrap_or(0);
         }
         Ok(())
     }

@@ -157,7 +157,7 @@ impl Exchange {
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
+    pub fn end_step(&mut self) -> Result<(), Fault> {
         let arriving = std::mem::take(&mut self.arriving);
         let receivers = std::mem::take(&mut self.receivers);
         for (&node, record) in receivers.iter().zip(arriving.chunks_exact(self.holdings.record_words())) {
@@ -169,7 +169,7 @@ impl Exchange {
         }
         // Only now is all waste off what a node holds.
         let placement = &self.inventory.placement;
-        self.loads.end_step(receivers.iter().map(|node| placement.physical(*node)), anything);
+        self.loads.end_step(receivers.iter().map(|node| placement.physical(*node)));
         (self.arriving, self.receivers) = (arriving, receivers);
         self.arriving.clear();
         self.receivers.clear();
@@ -256,7 +256,7 @@ impl Exchange {
         self.loads.held()
     }
 
-    /// The most load that one node held at the end of a step.
+    /// The most load that one node held, at the start or the end of a step.
     pub fn peak(&self) -> u64 {
         self.loads.peak()
     }

@@ -88,8 +88,8 @@ impl Payload {
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self, anything: bool) -> Result<(), Fault> {
-        either!(self, payload => payload.end_step(anything))
+    pub fn end_step(&mut self) -> Result<(), Fault> {
+        either!(self, payload => payload.end_step())
     }
 
     /// Proves that everyone has what they should.

@@ -134,7 +134,7 @@ pub struct Totals {
     pub max_sends: u64,
     /// The most messages one node receives in one step.
     pub max_receives: u64,
-    /// The most load one node holds at a step's end.
+    /// The most load one node holds, at the start or a step's end.
     pub peak_load: u64,
     /// The most load one node sends in one phase, what it sends itself included.
     pub send_buffer: u128,
@@ -226,6 +226,8 @@ pub struct Sent<'a> {
     pub placement: &'a crate::delivery::placement::Placement,
     /// Where.
     pub topology: &'a dyn crate::network::topology::Topology,
+    /// Whether the sender keeps it.
+    pub copy: bool,
     /// Load of all boxes.
     pub load: u64,
     /// How it travels, if not the topology's own way.

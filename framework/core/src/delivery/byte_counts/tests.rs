@@ -39,7 +39,7 @@ fn step<T: Cell>(x: &mut ByteCounts<T>, sends: &[Share<'_>]) -> Result<(), Fault
     for send in sends {
         x.send(send)?;
     }
-    x.end_step(true)
+    x.end_step()
 }
 
 fn message<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
@@ -65,7 +65,7 @@ fn what_is_redistributed_is_where_its_buckets_went() {
     x.begin_step();
     let loads: Vec<_> = (0..3).map(|h| x.send(&share(0, h, What::Bucket(h))).unwrap()).collect();
     assert_eq!(loads, [Some(2), Some(2), Some(1)]);
-    x.end_step(true).unwrap();
+    x.end_step().unwrap();
     assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 2));
     step(&mut x, &[share(0, 2, What::Listed(&[(2, ALL_BYTES)])), share(1, 2, What::Listed(&[(2, 2)]))]).unwrap();
     x.verify().unwrap();
@@ -78,7 +78,7 @@ fn a_bucket_without_elements_is_no_message() {
     x.begin_step();
     assert_eq!(x.send(&share(0, 1, What::Bucket(0))).unwrap(), Some(1));
     assert_eq!(x.send(&share(0, 1, What::Bucket(1))).unwrap(), None);
-    x.end_step(true).unwrap();
+    x.end_step().unwrap();
     x.verify().unwrap();
 }
 

@@ -5,13 +5,11 @@
 pub(super) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// Whether a step has ended in which anything was sent.
-    begun: bool,
 }
 
 impl Loads {
     pub fn new(held: Vec<u64>) -> Self {
-        Self { held, peak: 0, begun: false }
+        Self { peak: held.iter().copied().max().unwrap_or(0), held }
     }
 
     pub fn left(&mut self, physical: u64, load: u64) {
@@ -30,13 +28,9 @@ impl Loads {
         *held = held.wrapping_sub(load);
     }
 
-    /// Ends a step in which these received.
-    pub fn end_step(&mut self, receivers: impl Iterator<Item = u64>, anything: bool) {
+    /// Ends a step in which these received: only they can hold more than some node held before.
+    pub fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|physical| self.held[physical as usize]).fold(self.peak, u64::max);
-        if anything && !std::mem::replace(&mut self.begun, true) {
-            // Later, only a node that receives can hold more than some node held before.
-            self.peak = self.held.iter().copied().max().unwrap_or(0);
-        }
     }
 
     pub fn held(&self) -> &[u64] {

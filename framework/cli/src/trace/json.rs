@@ -1,0 +1,234 @@
+//! A schedule in full, for other programs: every set spelled out, every route, every byte (`docs/trace.md`). One JSON document, an event a line.
+
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Redistribution, Share, What};
+use swapmeet_core::delivery::fault::Place;
+use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::simulation::step::{Listener, Sent, Step};
+use swapmeet_results::Record;
+use swapmeet_runner::case::Case;
+
+/// The version of the format: fields may be added to it, none changes its meaning.
+const VERSION: u32 = 1;
+
+/// Which sends are printed; all where neither is set.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Only {
+    pub step: Option<u64>,
+    pub node: Option<u64>,
+}
+
+impl Only {
+    pub fn has(&self, step: u64, from: Place, to: Place) -> bool {
+        self.step.is_none_or(|only| only == step)
+            && self.node.is_none_or(|only| [from.physical, to.physical].contains(&only))
+    }
+
+    pub fn is_all(&self) -> bool {
+        self.step.is_none() && self.node.is_none()
+    }
+}
+
+pub struct Json<W: Write> {
+    out: W,
+    only: Only,
+    /// Bytes of a block where those are counted.
+    block_bytes: Option<u64>,
+    /// What the next send of byte counts is.
+    share: Option<Value>,
+    laid_out: bool,
+    first: bool,
+    written: io::Result<()>,
+}
+
+impl<W: Write> Json<W> {
+    pub fn new(out: W, only: Only, case: &Case) -> Self {
+        let block_bytes = case.workload.is_uniform().then(|| case.workload.block_bytes());
+        let mut json = Self { out, only, block_bytes, share: None, laid_out: false, first: true, written: Ok(()) };
+        let head = json!({
+            "format": "swapmeet-schedule",
+            "version": VERSION,
+            "topology": case.topology.spec(),
+            "nodes": case.topology.nodes(),
+            "algorithm": case.algorithm.to_string(),
+            "workload": case.workload.to_string(),
+            "collective": case.workload.collective().word,
+            "root": case.workload.root(),
+            "machine": case.machine.to_string(),
+            "seed": case.seed,
+        });
+        json.put(&format!("{{\"schedule\":{head},\n\"events\":["));
+        json
+    }
+
+    fn put(&mut self, text: &str) {
+        if self.written.is_ok() {
+            self.written = writeln!(self.out, "{text}");
+        }
+    }
+
+    fn event(&mut self, event: &Value) {
+        let comma = if std::mem::replace(&mut self.first, false) { "" } else { "," };
+        self.put(&format!("{comma}{event}"));
+    }
+
+    /// Ends the document with what came of the case.
+    pub fn finish(mut self, record: Option<&Record>) -> io::Result<()> {
+        let outcome = record.map(|record| {
+            json!({
+                "status": record.status.to_string(),
+                "reason": record.reason,
+                "verified": record.verified.to_string(),
+                "steps": record.steps,
+                "messages": record.messages,
+            })
+        });
+        self.put(&format!("],\n\"outcome\":{}}}", outcome.unwrap_or(Value::Null)));
+        self.written?;
+        self.out.flush()
+    }
+
+    /// Before the first send: how blocks are split and, where the schedule has a grid of its own, who runs what.
+    fn lay_out(&mut self, sent: &Sent<'_>) {
+        if std::mem::replace(&mut self.laid_out, true) {
+            return;
+        }
+        let mut layout = Map::new();
+        layout.insert("segments".to_owned(), sent.layout.segments().into());
+        if !sent.placement.is_identity() {
+            let virtual_nodes = 0..sent.placement.grid().nodes();
+            let placement: Value = virtual_nodes.map(|node| sent.placement.physical(node)).collect();
+            let homes: Value = (0..sent.topology.nodes()).map(|node| sent.placement.home(node)).collect();
+            layout.insert("placement".to_owned(), placement);
+            layout.insert("homes".to_owned(), homes);
+        }
+        self.event(&json!({ "layout": layout }));
+    }
+
+    /// Bytes of a load in segments.
+    fn bytes(&self, load: u64, segments: u64) -> u64 {
+        let bytes = u128::from(load) * u128::from(self.block_bytes.unwrap_or(1));
+        u64::try_from(bytes.div_ceil(segments.max(1).into())).unwrap_or(u64::MAX)
+    }
+}
+
+impl<W: Write> Listener for Json<W> {
+    fn wants_sends(&self) -> bool {
+        true
+    }
+
+    fn phase(&mut self, name: &str) {
+        if self.only.is_all() {
+            self.event(&json!({ "phase": name }));
+        }
+    }
+
+    fn rearranged(&mut self, _: u64, _: u64) {
+        if self.only.is_all() {
+            self.event(&json!({ "rearrange": true }));
+        }
+    }
+
+    fn redistributed(&mut self, r: &Redistribution<'_>) {
+        if self.only.is_all() {
+            let (node, buckets, cycle, first) = (r.node, r.buckets, r.cycle, r.first);
+            let event = json!({ "node": node, "buckets": buckets, "cycle": cycle, "first": first, "starts": r.starts, "firsts": r.firsts });
+            self.event(&json!({ "redistribute": event }));
+        }
+    }
+
+    fn share(&mut self, share: &Share<'_>) {
+        self.share = Some(match share.what {
+            What::Bucket(bucket) => json!({ "bucket": bucket }),
+            What::Listed(byte_counts) => {
+                let pair = |(destination, bytes): &(u64, u64)| {
+                    json!([destination, if *bytes == ALL_BYTES { Value::from("all") } else { (*bytes).into() }])
+                };
+                json!({ "byte_counts": byte_counts.iter().map(pair).collect::<Value>() })
+            }
+        });
+    }
+
+    fn sent(&mut self, sent: &Sent<'_>) {
+        self.lay_out(sent);
+        let share = self.share.take();
+        if !self.only.has(sent.step, sent.from, sent.to) {
+            return;
+        }
+        let mut event = Map::new();
+        let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
+        set("step", sent.step.into());
+        set("from", sent.from.physical.into());
+        set("to", sent.to.physical.into());
+        if !sent.placement.is_identity() {
+            set("virtual_from", sent.from.virtual_node.into());
+            set("virtual_to", sent.to.virtual_node.into());
+        }
+        let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.layout.segments() };
+        let load = if sent.proof == Proof::ByteCounts { sent.load } else { self.bytes(sent.load, segments) };
+        set("bytes", load.into());
+        if sent.copy {
+            set("copy", true.into());
+        }
+        if sent.from.physical != sent.to.physical {
+            set("path", path(sent).into());
+        }
+        match share {
+            Some(share) => set("share", share),
+            None => set("blocks", sent.boxes.iter().map(|bits| block_set(sent, bits)).collect()),
+        };
+        self.event(&Value::Object(event));
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        if self.only.is_all() {
+            self.event(&json!({ "end_of_step": step.number }));
+        }
+    }
+}
+
+/// The vertices passed through, sender and receiver included; switches are numbered after the nodes.
+fn path(sent: &Sent<'_>) -> Vec<u64> {
+    let (topology, from) = (sent.topology, sent.from.physical);
+    // Runs are of ascending links, whichever way they are travelled: the links of a route are put in order by their ends.
+    let mut links = Vec::new();
+    let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
+        links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
+    });
+    let mut path = vec![from];
+    if routed.is_err() {
+        return path;
+    }
+    for run in links {
+        let mut ends: Vec<(u64, u64)> = run.into_iter().filter_map(|link| topology.link_ends(link)).collect();
+        let at = path.last().copied().unwrap_or(from);
+        if ends.first().is_some_and(|(from, _)| *from != at) {
+            ends.reverse();
+        }
+        path.extend(ends.into_iter().map(|(_, to)| to));
+    }
+    path
+}
+
+/// A box, as runs of nodes of the machine (first and last); a side that the collective doesn't tell blocks apart by is left out.
+fn block_set(sent: &Sent<'_>, bits: &[u64]) -> Value {
+    let mut set = Map::new();
+    for (side, key) in [(Side::Origins, "origins"), (Side::Destinations, "destinations")] {
+        if sent.layout.has(side) {
+            let nodes = sent.layout.nodes_of(side, bits).into_iter().map(|node| sent.placement.physical(node));
+            set.insert(key.to_owned(), runs(nodes.collect()));
+        }
+    }
+    if sent.layout.segments() > 1 {
+        let segments = sent.layout.coordinates_of(Side::Segments, bits).concat();
+        set.insert("segments".to_owned(), runs(segments));
+    }
+    Value::Object(set)
+}
+
+fn runs(mut numbers: Vec<u64>) -> Value {
+    numbers.sort_unstable();
+    numbers.chunk_by(|a, b| a + 1 == *b).filter_map(|run| Some(json!([run.first()?, run.last()?]))).collect()
+}
