@@ -1,4 +1,5 @@
-//! Algorithms 3 and 4: all-gather and all-to-all.
+//! Algorithms 3 and 4: all-gather and all-to-all. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2 alpha) - 2 alpha in all; (n_k - 1) m beta for an all-gather (Theorem 5), n_k times the sum of a node's distances, over its links, for an
+//! all-to-all (Theorem 6).
 //!
 //! All-gather (Algorithm 3), with n nodes a cluster, at node (t, c, x):
 //!
@@ -21,7 +22,8 @@
 //! 3. within the cluster, a level down: what is for (t, c, y) to node y, what is for (1 - t, d, c) to node d;
 //! 4. to the partner: what is for it.
 
-use crate::net::{Blocks, Dimension, Line, Net, Which};
+use crate::net::{Line, Net};
+use crate::sets::{Blocks, Sets, Which};
 use crate::{Goods, Variant};
 use swapmeet_sdk::{Schedule, Set, Stop};
 
@@ -34,6 +36,7 @@ struct Cluster {
 /// The schedule of Algorithm 3 or 4.
 pub struct AllToAll<'a, 'h> {
     pub net: &'a Net,
+    pub sets: &'a Sets<'a>,
     pub variant: Variant,
     pub goods: Goods,
     pub schedule: &'a mut Schedule<'h>,
@@ -45,12 +48,12 @@ type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>
 impl AllToAll<'_, '_> {
     /// From all to all.
     pub fn plan(&mut self) -> Result<(), Stop> {
-        let whole = Cluster { first: 0, blocks: vec![self.net.blocks()] };
+        let whole = Cluster { first: 0, blocks: vec![self.sets.all()] };
         self.within(self.net.levels(), &[whole])
     }
 
     fn send(&mut self, from: u64, to: u64, blocks: &Blocks<'_>) -> Result<(), Stop> {
-        let place = |node| self.net.place(self.net.levels(), node);
+        let place = |node| self.sets.place(self.net.levels(), node);
         let (send, set) = (swapmeet_sdk::Blocks::new(place(from), place(to)), Set::product(blocks.axes()));
         self.schedule.send(&match self.goods {
             Goods::Same => send.origins(set).copy(),
@@ -63,10 +66,10 @@ impl AllToAll<'_, '_> {
         if level == 0 {
             return self.within_bases(clusters);
         }
-        let net = self.net;
-        let of = |b: &Blocks<'static>, t: u64, c: &Which<'_>, x: &Which<'_>| b.of(net, level, t, c, x);
+        let sets = self.sets;
+        let of = |b: &Blocks<'static>, t: u64, c: &Which<'_>, x: &Which<'_>| b.of(sets, level, t, c, x);
         let but = |b: &Blocks<'static>, t: u64, c: u64, x: &Which<'_>| -> Vec<Blocks<'static>> {
-            net.all_but(level - 1, c).iter().map(|others| of(b, t, &Which::Product(others), x)).collect()
+            sets.all_but(level - 1, c).iter().map(|others| of(b, t, &Which::Product(others), x)).collect()
         };
         match (self.goods, self.variant) {
             (Goods::Same, variant) => {
@@ -81,7 +84,7 @@ impl AllToAll<'_, '_> {
             (Goods::Personal, Variant::Printed) => {
                 self.cross(level, clusters, &|b, t, c, x| {
                     let mut blocks = but(b, t, c, &Which::All);
-                    let others = net.all_but(level - 1, x);
+                    let others = sets.all_but(level - 1, x);
                     blocks.extend(others.iter().map(|others| of(b, t, &Which::One(c), &Which::Product(others))));
                     blocks
                 })?;
@@ -144,12 +147,13 @@ impl AllToAll<'_, '_> {
 
     /// Along one dimension after another.
     fn within_bases(&mut self, clusters: &[Cluster]) -> Result<(), Stop> {
-        for dimension in self.net.dimensions() {
+        for dimension in 0..self.net.base.dimensions() {
+            let len = self.net.base.radix(dimension);
             let steps = match (self.goods, self.net.line) {
-                (Goods::Same, Line::Ring) => gather_on_ring(dimension.len),
-                (Goods::Same, Line::Full) => gather_by_doubling(dimension.len),
-                (Goods::Personal, Line::Ring) => exchange_on_ring(dimension.len),
-                (Goods::Personal, Line::Full) => exchange_in_pairs(dimension.len),
+                (Goods::Same, Line::Ring) => gather_on_ring(len),
+                (Goods::Same, Line::Full) => gather_by_doubling(len),
+                (Goods::Personal, Line::Ring) => exchange_on_ring(len),
+                (Goods::Personal, Line::Full) => exchange_in_pairs(len),
             };
             for step in steps {
                 self.schedule.step()?;
@@ -162,12 +166,14 @@ impl AllToAll<'_, '_> {
     }
 
     /// Every node does the same.
-    fn on_lines(&mut self, cluster: &Cluster, dimension: Dimension, step: &Shift) -> Result<(), Stop> {
-        for v in 0..self.net.nodes(0) {
-            let (from, to) = (cluster.first + v, cluster.first + dimension.ahead(v, step.by));
+    fn on_lines(&mut self, cluster: &Cluster, dimension: usize, step: &Shift) -> Result<(), Stop> {
+        let base = &self.net.base;
+        for v in 0..base.nodes() {
+            let (from, to) = (cluster.first + v, cluster.first + base.shift(v, dimension, step.by as i64));
+            let first = base.coordinate(v, dimension) + step.first;
             for blocks in &cluster.blocks {
-                let (which, mut nodes) = ((dimension, dimension.of(v) + step.first, step.count), [0]);
-                self.send(from, to, &blocks.along(self.net, which, &mut nodes))?;
+                let mut nodes = [0];
+                self.send(from, to, &blocks.along(self.sets, dimension, (first, step.count), &mut nodes))?;
             }
         }
         Ok(())

@@ -13,13 +13,13 @@
 //! | T(k, m) | | time of an algorithm on RDN^k(B): T(0, m) is that of the base's own |
 //!
 //! Each algorithm crosses over to the partner, goes a level down within all clusters at once, and does both again. Within the cluster, *blocks for node v* are
-//! whole sets of the blocks of the level above (`net::Blocks`), so that a rule stays a few products however many blocks there are.
+//! whole sets of the blocks of the level above (`sets::Blocks`), so that a rule stays a few products however many blocks there are.
 //!
 //! The paper leaves the base to others. Here every base goes through its dimensions one after another:
 //!
 //! | along a dimension of N | ring (tori, rings; hypercubes with N = 2) | fully linked (any other base) |
 //! | --- | --- | --- |
-//! | broadcast | both ways, ceil(N / 2) steps | doubling, ceil(log2 N) steps |
+//! | broadcast | both ways, ceil(N / 2) steps; in several dimensions neighbour to neighbour where that is sooner | doubling, ceil(log2 N) steps |
 //! | scatter | farthest first, N - 1 steps, N - 1 blocks | halving, ceil(log2 N) steps, N - 1 blocks |
 //! | all-gather | what came last goes on, N - 1 steps, N - 1 blocks | doubling, ceil(log2 N) steps, N - 1 blocks |
 //! | all-to-all | ahead, then back, N - 1 steps, floor(N^2 / 4) blocks | pairs, N - 1 steps, N - 1 blocks |
@@ -28,11 +28,13 @@
 //! or another has to carry back, and so meets the bound: n_k - 1 words to scatter or gather, and in an all-to-all the sum of all distances.
 
 use net::Net;
+use sets::Sets;
 use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 
 mod all_to_all;
 mod net;
 mod one_to_all;
+mod sets;
 
 const PAPER: &str = "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net";
 
@@ -96,7 +98,7 @@ impl Algorithm for Numbered {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
-        schedule.layout(&net.grid(), 1)?;
+        schedule.layout(Sets::new(&net, false).grid(), 1)?;
         (self.plan)(problem, &net, variant, self.goods, schedule)
     }
 }
@@ -109,7 +111,7 @@ fn one_to_all(
     goods: Goods,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    one_to_all::OneToAll { net, variant, goods, schedule }.plan(problem.root())
+    one_to_all::OneToAll { net, sets: &Sets::new(net, false), variant, goods, schedule }.plan(problem.root())
 }
 
 /// Algorithm 3 or 4.
@@ -120,14 +122,14 @@ fn all_to_all(
     goods: Goods,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    if (variant, goods) != (Variant::Printed, Goods::Personal) {
-        return all_to_all::AllToAll { net, variant, goods, schedule }.plan();
+    let printed = (variant, goods) == (Variant::Printed, Goods::Personal);
+    let sets = &Sets::new(net, printed);
+    if printed {
+        for node in 0..problem.topology().nodes() {
+            schedule.place(sets.place(net.levels(), node), node, true)?;
+        }
     }
-    let net = &net.turned();
-    for node in 0..problem.topology().nodes() {
-        schedule.place(net.place(net.levels(), node), node, true)?;
-    }
-    all_to_all::AllToAll { net, variant, goods, schedule }.plan()
+    all_to_all::AllToAll { net, sets, variant, goods, schedule }.plan()
 }
 
 export_plugin!(

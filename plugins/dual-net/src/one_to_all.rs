@@ -1,4 +1,4 @@
-//! Algorithms 1 and 2: broadcast and scatter.
+//! Algorithms 1 and 2: broadcast and scatter. T(k) = 2 T(k-1) + 2 alpha + .., so 2^k (T(0) + 2 alpha) - 2 alpha in all; as many m beta for a broadcast (Theorem 3), (n_k - 1) m beta for a scatter (Theorem 4).
 //!
 //! From s = (s0, s1, s2), whose cross-edge leads to s' = (1 - s0, s2, s1):
 //!
@@ -10,9 +10,11 @@
 //! As printed the third step is for nodes with `my_cluster_id = s1`, which never selects C' unless s1 = s2, and the second starts Algorithm 2 within C' at
 //! node s2, where nothing is: from node 0 that is all the same, from most roots a part of the net gets nothing. What is meant is C and C', and node s1.
 
-use crate::net::{Blocks, Dimension, Line, Net, Which};
+use crate::net::{Line, Net};
+use crate::sets::{Blocks, Sets, Which};
 use crate::{Goods, Variant};
-use swapmeet_sdk::{Schedule, Set, Stop};
+use std::cmp::Reverse;
+use swapmeet_sdk::{Grid, Schedule, Set, Stop};
 
 /// A cluster with a root of its own.
 #[derive(Clone)]
@@ -29,19 +31,20 @@ impl Rooted {
     /// Blocks of (t, clusters, nodes), where blocks are told apart.
     fn blocks(
         &self,
-        net: &Net,
+        sets: &Sets<'_>,
         level: usize,
         t: u64,
         clusters: &Which<'_>,
         nodes: &Which<'_>,
     ) -> Option<Blocks<'static>> {
-        self.blocks.as_ref().map(|blocks| blocks.of(net, level, t, clusters, nodes))
+        self.blocks.as_ref().map(|blocks| blocks.of(sets, level, t, clusters, nodes))
     }
 }
 
 /// The schedule of Algorithm 1 or 2.
 pub struct OneToAll<'a, 'h> {
     pub net: &'a Net,
+    pub sets: &'a Sets<'a>,
     pub variant: Variant,
     pub goods: Goods,
     pub schedule: &'a mut Schedule<'h>,
@@ -50,7 +53,7 @@ pub struct OneToAll<'a, 'h> {
 impl OneToAll<'_, '_> {
     /// From `root` to all.
     pub fn plan(&mut self, root: u64) -> Result<(), Stop> {
-        let blocks = (self.goods == Goods::Personal).then(|| self.net.blocks());
+        let blocks = (self.goods == Goods::Personal).then(|| self.sets.all());
         self.within(self.net.levels(), &[Rooted { first: 0, root, blocks }])
     }
 
@@ -67,7 +70,7 @@ impl OneToAll<'_, '_> {
         if level == 0 {
             return self.within_bases(clusters);
         }
-        let net = self.net;
+        let (net, sets) = (self.net, self.sets);
         let n = net.nodes(level - 1);
         let printed = self.variant == Variant::Printed;
 
@@ -80,8 +83,8 @@ impl OneToAll<'_, '_> {
                 self.send(from, to, None)?;
                 continue;
             }
-            for others in net.all_but(level - 1, s1) {
-                let blocks = cluster.blocks(net, level, s0, &Which::Product(&others), &Which::All);
+            for others in sets.all_but(level - 1, s1) {
+                let blocks = cluster.blocks(sets, level, s0, &Which::Product(&others), &Which::All);
                 self.send(from, to, blocks.as_ref())?;
             }
         }
@@ -93,12 +96,12 @@ impl OneToAll<'_, '_> {
             inner.push(Rooted {
                 first: cluster.first + net.join(level, s0, s1, 0),
                 root: s2,
-                blocks: cluster.blocks(net, level, 1 - s0, &Which::Hole, &Which::All),
+                blocks: cluster.blocks(sets, level, 1 - s0, &Which::Hole, &Which::All),
             });
             inner.push(Rooted {
                 first: cluster.first + net.join(level, 1 - s0, s2, 0),
                 root: begins,
-                blocks: cluster.blocks(net, level, s0, &Which::Hole, &Which::All),
+                blocks: cluster.blocks(sets, level, s0, &Which::Hole, &Which::All),
             });
         }
         self.within(level - 1, &inner)?;
@@ -118,7 +121,7 @@ impl OneToAll<'_, '_> {
                         continue;
                     }
                     let from = net.join(level, t, c, x);
-                    let blocks = cluster.blocks(net, level, 1 - t, &Which::One(x), &Which::All);
+                    let blocks = cluster.blocks(sets, level, 1 - t, &Which::One(x), &Which::All);
                     self.send(cluster.first + from, cluster.first + net.partner(level, from), blocks.as_ref())?;
                 }
             }
@@ -137,7 +140,7 @@ impl OneToAll<'_, '_> {
                     inner.push(Rooted {
                         first: cluster.first + net.join(level, t, c, 0),
                         root,
-                        blocks: cluster.blocks(net, level, t, &Which::One(c), &Which::Hole),
+                        blocks: cluster.blocks(sets, level, t, &Which::One(c), &Which::Hole),
                     });
                 }
             }
@@ -145,16 +148,26 @@ impl OneToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Along one dimension after another; those who have it already do so on all their lines at once.
+    /// Along one dimension after another; those who have it already do so on all their lines at once. A broadcast goes from neighbour to neighbour in no
+    /// order of dimensions where that is sooner.
     fn within_bases(&mut self, clusters: &[Rooted]) -> Result<(), Stop> {
-        for dimension in self.net.dimensions() {
-            let moves = match (self.goods, self.net.line) {
-                (Goods::Same, Line::Ring) => broadcast_on_ring(dimension.len),
-                (Goods::Same, Line::Full) => broadcast_by_halves(dimension.len),
-                (Goods::Personal, Line::Ring) => scatter_on_ring(dimension.len),
-                (Goods::Personal, Line::Full) => scatter_by_halves(dimension.len),
-            };
-            for step in moves {
+        let base = &self.net.base;
+        let moves = |len: u64| match (self.goods, self.net.line) {
+            (Goods::Same, Line::Ring) => broadcast_on_ring(len),
+            (Goods::Same, Line::Full) => broadcast_by_halves(len),
+            (Goods::Personal, Line::Ring) => scatter_on_ring(len),
+            (Goods::Personal, Line::Full) => scatter_by_halves(len),
+        };
+        let by_dimension: Vec<(usize, Vec<Vec<Move>>)> =
+            (0..base.dimensions()).map(|dimension| (dimension, moves(base.radix(dimension)))).collect();
+        if (self.goods, self.net.line) == (Goods::Same, Line::Ring) {
+            let told = from_neighbour_to_neighbour(base);
+            if told.len() < by_dimension.iter().map(|(_, steps)| steps.len()).sum() {
+                return self.tell(clusters, &told);
+            }
+        }
+        for (dimension, steps) in by_dimension {
+            for step in steps {
                 self.schedule.step()?;
                 for cluster in clusters {
                     self.on_lines(cluster, dimension, &step)?;
@@ -164,21 +177,69 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    fn on_lines(&mut self, cluster: &Rooted, dimension: Dimension, step: &[Move]) -> Result<(), Stop> {
-        let whole = dimension.len * dimension.stride;
-        // Lines through nodes that agree with the root in the dimensions still to come.
-        for line in 0..self.net.nodes(0) / whole {
-            let root = line * whole + cluster.root % whole;
-            for m in step {
-                let from = cluster.first + dimension.ahead(root, m.from);
-                let to = cluster.first + dimension.ahead(root, m.to);
-                let (which, mut nodes) = ((dimension, dimension.of(root) + m.first, m.count), [0]);
-                let blocks = cluster.blocks.as_ref().map(|blocks| blocks.along(self.net, which, &mut nodes));
-                self.send(from, to, blocks.as_ref())?;
+    /// Who tells whom in each step, by their places as seen from the root.
+    fn tell(&mut self, clusters: &[Rooted], steps: &[Vec<(u64, u64)>]) -> Result<(), Stop> {
+        let base = &self.net.base;
+        for step in steps {
+            self.schedule.step()?;
+            for cluster in clusters {
+                let node = |seen: u64| {
+                    let shifted = |d| base.coordinate(seen, d) + base.coordinate(cluster.root, d);
+                    cluster.first + base.node((0..base.dimensions()).map(|d| shifted(d) % base.radix(d)))
+                };
+                for (from, to) in step {
+                    self.send(node(*from), node(*to), None)?;
+                }
             }
         }
         Ok(())
     }
+
+    fn on_lines(&mut self, cluster: &Rooted, dimension: usize, step: &[Move]) -> Result<(), Stop> {
+        let base = &self.net.base;
+        // Lines through nodes that agree with the root in the dimensions still to come.
+        let agrees =
+            |v: u64| (dimension..base.dimensions()).all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d));
+        for root in (0..base.nodes()).filter(|v| agrees(*v)) {
+            for m in step {
+                let at = |place: u64| cluster.first + base.shift(root, dimension, place as i64);
+                let (first, mut nodes) = (base.coordinate(root, dimension) + m.first, [0]);
+                let blocks = cluster
+                    .blocks
+                    .as_ref()
+                    .map(|blocks| blocks.along(self.sets, dimension, (first, m.count), &mut nodes));
+                self.send(at(m.from), at(m.to), blocks.as_ref())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whoever has it tells, step after step, the neighbour with the most neighbours still to be told; of those the farthest from the root, and in the order of who
+/// was told first. In a torus of odd sides that meets where dimensions one after another wait for the slower half of each.
+fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
+    let neighbours = |node: u64| {
+        let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);
+        sides.map(move |(d, by)| base.shift(node, d, by)).filter(move |other| *other != node)
+    };
+    let far = |node: u64| -> u64 { base.coordinates(node).zip(base.radices()).map(|(c, n)| c.min(n - c)).sum() };
+    let mut knows = vec![false; base.nodes() as usize];
+    knows[0] = true;
+    let (mut told, mut steps) = (vec![0], Vec::new());
+    while told.len() < knows.len() {
+        let mut step = Vec::new();
+        for &from in &told {
+            let untold = |node: &u64| !knows[*node as usize];
+            let most = |node: &u64| (neighbours(*node).filter(untold).count(), far(*node), Reverse(*node));
+            if let Some(to) = neighbours(from).filter(untold).max_by_key(most) {
+                knows[to as usize] = true;
+                step.push((from, to));
+            }
+        }
+        told.extend(step.iter().map(|(_, to)| *to));
+        steps.push(step);
+    }
+    steps
 }
 
 /// A message on a line, places counted from the root on: from, to, and whose blocks it carries, `count` of them from `first` on.
@@ -261,6 +322,28 @@ fn scatter_by_halves(len: u64) -> Vec<Vec<Move>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighbours_tell_a_torus_of_5_by_5_in_as_few_steps_as_doubling_would() {
+        for (sides, steps) in [(&[5, 5][..], 5), (&[3, 3], 4), (&[5, 5, 5], 8), (&[4, 4], 4), (&[1], 0), (&[2, 3], 3)] {
+            let base = Grid::new(sides).unwrap();
+            let told = from_neighbour_to_neighbour(&base);
+            assert_eq!(told.len(), steps, "{sides:?}");
+            let mut know = BTreeSet::from([0]);
+            for step in told {
+                let before = know.clone();
+                let senders: BTreeSet<u64> = step.iter().map(|(from, _)| *from).collect();
+                assert_eq!(senders.len(), step.len(), "one port");
+                for (from, to) in step {
+                    assert!(before.contains(&from) && know.insert(to));
+                    let apart = |d| (base.coordinate(to, d) + base.radix(d) - base.coordinate(from, d)) % base.radix(d);
+                    let moved: Vec<usize> = (0..sides.len()).filter(|d| apart(*d) > 0).collect();
+                    assert!(moved.len() == 1 && [1, sides[moved[0]] - 1].contains(&apart(moved[0])), "neighbours");
+                }
+            }
+            assert_eq!(know.len() as u64, base.nodes());
+        }
+    }
     use std::collections::BTreeSet;
 
     type Moves = fn(u64) -> Vec<Vec<Move>>;

@@ -1,6 +1,8 @@
 //! Collectives on hypercubes, as in V. Kumar, A. Grama, A. Gupta and G. Karypis, *Introduction to Parallel Computing* (1994), whose algorithms Li, Peng and Chu
 //! take as the bases of theirs.
 //!
+//! Broadcast: d (alpha + m beta); scatter and all-gather: d alpha + (n - 1) m beta; all-to-all: d (alpha + n/2 m beta) (Table I of Li, Peng and Chu).
+//!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | d | `dims` | dimensions; n = 2^d nodes |

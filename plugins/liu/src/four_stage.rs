@@ -1,4 +1,4 @@
-//! A4, the four-stage algorithm (section 3.2): two stages spread what is for each destination evenly over all nodes, two more collect it.
+//! A4: 4 sqrt(p) alpha + (4 L + what is left over in elements) beta where p is a square (section 3.2, Theorem 2). The four-stage algorithm: two stages spread what is for each destination evenly over all nodes, two more collect it.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect, line};

@@ -40,7 +40,7 @@ fn line(problem: &Problem<'_>) -> Result<u64, Stop> {
     Ok(p)
 }
 
-/// A1, section 3.1.1.
+/// A1: p alpha + L beta, L being the most that a node sends or receives; section 3.1.1, equations (3) and (4).
 struct Direct;
 
 impl Algorithm for Direct {
@@ -63,7 +63,7 @@ impl Algorithm for Direct {
     }
 }
 
-/// A2, section 3.1.2: Ranka et al., with Bader et al.'s rule for the first slice, which the paper does not give: slice e of what i has for j goes
+/// A2: 2 p alpha + 2 L beta; section 3.1.2, Ranka et al., with Bader et al.'s rule for the first slice, which the paper does not give: slice e of what i has for j goes
 /// by way of node i + j + e.
 struct TwoStage;
 
@@ -127,7 +127,7 @@ fn collect(node: u64, buckets: u64, whose: &[u32]) -> Redistribution<'_> {
     Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: whose }
 }
 
-/// A3, section 3.1.3: Hambrusch et al.; along the row to the destination's column, then along the column.
+/// A3: 2 sqrt(p) alpha + 2 L beta, section 3.1.3: Hambrusch et al.; along the row to the destination's column, then along the column.
 struct RowColumn;
 
 impl Algorithm for RowColumn {

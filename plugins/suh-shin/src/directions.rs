@@ -1,5 +1,16 @@
 //! Who goes where: the patterns A, B and C, and directions by class of node.
 //!
+//! | 2D torus, (1) .. (8) | (r + c) mod 4 = 0 | 1 | 2 | 3 |
+//! | --- | --- | --- | --- | --- |
+//! | Phase 1 (pattern A) | +c | +r | -c | -r |
+//! | Phase 2 (pattern B) | +r | +c | -r | -c |
+//!
+//! | 3D torus | z even | z odd |
+//! | --- | --- | --- |
+//! | Phase 1 | A, by (x + y) mod 4 | along z (C), by z mod 4: + for 1, - for 3 |
+//! | Phase 2 | B | A |
+//! | Phase 3 | along z (C): + for 0, - for 2 | B |
+//!
 //! 2D is as printed in (1) .. (8), and 3.2.2 says how to go on: nodes in an even unit along dimension n follow the
 //! pattern of n - 1 dimensions and then go along dimension n; nodes in an odd unit go along dimension n first and then
 //! follow that pattern. In 3D the displayed rules of Phases 2 and 3 have pattern B before pattern A in odd planes, the
@@ -13,7 +24,7 @@ use crate::network::Kind;
 
 /// The dimension (from 0) that a node at `x` uses in ring phase `turn`, or in step `turn` of phase n+1 of a torus;
 /// turns count from 1.
-pub fn dimension(x: &[u32], turn: usize) -> usize {
+pub(crate) fn dimension(x: &[u64], turn: usize) -> usize {
     let mut turn = turn;
     for k in (2..x.len()).rev() {
         let own = if x[k].is_multiple_of(2) { k + 1 } else { 1 };
@@ -33,8 +44,8 @@ pub fn dimension(x: &[u32], turn: usize) -> usize {
 ///
 /// In a torus this goes before "the shorter way": on a ring of eight both are four hops, and contention is avoided only
 /// if the two classes of a line go opposite ways.
-pub fn sign(kind: Kind, x: &[u32], k: usize) -> i8 {
-    let class = if k < 2 { x[0].wrapping_add(x[1]) } else { x[k] };
+pub(crate) fn sign(kind: Kind, x: &[u64], k: usize) -> i8 {
+    let class = if k < 2 { x[0] + x[1] } else { x[k] };
     match kind {
         Kind::Torus if class % 4 >= 2 => -1,
         Kind::Torus | Kind::Mesh => 1,
@@ -47,8 +58,8 @@ mod tests {
     use std::collections::HashSet;
 
     /// Every node of a grid of side `side` in `n` dimensions.
-    fn nodes(side: u32, n: usize) -> impl Iterator<Item = Vec<u32>> {
-        (0..side.pow(n as u32)).map(move |i| (0..n as u32).map(|k| i / side.pow(k) % side).collect())
+    fn nodes(side: u64, n: usize) -> impl Iterator<Item = Vec<u64>> {
+        (0..side.pow(n as u32)).map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())
     }
 
     #[test]
@@ -68,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_third_dimension_is_last_in_even_planes_and_first_in_odd_ones() {
-        let turns = |x: [u32; 3]| [1, 2, 3].map(|turn| dimension(&x, turn));
+        let turns = |x: [u64; 3]| [1, 2, 3].map(|turn| dimension(&x, turn));
         assert_eq!(turns([0, 0, 0]), [0, 1, 2]);
         assert_eq!(turns([1, 0, 2]), [1, 0, 2]);
         assert_eq!(turns([0, 0, 1]), [2, 0, 1]);

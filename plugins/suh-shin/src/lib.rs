@@ -1,5 +1,8 @@
 //! All-to-all personalized communication in tori and meshes (Suh and Shin).
 //!
+//! An n-dimensional torus of sides N1 >= N2 >= ..: n (N1/4 + 1) ts + n/8 (N1 + 4) N m tc + n (N1 - 1) tl + (n + 1) N m rho; a mesh: n/2 N1 ts + n/4 N1 N m tc + n/2 ((N1 - 2)^2 + 2) tl + n N m rho, with N nodes and
+//! blocks of m bytes (Table 1; alpha is ts, beta tc).
+//!
 //! Y.-J. Suh and K. G. Shin, "All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks", IEEE
 //! Transactions on Parallel and Distributed Systems, 2001. Blocks travel in rings over the nodes of one group until
 //! each is in the submesh of its destination; then two rounds of exchanges (one in a mesh) between the groups of a
@@ -7,7 +10,7 @@
 //!
 //! | the paper | here |
 //! | --- | --- |
-//! | N1 .. Nn (2D: C, R) | `Dimension::size`, made a multiple of four (mesh: two) in `Dimension::padded` |
+//! | N1 .. Nn (2D: C, R) | sides of `machine`, made multiples of four (mesh: two) in `padded` |
 //! | x1 .. xn, or x, y, z (2D: c, r) | `x[0]` .. `x[n - 1]`: in 2D the column is first, in 3D and up the first axis |
 //! | P(r, c), P(x, y, z) | a node of the padded grid, by its number and by `x` |
 //! | SM, the 4x..x4 submesh (mesh: 2x..x2) | the coordinates that agree in `x[k] / submesh` |
@@ -15,7 +18,7 @@
 //! | +r, -r, +c, -c; patterns A, B, C | `directions` |
 //! | Phases 1 .. n, Step s | `rings` |
 //! | Phases n+1 and n+2 (mesh: n+1) | `exchanges` |
-//! | virtual nodes | `fold` |
+//! | virtual nodes | `network`; what their homes do in turns, `turns` |
 //! | B[u, v] | nothing: rules name destinations, which is what the array's columns and rows stand for |
 //! | data rearrangement | one call between two phases |
 //!
@@ -31,16 +34,16 @@
 
 mod directions;
 mod exchanges;
-mod fold;
 mod network;
 mod post;
 mod rings;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use network::{Kind, Network};
 use post::Post;
-use swapmeet_sdk::{About, Algorithm, Collective, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop};
 
 struct SuhShin;
 
@@ -59,49 +62,29 @@ impl Algorithm for SuhShin {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        network(problem).map(|_| ())
+        Network::of(problem).map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let network = network(problem)?;
-        if network.real_nodes() == 1 {
+        let network = Network::of(problem)?;
+        if network.machine.nodes() == 1 {
             return Ok(());
         }
-        schedule.layout(&network.radices(), 1)?;
-        if network.is_padded() {
-            fold::place(&network, schedule)?;
-        }
-        phases(&network, &mut Post::new(&network, schedule))
+        network.lay_out(schedule)?;
+        phases(&network, &mut Post::new(network.axes.len(), schedule))
     }
 }
 
-/// The network of the problem, or why the algorithm can't run there.
-fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
-    if problem.collective() != Collective::AllToAll {
-        return Err(Stop::unsupported("this is a complete exchange: it does `alltoall` only"));
-    }
-    let kind = match problem.topology().kind() {
-        "torus" => Kind::Torus,
-        "mesh" => Kind::Mesh,
-        other => return Err(Stop::unsupported(format!("runs on `torus` and `mesh`, not on `{other}`"))),
-    };
-    Network::new(kind, problem.topology().dims())
-}
-
-/// All phases, with the one rearrangement of data between two of them that the paper charges (3.2.3, 4.2). For three
-/// and more dimensions that is optimistic: no order of eight parts makes each of three half-sends contiguous.
 fn phases(network: &Network, post: &mut Post<'_, '_>) -> Result<(), Stop> {
-    let n = network.dimensions.len();
+    let n = network.axes.len();
     for phase in 1..=n {
         post.phase(phase)?;
         rings::phase(network, phase, post)?;
     }
+    post.phase(n + 1)?;
     if network.kind == Kind::Torus {
-        post.phase(n + 1)?;
         exchanges::between_halves(network, post)?;
         post.phase(n + 2)?;
-    } else {
-        post.phase(n + 1)?;
     }
     exchanges::between_neighbours(network, post)
 }

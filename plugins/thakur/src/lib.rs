@@ -1,5 +1,8 @@
 //! R. Thakur, A. Choudhary and G. C. Fox, *Complete Exchange on a Wormhole Routed Mesh*, 1993: four direct algorithms.
 //!
+//! PEX: (p - 1) (alpha + f m beta), where f messages of m bytes share a link, up to sqrt(p)/2 of them (section 3.1). PEX-GEN and PEX-GEN-SHIFT: q - 1 and q steps of the same
+//! (3.2, 3.3). GEN: (p - 1) (alpha + f m beta_sr), as a processor sends to one and receives from another (3.4).
+//!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | p | `p` | processors |

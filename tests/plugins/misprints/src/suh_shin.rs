@@ -40,16 +40,16 @@ impl Algorithm for SuhShin {
         let network = network(problem)?;
         let fits = match self.rule {
             Rule::Mended => true,
-            Rule::TestsTheOtherOf3d => network.kind == Kind::Torus && network.dimensions.len() == 3,
-            Rule::RepeatsStep1 => network.kind == Kind::Mesh && network.dimensions.len() == 2,
-            Rule::TestsTheColumn | Rule::CountsHops => network.kind == Kind::Torus && network.dimensions.len() == 2,
+            Rule::TestsTheOtherOf3d => network.kind == Kind::Torus && network.axes.len() == 3,
+            Rule::RepeatsStep1 => network.kind == Kind::Mesh && network.axes.len() == 2,
+            Rule::TestsTheColumn | Rule::CountsHops => network.kind == Kind::Torus && network.axes.len() == 2,
         };
         if fits { Ok(()) } else { Err(Stop::unsupported("not the network of this rule")) }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let network = network(problem)?;
-        let n = network.dimensions.len();
+        let n = network.axes.len();
         for phase in 1..=n {
             self.ring_phase(&network, phase, schedule)?;
         }
@@ -66,30 +66,25 @@ impl Algorithm for SuhShin {
 }
 
 fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
-    let kind = match problem.topology().kind() {
-        "torus" => Kind::Torus,
-        "mesh" => Kind::Mesh,
-        other => return Err(Stop::unsupported(format!("no `{other}`"))),
-    };
-    let network = Network::new(kind, problem.topology().dims())?;
+    let network = Network::of(problem)?;
     if network.is_padded() { Err(Stop::unsupported("no virtual nodes here")) } else { Ok(network) }
 }
 
 impl SuhShin {
     /// Phases 1 .. n.
     fn ring_phase(&self, network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let q = network.kind.submesh();
-        let longest = network.dimensions.iter().map(|d| d.size).max().unwrap_or(0);
+        let q = network.submesh;
+        let longest = network.machine.radices().iter().copied().max().unwrap_or(0);
         for s in 1..longest / q {
             schedule.step()?;
             network.each_node(|x, node| {
                 let k = dimension(x, phase);
-                let size = network.dimensions[k].size;
+                let size = network.machine.radix(network.axes[k]);
                 if s >= size / q {
                     return Ok(());
                 }
                 let way = sign(network.kind, x, k);
-                let ahead = |by: u32| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
+                let ahead = |by: u64| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
                 let (there, count) = (ahead(q), size - q * s);
                 // Of the range of destinations that goes on: its first coordinate, counted upwards.
                 let first = match (self.rule == Rule::CountsHops, way > 0) {
@@ -99,7 +94,7 @@ impl SuhShin {
                     (false, false) => (there - there % q + size + q - count) % size,
                 };
                 let way = if network.kind == Kind::Torus { way } else { 0 };
-                send(network, schedule, (node, x), (k, there, way), Axis::range(first.into(), count.into()))
+                send(network, schedule, node, (k, there, way), Axis::range(first, count))
             })?;
         }
         Ok(())
@@ -109,14 +104,14 @@ impl SuhShin {
     fn exchange(
         &self,
         network: &Network,
-        distance: u32,
-        along: impl Fn(&[u32]) -> usize,
+        distance: u64,
+        along: impl Fn(&[u64]) -> usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
         schedule.step()?;
         network.each_node(|x, node| {
             let k = along(x);
-            let size = network.dimensions[k].size;
+            let size = network.machine.radix(network.axes[k]);
             let up = x[self.tested(k, distance)] % (2 * distance) < distance;
             let there = match (up, network.kind) {
                 (true, Kind::Torus) => (x[k] + distance) % size,
@@ -130,7 +125,7 @@ impl SuhShin {
             }
             let near = there - there % distance;
             let mut places = vec![0_u64; (size as usize).div_ceil(64)];
-            let q = network.kind.submesh();
+            let q = network.submesh;
             for v in (0..size).filter(|v| (near % q..near % q + distance).contains(&(v % q))) {
                 places[v as usize / 64] |= 1 << (v % 64);
             }
@@ -139,12 +134,12 @@ impl SuhShin {
                 (Kind::Torus, true) => 1,
                 (Kind::Torus, false) => -1,
             };
-            send(network, schedule, (node, x), (k, there, way), Axis::bits(&places))
+            send(network, schedule, node, (k, there, way), Axis::bits(&places))
         })
     }
 
     /// The coordinate that a move along dimension `k` tests.
-    fn tested(&self, k: usize, distance: u32) -> usize {
+    fn tested(&self, k: usize, distance: u64) -> usize {
         match (self.rule, k) {
             (Rule::TestsTheOtherOf3d, 0 | 1) if distance == 2 => 1 - k,
             (Rule::TestsTheColumn, 1) if distance == 2 => 0,
@@ -158,16 +153,19 @@ impl SuhShin {
 fn send(
     network: &Network,
     schedule: &mut Schedule<'_>,
-    (node, x): (u64, &[u32]),
-    (k, there, way): (usize, u32, i8),
+    node: u64,
+    (k, there, way): (usize, u64, i8),
     subset: Axis<'_>,
 ) -> Result<(), Stop> {
-    let d = &network.dimensions[k];
-    let mut destinations = vec![Axis::ALL; network.dimensions.len()];
-    destinations[d.axis] = subset;
-    let mut signs = vec![0; network.dimensions.len()];
-    signs[d.axis] = way;
+    let axis = network.axes[k];
+    let mut destinations = vec![Axis::ALL; network.axes.len()];
+    destinations[axis] = subset;
+    let mut signs = vec![0; network.axes.len()];
+    signs[axis] = way;
     let route = Route::signs(&signs);
-    schedule
-        .send(&Blocks::new(node, d.moved(node, x[k], there)).destinations(Set::product(&destinations)).route(&route))
+    schedule.send(
+        &Blocks::new(node, network.machine.moved(node, axis, there))
+            .destinations(Set::product(&destinations))
+            .route(&route),
+    )
 }
