@@ -14,6 +14,7 @@
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, export_plugin};
 
 mod bruck;
+mod retri;
 
 const MPICH: &str =
     "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
@@ -28,6 +29,7 @@ pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result
     Ok(n)
 }
 
+/// One step: (p - 1) alpha + (p - 1) m beta through one port.
 struct Linear;
 
 impl Algorithm for Linear {
@@ -102,6 +104,7 @@ impl Algorithm for Linear {
     }
 }
 
+/// (p - 1) (alpha + m beta); Thakur, Rabenseifner & Gropp (2005), section 4.5.
 struct Pairwise;
 
 impl Algorithm for Pairwise {
@@ -126,6 +129,7 @@ impl Algorithm for Pairwise {
     }
 }
 
+/// All-to-all (p - 1) alpha + p (p - 1)/2 m beta, allgather (p - 1) (alpha + m beta); there, section 4.1.
 struct Ring;
 
 impl Algorithm for Ring {
@@ -162,5 +166,5 @@ impl Algorithm for Ring {
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",
-    algorithms: [Linear, Pairwise, Ring, bruck::Bruck],
+    algorithms: [Linear, Pairwise, Ring, bruck::Bruck, retri::ReTri],
 );

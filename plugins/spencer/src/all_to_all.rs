@@ -1,5 +1,8 @@
 //! Gossip and multi-scatter in two phases (sections 3.4 and 3.5).
 //!
+//! On a cycle with all ports and k = q: (n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta, and 3n/2 m beta for a gossip (3.5), (n^2/8 + (q+1) n/2) m beta for a multi-scatter (3.8). On d dimensions
+//! d times the first two, and the last times (N-1)/(d (n-1)) for a gossip (3.7), n^(d-1) for a multi-scatter (printed: as the gossip's).
+//!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | nodes of a cycle |

@@ -56,8 +56,9 @@ pub(crate) struct Prices {
 
 impl Prices {
     /// Those of the machine, which the host is asked for.
-    pub fn of(_: &Problem<'_>) -> Self {
-        Self::default()
+    pub fn of(problem: &Problem<'_>) -> Self {
+        let block = problem.byte_us() * problem.block_bytes() as f64;
+        Self { round: problem.startup_us(), link: problem.hop_us(), block }
     }
 
     /// Whether the first is the cheaper: what has no cost can't be done.

@@ -58,8 +58,14 @@ const DIRECTIONS: ParamInfo = ParamInfo::choice(
     "of a translation or shear: forward, the shorter way only; both; when not given, the one of fewer rounds",
 );
 
-const TORUS: About =
-    About { paper: PAPER, accepts: "torus or ring, of any size", params: &[VARIANT], ..About::DEFAULT };
+const TORUS: About = About {
+    paper: PAPER,
+    accepts: "torus or ring, of any size",
+    params: &[VARIANT],
+    // A variant may use all, on a machine of one, too.
+    ports: u64::MAX,
+    ..About::DEFAULT
+};
 
 /// A collective: what is said of it, which ports it knows what to do with, what a user may choose, its schedule.
 struct Collected {

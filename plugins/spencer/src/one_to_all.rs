@@ -1,5 +1,8 @@
 //! Broadcast, scatter and gather (sections 3.2 and 3.3).
 //!
+//! With d dimensions of n nodes and all ports, alpha a round, delta a link, beta (the thesis's tau) a byte: a broadcast d log_(2q+1) n alpha + d n/2 delta + q log_(2q+1) n m beta (3.2), a scatter or
+//! gather d log_(2q+1) n alpha + d n/2 delta + (N - 1)/2d m beta (3.4); with one port log_(q+1), and 2d and d times the last terms (Table 3.2).
+//!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | d | `cycles.len()` | dimensions |

@@ -1,4 +1,5 @@
-//! Permutations (chapter 4): collection, the permutation, distribution.
+//! Permutations (chapter 4): collection, the permutation, distribution. In d dimensions (2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q - 1)/d) m beta, where M = n/4 adjacent diagonals share a link and D is the
+//! farthest way, d n/2 for a reflection (4.17); another round and M more blocks where two transpositions can't be one (4.19, 4.23, 4.26, 4.27). With one port log_(q+1), and d = 1 in the last term.
 //!
 //! Any permutation of the axes with signs, translation or shear: which, is read off the destinations. Axes of different sizes are permuted one size after another,
 //! as diagonals are of one size. A rotation by 90 degrees has a form of its own.
@@ -6,21 +7,18 @@
 use crate::cost::{Cost, Prices};
 use crate::torus::{Torus, Variant};
 use affine::Affine;
+use rotation::Rotation;
 use shift::Directions;
 use stage::Stage;
 use swapmeet_sdk::{Problem, Schedule, Stop};
-use turn::Turn;
 
 mod affine;
-mod balanced;
 mod combined;
 mod mirrors;
-mod rings;
+mod rotation;
 mod sections;
-mod share;
 mod shift;
 mod stage;
-mod turn;
 
 /// Which way of doing it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,26 +69,25 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
     let choice = Choice::of(problem)?;
     let affine = Affine::of(problem, torus)?;
     let nodes = problem.topology().nodes();
-    let prices = Prices::of(problem);
-    let turn = match choice.form {
+    let rotation = match choice.form {
         Form::Combined => return combined::plan(torus, &affine, nodes, schedule),
         Form::Standard | Form::Direct => None,
-        Form::Best | Form::Balanced => Turn::of(torus, &affine),
+        Form::Best | Form::Balanced => Rotation::of(torus, &affine),
     };
     if choice.form == Form::Balanced {
-        let turn = turn.ok_or_else(|| {
+        let rotation = rotation.ok_or_else(|| {
             Stop::unsupported("`form=balanced` is for a rotation by 90 degrees of two axes of an even number of nodes")
         })?;
-        return turn.plan(torus, nodes, schedule);
+        return rotation.plan(torus, nodes, schedule);
     }
-    let stages = stages(torus, &affine, &choice, prices)?;
-    if let Some(turn) = turn {
+    let stages = stages(problem, torus, &affine, &choice)?;
+    if let Some(rotation) = rotation {
         let standard: Option<Cost> = stages.iter().map(|stage| stage.cost(torus)).sum();
-        if prices.prefer(turn.cost(torus), standard) {
-            return turn.plan(torus, nodes, schedule);
+        if Prices::of(problem).prefer(rotation.cost(torus), standard) {
+            return rotation.plan(torus, nodes, schedule);
         }
     }
-    let parts = stages.iter().map(|stage| stage.lanes as u32).fold(1, lcm);
+    let parts = stages.iter().map(Stage::parts).fold(1, lcm);
     schedule.layout(&torus.dims, parts)?;
     for (i, stage) in stages.iter().enumerate() {
         stage.plan(torus, parts, &stages[..i], nodes, schedule)?;
@@ -99,7 +96,7 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
 }
 
 /// A stage for each size of the axes that are moved.
-fn stages(torus: &Torus, affine: &Affine, choice: &Choice, prices: Prices) -> Result<Vec<Stage>, Stop> {
+fn stages(problem: &Problem<'_>, torus: &Torus, affine: &Affine, choice: &Choice) -> Result<Vec<Stage>, Stop> {
     let mut stages = Vec::new();
     let mut left: Vec<usize> = torus.cycles.iter().copied().filter(|axis| affine.moves(*axis)).collect();
     if left == [0] && affine.terms[0].sheared > 0 {
@@ -116,7 +113,7 @@ fn stages(torus: &Torus, affine: &Affine, choice: &Choice, prices: Prices) -> Re
             Stage::of_translation(torus, &axes, map, choice.directions)
         } else if !sheared && terms.iter().all(|(_, term)| term.plus == 0) {
             even(torus.dims[first])?;
-            mirrored(torus, &axes, &map, choice.form, prices)?
+            mirrored(torus, &axes, &map, choice.form, Prices::of(problem))?
         } else {
             return Err(Stop::unsupported("permutes axes and moves on along them at once, which the thesis doesn't"));
         });

@@ -88,14 +88,18 @@ pub(crate) fn divide(count: u64, at: u64, q: u64, variant: Variant, carries: Car
     }
 }
 
-/// What each round costs where every circuit carries a bundle, read forwards or backwards; `place` says how far along the line a node is.
-pub(crate) fn bundle_costs(rounds: &[Vec<Circuit>], place: impl Fn(u64) -> i64) -> Vec<Cost> {
+/// What each round costs where every circuit carries a bundle of so many blocks, read forwards or backwards; `place` says how far along the line a node is.
+pub(crate) fn bundle_costs(
+    rounds: &[Vec<Circuit>],
+    place: impl Fn(u64) -> i64,
+    blocks: impl Fn(&Circuit) -> f64,
+) -> Vec<Cost> {
     let cost = |round: &Vec<Circuit>| {
         let costs = round.iter().map(|c| {
             // All that lead to a side share its first link.
             let shares = |d: &&Circuit| d.from == c.from && (d.to > d.from) == (c.to > c.from);
-            let shared = round.iter().filter(shares).count() as u64;
-            Cost { rounds: 1, links: place(c.from).abs_diff(place(c.to)), blocks: (shared * c.count) as f64 }
+            let shared = round.iter().filter(shares).count() as f64;
+            Cost { rounds: 1, links: place(c.from).abs_diff(place(c.to)), blocks: shared * blocks(c) }
         });
         costs.fold(Cost::default(), Cost::beside)
     };
@@ -305,7 +309,7 @@ mod tests {
         if carries == Carries::Message {
             rounds.iter_mut().flatten().for_each(|circuit| circuit.count = 1);
         }
-        let cost: Cost = bundle_costs(&rounds, |node| node as i64).into_iter().sum();
+        let cost: Cost = bundle_costs(&rounds, |node| node as i64, |c| c.count as f64).into_iter().sum();
         (cost.rounds, cost.links, cost.blocks as u64)
     }
 

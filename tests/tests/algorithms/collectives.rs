@@ -1,6 +1,7 @@
 //! Every collective, by every algorithm that does it, on many sizes: proved, and in as many steps and blocks as its source says.
 
-use crate::support::rows;
+use crate::support::{rows, swapmeet};
+use serde_json::Value;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_tests::project;
 
@@ -67,6 +68,92 @@ fn what_mpi_libraries_use_works_on_any_number_of_nodes() {
     for collective in ["alltoall", "broadcast", "scatter", "gather", "allgather"] {
         check(&rings, "linear", collective, |n| if n == 1 { (0, 0) } else { (1, 1) });
     }
+}
+
+#[test]
+fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
+    let rings: Vec<String> = (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
+    check(&rings, "binomial-broadcast", "broadcast", |n| (log2_up(n), log2_up(n)));
+    check(&rings, "chain-broadcast:segments=1", "broadcast", |n| (n - 1, n - 1));
+    for row in run(&rings, "chain-broadcast:segments=4", "broadcast/uniform:4") {
+        let steps = if row.nodes == 1 { 0 } else { row.nodes + 2 };
+        assert_eq!((row.steps, row.critical_bytes), (Some(steps), Some(steps.into())), "{}", row.topology);
+    }
+    let log3_up = |n: u64| (0..).find(|k| 3_u64.pow(*k) >= n).map_or(0, u64::from);
+    for row in run(&rings, "retri", "uniform:1") {
+        assert_eq!(row.steps, Some(log3_up(row.nodes)), "{}", row.topology);
+    }
+    let even: Vec<String> = (1..=20).map(|half| format!("ring:{}", 2 * half)).collect();
+    check(&even, "neighbour-allgather", "allgather", |n| (n / 2, n - 1));
+    let powers: Vec<String> = (0..=8).map(|log| format!("torus:{}x2", 1_u64 << log)).collect();
+    check(&powers, "recursive-doubling-allgather", "allgather", |n| (log2_up(n), n - 1));
+    check(&powers, "binomial-scatter", "scatter", |n| (log2_up(n), n - 1));
+    check(&powers, "binomial-gather", "gather", |n| (log2_up(n), n - 1));
+    for row in run(&powers, "scatter-allgather", "broadcast/uniform:512") {
+        let n = row.nodes;
+        assert_eq!(row.steps, Some(log2_up(n) + n - 1));
+        assert_eq!(row.critical_bytes, Some(u128::from(2 * (n - 1) * (512 / n))), "{}", row.topology);
+    }
+    check(&rings, "linear-sync:window=3", "alltoall", |n| ((n - 1).div_ceil(3), (n - 1).div_ceil(3)));
+    let tori: Vec<String> = ["torus:4x6", "torus:2x3x4", "mesh:5x3"].map(str::to_owned).into();
+    for row in run(&tori, "hierarchical", "uniform:1") {
+        let g = row.topology.rsplit('x').next().and_then(|last| last.parse::<u64>().ok()).unwrap_or(0);
+        let (n, groups) = (row.nodes, row.nodes / g);
+        let blocks = 2 * (g - 1) * (n - 1) + (groups - 1) * g * g;
+        assert_eq!((row.steps, row.critical_bytes), (Some(2 * (g - 1) + groups - 1), Some(blocks.into())));
+    }
+}
+
+#[test]
+fn a_larger_radix_takes_more_steps_and_passes_fewer_blocks_on() {
+    let with = |radix: u64| run(&["ring:64".to_owned()], &format!("bruck:radix={radix}"), "uniform:1").remove(0);
+    let costs = [2, 4, 8, 64].map(|radix| (with(radix).steps, with(radix).critical_bytes));
+    assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
+}
+
+/// What one step after another takes, and that no link is shared: start-ups, links, blocks and what contention adds, with one of each a microsecond.
+fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
+    let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
+    let workload = format!("uniform:{bytes}");
+    let flags = ["--topology", topology, "--algorithm", algorithm, "--workload", &workload, "--machine", &machine];
+    let row = rows(&flags).remove(0);
+    assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{algorithm} on {topology}: {}", row.reason);
+    let of = |part: Option<f64>| part.unwrap_or(f64::NAN);
+    let [startup, links, sent, shared] =
+        [row.startup_us, row.propagation_us, row.transmission_us, row.contention_us].map(of);
+    (startup, links, sent / bytes as f64, shared / bytes as f64)
+}
+
+#[test]
+fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
+    // Both ways round a ring n^2/8 blocks pass every link, and no schedule has fewer.
+    for n in [4_u64, 8, 12, 32] {
+        let (steps, blocks) = (n as f64 / 2.0, (n * n) as f64 / 8.0);
+        assert_eq!(alone(&format!("ring:{n}"), "half-ring", "all", 60), (steps, steps, blocks, 0.0), "{n}");
+    }
+    assert_eq!(alone("ring:9", "half-ring", "all", 60), (4.0, 4.0, 10.0, 0.0));
+    for (torus, d, n, nodes) in
+        [("torus:4x4", 2.0, 4.0, 16.0), ("torus:8x8", 2.0, 8.0, 64.0), ("torus:4x4x4", 3.0, 4.0, 64.0)]
+    {
+        let expected = (d * n / 2.0, d * n / 2.0, n * nodes / 8.0, 0.0);
+        assert_eq!(alone(torus, "dim-rotation", "all", 60), expected, "{torus}");
+    }
+    let (steps, _, blocks, _) = alone("torus:4x6", "by-dimension", "1", 1);
+    assert_eq!((steps, blocks), (8.0, 3.0 * 6.0 + 5.0 * 4.0));
+}
+
+/// Suh & Shin, Table 2: 2^d start-ups, 2^(3d-1) blocks, (2^(2d) + 2)/3 links, and a rearrangement between any two steps.
+#[test]
+fn cyclic_exchange_costs_what_table_2_says_and_shares_no_link() {
+    for d in 1..=5_u32 {
+        let side = 1_u64 << d;
+        let expected = (side as f64, (side * side).div_ceil(3) as f64, (side.pow(3) / 2) as f64, 0.0);
+        assert_eq!(alone(&format!("mesh:{side}x{side}"), "cyclic-exchange", "1", 1), expected, "{side}");
+    }
+    // Half of a row crosses a cut at once: what cyclic exchange is for.
+    let (steps, links, blocks, shared) = alone("mesh:8x8", "binary-exchange", "1", 1);
+    assert_eq!((steps, links, blocks), (6.0, 22.0, 192.0));
+    assert!(shared > 0.0);
 }
 
 /// On powers of two Bruck's sets are the hypercube's dimensions.
@@ -258,4 +345,19 @@ fn no_schedule_beats_its_lower_bound() {
         priced += 1;
     }
     assert!(priced > 4000, "{priced} rows");
+}
+
+#[test]
+fn the_page_of_costs_has_every_bundled_algorithm() {
+    let page = std::fs::read_to_string(project("docs/algorithms.md")).unwrap();
+    let listed = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap();
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert!(names.len() >= 45, "{names:?}");
+    for name in names {
+        assert!(
+            page.contains(&format!("| `{name}`")) || page.contains(&format!("` `{name}`")),
+            "{name} is not on the page"
+        );
+    }
 }

@@ -40,13 +40,17 @@ impl Torus {
         ports: &str,
         channels: u64,
     ) -> Result<Costs, ReproduceError> {
-        // Each term alone in its column, a unit each.
-        let machine =
-            format!("free:model=circuit,startup_us=1,hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}");
+        // Each term alone in its column, of a machine on which schedules choose as the thesis does: rounds are dearest, switching is cheapest.
+        const ROUND_US: f64 = 16_777_216.0;
+        const BYTE_US: f64 = 4096.0;
+        let machine = format!(
+            "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us={BYTE_US},ports={ports},virtual_channels={channels}"
+        );
         let row = bench.row(&self.spec(), algorithm, workload, &machine)?;
         let parts = row.parts();
         let of = |part: Option<f64>| part.unwrap_or(0.0);
-        Ok([of(parts.startup), of(parts.propagation), of(parts.transmission) + of(parts.contention)])
+        let propagation = of(parts.transmission) + of(parts.contention);
+        Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BYTE_US])
     }
 
     /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a row where nothing else costs anything.

@@ -1,4 +1,4 @@
-//! Appendix A: a transposition whose bundles cross the mirror while others are still collected, and again while those are distributed.
+//! (2 log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta (4.7, 4.10). Appendix A: a transposition whose bundles cross the mirror while others are still collected, and again while those are distributed.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |

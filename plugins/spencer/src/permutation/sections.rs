@@ -21,17 +21,20 @@ pub(super) enum Collectors {
     Nearer(u64),
     /// Either by turns.
     Alternating,
+    /// Of sections of an even number of nodes neither: the node half-way between two collectors gives a half to each, so that both sides of either are alike.
+    Shared,
 }
 
 impl Collectors {
     /// Those worth trying for transpositions: a mirror lies at the cycle's first node, and in one dimension half-way round too.
-    pub const ALL: [Self; 5] = [Self::Later, Self::Earlier, Self::Alternating, Self::Nearer(2), Self::Nearer(4)];
+    pub const ALL: [Self; 6] =
+        [Self::Later, Self::Earlier, Self::Alternating, Self::Nearer(2), Self::Nearer(4), Self::Shared];
 
     /// The place in section i, of `count` nodes, of so many.
     fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
         let later = match self {
             Self::Earlier => false,
-            Self::Later => true,
+            Self::Later | Self::Shared => true,
             Self::Alternating => i % 2 == 1,
             Self::Nearer(stretches) => i * stretches / sections % 2 == 1,
         };
@@ -52,32 +55,54 @@ pub(super) struct Sections {
     pub collectors: Vec<u64>,
     /// By node: the section it collects.
     section: Vec<Option<usize>>,
-    /// By node: the circuit that is to inform it, read backwards the one it is collected through; and its round, from the last.
-    circuits: Vec<Option<(usize, Circuit)>>,
+    /// Whether nodes half-way between collectors give a half to each.
+    pub shared: bool,
+    /// By node: the circuits that are to inform it, read backwards those it is collected through.
+    circuits: Vec<Vec<Collecting>>,
+}
+
+/// A circuit of a collection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Collecting {
+    /// Its round, from the last.
+    round: usize,
+    pub circuit: Circuit,
+    /// Which half of its far end's block goes this way, where the other goes another.
+    pub half: Option<u64>,
 }
 
 impl Sections {
     /// `count` near-equal sections of a cycle of n, the first beginning with node 0.
     pub fn new(n: u64, count: u64, q: u64, variant: Variant, collectors: Collectors) -> Self {
+        let size = n / count;
+        let all_ports = variant != Variant::OnePort;
+        let shared = collectors == Collectors::Shared && all_ports && n.is_multiple_of(count) && size.is_multiple_of(2);
         let mut sections = Self {
             costs: Vec::new(),
             collectors: Vec::with_capacity(count as usize),
             section: vec![None; n as usize],
-            circuits: vec![None; n as usize],
+            shared,
+            circuits: vec![Vec::new(); n as usize],
         };
         for i in 0..count {
-            let (first, end) = (i * n / count, (i + 1) * n / count);
+            let (first, end) = (i * n / count, (i + 1) * n / count + u64::from(shared));
             let at = collectors.place(end - first, i, count, variant);
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
             let rounds = divide(end - first, at, q, variant, Carries::Bundle);
-            let costs = bundle_costs(&rounds, |node| node as i64);
+            let half = |node: u64| if shared && node == 0 { Some(1) } else { (shared && node == size).then_some(0) };
+            let blocks = |c: &Circuit| {
+                let halves = [0, size].into_iter().filter(|end| (c.first..c.first + c.count).contains(end)).count();
+                c.count as f64 - if shared { halves as f64 / 2.0 } else { 0.0 }
+            };
+            let costs = bundle_costs(&rounds, |node| node as i64, blocks);
             sections.costs.resize(sections.costs.len().max(costs.len()), Cost::default());
             sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {
                     let circuit = Circuit { from: first + from, to: first + to, first: first + served, count };
-                    sections.circuits[circuit.to as usize] = Some((round, circuit));
+                    let at = (circuit.to % n) as usize;
+                    sections.circuits[at].push(Collecting { round, circuit, half: half(to) });
                 }
             }
         }
@@ -101,9 +126,9 @@ impl Sections {
         (first, end - first)
     }
 
-    /// The circuit whose far end is this node, if it is in use in a round from the last: 0 is the last of a collection, the first of a distribution.
-    pub fn circuit(&self, node: u64, from_last: usize) -> Option<Circuit> {
-        self.circuits[node as usize].filter(|(round, _)| *round == from_last).map(|(_, circuit)| circuit)
+    /// The circuits whose far end is this node, if any is in use in a round from the last: 0 is the last of a collection, the first of a distribution.
+    pub fn circuits(&self, node: u64, from_last: usize) -> impl Iterator<Item = Collecting> {
+        self.circuits[node as usize].iter().copied().filter(move |collecting| collecting.round == from_last)
     }
 }
 
@@ -127,9 +152,10 @@ mod tests {
                     for collectors in Collectors::ALL {
                         let sections = Sections::new(n, count, 2, variant, collectors);
                         for node in 0..n {
-                            let collects = sections.collected_by(node).is_some();
-                            let through = (0..sections.rounds()).filter(|r| sections.circuit(node, *r).is_some());
-                            assert_eq!(through.count() + usize::from(collects), 1, "{node} of {n} in {count}");
+                            let collects = usize::from(sections.collected_by(node).is_some());
+                            let through = (0..sections.rounds()).flat_map(|r| sections.circuits(node, r));
+                            let halves: usize = through.map(|c| if c.half.is_some() { 1 } else { 2 }).sum();
+                            assert_eq!(halves + 2 * collects, 2, "{node} of {n} in {count}");
                         }
                     }
                 }

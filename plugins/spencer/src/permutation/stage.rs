@@ -12,11 +12,10 @@
 
 use super::affine::Affine;
 use super::mirrors::{Mirror, Mirrors};
-use super::sections::{Collectors, Sections};
+use super::sections::{Collecting, Collectors, Sections};
 use super::shift::{Directions, Row, Task};
 use crate::cost::{self, Cost, Prices};
 use crate::torus::{Torus, Variant};
-use crate::tree::Circuit;
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 /// What the collectors do.
@@ -292,10 +291,19 @@ impl Stage {
         Some(origins)
     }
 
-    /// The parts of a block that go along an axis.
-    fn lane(&self, parts: u32, lane: usize) -> Axis<'static> {
+    /// In how many segments of a block it thinks: one a lane, or the halves of those.
+    pub fn parts(&self) -> u32 {
+        let shared = self.rows.iter().any(|row| row.sections.shared);
+        self.lanes as u32 * if shared { 2 } else { 1 }
+    }
+
+    /// The segments of a block that go along an axis, or a half of them.
+    fn segments(&self, parts: u32, lane: usize, half: Option<u64>) -> Axis<'static> {
         let each = u64::from(parts) / self.lanes as u64;
-        Axis::range(lane as u64 * each, each)
+        match half {
+            None => Axis::range(lane as u64 * each, each),
+            Some(half) => Axis::range(lane as u64 * each + half * each / 2, each / 2),
+        }
     }
 
     /// The node that is so many diagonals on, along the axis of a lane.
@@ -305,14 +313,14 @@ impl Stage {
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// The circuit that a node has in a round counted from the last, and how many diagonals on the collector lies.
-    fn circuit(&self, torus: &Torus, node: u64, from_last: usize) -> Option<(Circuit, i64)> {
+    /// The circuits that a node has in a round counted from the last, and how many diagonals on the collector of each lies.
+    fn circuits(&self, torus: &Torus, node: u64, from_last: usize) -> impl Iterator<Item = (Collecting, i64)> {
         let (row, diagonal) = self.place(torus, node);
-        let circuit = row.sections.circuit(diagonal, from_last)?;
-        Some((circuit, circuit.from as i64 - circuit.to as i64))
+        let circuits = row.sections.circuits(diagonal, from_last);
+        circuits.map(|c| (c, c.circuit.from as i64 - c.circuit.to as i64))
     }
 
-    /// What a node gives to the one that collects it in this round, counted from the last.
+    /// What a node gives to those that collect it in this round, counted from the last.
     fn collect(
         &self,
         torus: &Torus,
@@ -321,11 +329,13 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        let Some((_, by)) = self.circuit(torus, node, from_last) else { return Ok(()) };
-        for lane in 0..self.lanes {
-            let signs = torus.along(self.axes[lane], by * self.signs[lane] > 0);
-            let to = self.along(torus, node, lane, by);
-            schedule.send(&Blocks::new(node, to).segments(self.lane(parts, lane)).route(&Route::signs(&signs)))?;
+        for (collecting, by) in self.circuits(torus, node, from_last) {
+            for lane in 0..self.lanes {
+                let signs = torus.along(self.axes[lane], by * self.signs[lane] > 0);
+                let to = self.along(torus, node, lane, by);
+                let segments = self.segments(parts, lane, collecting.half);
+                schedule.send(&Blocks::new(node, to).segments(segments).route(&Route::signs(&signs)))?;
+            }
         }
         Ok(())
     }
@@ -340,23 +350,29 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        let Some((circuit, by)) = self.circuit(torus, node, from_last) else { return Ok(()) };
-        for lane in 0..self.lanes {
-            let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
-            let ascends = (self.signs[lane] > 0) != turned;
-            let signs = torus.along(axis, (by > 0) != ascends);
-            let from = self.map.image(torus, self.along(torus, node, lane, by));
-            // What it had collected came from neighbours along its own axis, which nothing earlier has touched.
-            let first = circuit.first as i64 - circuit.to as i64;
-            let lowest = if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
-            let lowest = self.along(torus, node, lane, lowest);
-            let lowest = began(torus, earlier, lowest);
-            let mut origins: Vec<Axis<'_>> =
-                (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis))).collect();
-            let own = self.axes[lane];
-            origins[own] = Axis::range(torus.coordinate(lowest, own), circuit.count);
-            let send = Blocks::new(from, self.map.image(torus, node)).segments(self.lane(parts, lane));
-            schedule.send(&send.origins(Set::product(&origins)).route(&Route::signs(&signs)))?;
+        for (collecting, by) in self.circuits(torus, node, from_last) {
+            let circuit = collecting.circuit;
+            for lane in 0..self.lanes {
+                let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
+                let ascends = (self.signs[lane] > 0) != turned;
+                let signs = torus.along(axis, (by > 0) != ascends);
+                let from = self.map.image(torus, self.along(torus, node, lane, by));
+                // What it had collected came from neighbours along its own axis, which nothing earlier has touched.
+                let first = circuit.first as i64 - circuit.to as i64;
+                let lowest = if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
+                let lowest = self.along(torus, node, lane, lowest);
+                let lowest = began(torus, earlier, lowest);
+                let mut origins: Vec<Axis<'_>> =
+                    (0..torus.dims.len()).map(|axis| Axis::one(torus.coordinate(lowest, axis))).collect();
+                let own = self.axes[lane];
+                origins[own] = Axis::range(torus.coordinate(lowest, own), circuit.count);
+                let send = Blocks::new(from, self.map.image(torus, node)).segments(self.segments(
+                    parts,
+                    lane,
+                    collecting.half,
+                ));
+                schedule.send(&send.origins(Set::product(&origins)).route(&Route::signs(&signs)))?;
+            }
         }
         Ok(())
     }

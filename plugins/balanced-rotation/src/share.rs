@@ -4,7 +4,7 @@
 ///
 /// The last are the first to choose: the first of their two bins, or the second if there alone is room left. Then, while a bin is too full, the shortest chain of exchanges that leads from it to one with room is carried out; if there
 /// is none, what the bins that chains do reach must hold is more than they have room for.
-pub(super) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
+pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();
     let mut touching = vec![Vec::new(); room.len()];

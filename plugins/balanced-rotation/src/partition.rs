@@ -15,14 +15,15 @@
 //! With three channels or more every quarter of a cycle is divided alike, and the nodes that the rotation exchanges take the same cycle. With fewer, the q mod 3
 //! circuits matter: forwards collectors are put at fixed places, and what lies between two of them goes to either or, where a section that goes backwards lies between, to that.
 
-use super::rings::Ring;
-use super::share::share;
-use crate::torus::Variant;
+use crate::share::share;
+use crate::squares::Square;
 
 /// Nodes of one cycle, one after another but for those that take the other cycle they are on, collected by one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Section {
+pub struct Section {
+    /// Which of the squares it lies on.
     pub ring: usize,
+    /// Whether its circuit leads a quarter of the cycle forwards, and not three quarters back.
     pub forward: bool,
     /// Their places on the cycle, ascending, counted round and round.
     pub places: Vec<i64>,
@@ -32,10 +33,13 @@ pub(super) struct Section {
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ask {
+pub struct Ask {
+    /// Nodes of a row.
     pub n: u64,
+    /// Circuits that a directed link carries.
     pub q: u64,
-    pub variant: Variant,
+    /// Whether a node uses one port at a time: then the first of a section collects.
+    pub one_port: bool,
 }
 
 /// The most nodes of a section before and after the collector.
@@ -46,8 +50,8 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(size: usize, variant: Variant) -> Self {
-        let before = if variant == Variant::OnePort { 0 } else { size / 2 };
+    fn of(size: usize, one_port: bool) -> Self {
+        let before = if one_port { 0 } else { size / 2 };
         Self { before, after: size - 1 - before }
     }
 
@@ -99,12 +103,12 @@ const USUAL: [Anchors; 4] = [
 const SEARCHED: u64 = 40;
 
 /// Sections as small as can be found; none are larger than a row.
-pub(super) fn sections(rings: &[Ring], ask: Ask) -> Option<Vec<Section>> {
+pub fn sections(rings: &[Square], ask: Ask) -> Option<Vec<Section>> {
     let least = ask.n.div_ceil(4 * ask.q).max(1) as usize;
-    (least..=ask.n as usize).find_map(|size| of_size(rings, ask, Reach::of(size, ask.variant)))
+    (least..=ask.n as usize).find_map(|size| of_size(rings, ask, Reach::of(size, ask.one_port)))
 }
 
-fn of_size(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
+fn of_size(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
     let anchored = |anchors: Anchors| around(rings, ask, reach, anchors);
     match ask.q {
         // The middle of each side. Of opposite sides, cycles about the centre have room in the right or left one by turns, those about the corner in the top or bottom one.
@@ -149,7 +153,7 @@ fn chosen(items: &[Item], room: &[usize]) -> Option<Vec<usize>> {
 }
 
 /// Every quarter alike: sections forwards, and from the (q+1)st on backwards.
-fn alike(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
+fn alike(rings: &[Square], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
     let (n, size) = (ask.n as usize, reach.size());
     // A node and its three images are one item, by the one of them in the quarter of the plane above the centre and right of it.
     let half = n / 2;
@@ -184,7 +188,7 @@ fn alike(rings: &[Ring], ask: Ask, reach: Reach) -> Option<Vec<Section>> {
 }
 
 /// Around collectors at the same places of every quarter.
-fn around(rings: &[Ring], ask: Ask, reach: Reach, anchors: Anchors) -> Option<Vec<Section>> {
+fn around(rings: &[Square], ask: Ask, reach: Reach, anchors: Anchors) -> Option<Vec<Section>> {
     const NONE: usize = usize::MAX;
     let n = ask.n;
     let index = |(x, y): (u64, u64)| (x * n + y) as usize;
@@ -276,9 +280,9 @@ mod tests {
     use super::*;
 
     /// Every node in one section, no link of a cycle within two sections, none with more than q circuits in the middle round. The largest section.
-    fn check(n: u64, q: u64, variant: Variant) -> usize {
-        let rings = Ring::all(n);
-        let sections = sections(&rings, Ask { n, q, variant }).unwrap_or_default();
+    fn check(n: u64, q: u64, one_port: bool) -> usize {
+        let rings = Square::all(n);
+        let sections = sections(&rings, Ask { n, q, one_port }).unwrap_or_default();
         let mut times = vec![0; (n * n) as usize];
         for (i, ring) in rings.iter().enumerate() {
             let around = 4 * ring.side as i64;
@@ -306,10 +310,10 @@ mod tests {
 
     #[test]
     fn sections_are_disjoint_fit_q_circuits_a_link_and_are_of_n_4q_nodes() {
-        for variant in [Variant::AllPorts, Variant::OnePort] {
+        for one_port in [false, true] {
             for q in 1..=9 {
                 for n in (2..=40).step_by(2) {
-                    assert_eq!(check(n, q, variant), n.div_ceil(4 * q) as usize, "{n}, q = {q}, {variant:?}");
+                    assert_eq!(check(n, q, one_port), n.div_ceil(4 * q) as usize, "{n}, q = {q}, one port: {one_port}");
                 }
             }
         }
@@ -318,7 +322,7 @@ mod tests {
     #[test]
     fn so_they_are_on_larger_tori_without_a_search() {
         for (n, q) in [(108, 1), (200, 1), (64, 2), (120, 2), (200, 2), (180, 3), (160, 4)] {
-            assert_eq!(check(n, q, Variant::AllPorts), n.div_ceil(4 * q) as usize, "{n}, q = {q}");
+            assert_eq!(check(n, q, false), n.div_ceil(4 * q) as usize, "{n}, q = {q}");
         }
     }
 }

@@ -8,24 +8,9 @@
 //! (x, y) to (y, -x) has two fixed points: the centre, and where the torus closes the point half a row and half a column from it. About either there are n/2 squares, and a node
 //! is on one of each. In a row the two squares that share it use n links between them, each link once: no two cycles share a link.
 
-use crate::torus::Torus;
-
-/// The two axes of a rotation: (x, y) to (y, -x) if x is the coordinate on the first, y on the second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plane {
-    pub first: usize,
-    pub second: usize,
-}
-
-impl Plane {
-    /// The node of the plane through `base` with these coordinates.
-    pub fn node(self, torus: &Torus, base: u64, (x, y): (u64, u64)) -> u64 {
-        torus.moved(torus.moved(base, self.first, x), self.second, y)
-    }
-}
-
 /// A square.
-pub(super) struct Ring {
+#[derive(Debug, Clone)]
+pub struct Square {
     /// Its nodes, clockwise from a corner: the rotation takes each to the one `side` places on.
     pub cells: Vec<(u64, u64)>,
     /// N/4.
@@ -36,7 +21,7 @@ pub(super) struct Ring {
     pub number: usize,
 }
 
-impl Ring {
+impl Square {
     /// All squares of an n by n torus, n being even.
     pub fn all(n: u64) -> Vec<Self> {
         let half = n / 2;
@@ -71,7 +56,7 @@ mod tests {
     #[test]
     fn every_node_is_on_two_squares_and_every_link_on_one() {
         for n in [2, 4, 6, 8, 12, 20] {
-            let rings = Ring::all(n);
+            let rings = Square::all(n);
             let mut met = vec![0; (n * n) as usize];
             let mut links = HashSet::new();
             for ring in &rings {

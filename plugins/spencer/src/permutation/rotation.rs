@@ -2,17 +2,30 @@
 //! the cycle forwards or three quarters backwards, in one round, and distribution is the collection of the images, backwards.
 
 use super::affine::Affine;
-use super::balanced::{Ask, Section, sections};
-use super::rings::{Plane, Ring};
 use crate::cost::{self, Cost};
-use crate::torus::Torus;
+use crate::torus::{Torus, Variant};
 use crate::tree::{Carries, Circuit, bundle_costs, divide};
+use swapmeet_balanced_rotation::{Ask, Section, Square, sections};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
+/// The two axes of a rotation: (x, y) to (y, -x) if x is the coordinate on the first, y on the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Plane {
+    first: usize,
+    second: usize,
+}
+
+impl Plane {
+    /// The node of the plane through `base` with these coordinates.
+    fn node(self, torus: &Torus, base: u64, (x, y): (u64, u64)) -> u64 {
+        torus.moved(torus.moved(base, self.first, x), self.second, y)
+    }
+}
+
 /// The rotation, ready to run.
-pub(super) struct Turn {
+pub(super) struct Rotation {
     plane: Plane,
-    rings: Vec<Ring>,
+    rings: Vec<Square>,
     sections: Vec<Ready>,
 }
 
@@ -24,12 +37,12 @@ struct Ready {
     first: u64,
 }
 
-impl Turn {
+impl Rotation {
     /// If the map is a rotation by 90 degrees of two axes and leaves all else.
     pub fn of(torus: &Torus, map: &Affine) -> Option<Self> {
         let plane = plane(torus, map)?;
         let n = torus.dims[plane.first];
-        let rings = Ring::all(n);
+        let rings = Square::all(n);
         let mut first = 0;
         let ready = |section: Section| {
             let circuits =
@@ -38,7 +51,7 @@ impl Turn {
             first += ready.section.places.len() as u64;
             ready
         };
-        let found = sections(&rings, Ask { n, q: torus.q, variant: torus.variant })?;
+        let found = sections(&rings, Ask { n, q: torus.q, one_port: torus.variant == Variant::OnePort })?;
         let sections = found.into_iter().map(ready).collect();
         Some(Self { plane, rings, sections })
     }
@@ -47,12 +60,13 @@ impl Turn {
     pub fn cost(&self, torus: &Torus) -> Option<Cost> {
         let mut collection = vec![Cost::default(); self.collection_rounds()];
         for ready in &self.sections {
-            let costs = bundle_costs(&ready.circuits, |member| ready.section.places[member as usize]);
+            let costs =
+                bundle_costs(&ready.circuits, |member| ready.section.places[member as usize], |c| c.count as f64);
             collection.iter_mut().zip(costs).for_each(|(all, own)| *all = all.beside(own));
         }
         let collection: Cost = collection.into_iter().sum();
         let crossing = |ready| {
-            let placed = Placed { turn: self, torus, base: 0, offset: 0, ready };
+            let placed = Placed { rotation: self, torus, base: 0, offset: 0, ready };
             let (from, to) = placed.crossing();
             (placed.node(from), placed.path(from, to), ready.section.places.len() as u64)
         };
@@ -84,7 +98,7 @@ impl Turn {
         }
         let all = || {
             (0..).zip(&bases).flat_map(|(i, base)| {
-                let on = move |ready| Placed { turn: self, torus, base: *base, offset: i * count, ready };
+                let on = move |ready| Placed { rotation: self, torus, base: *base, offset: i * count, ready };
                 self.sections.iter().map(on)
             })
         };
@@ -112,7 +126,7 @@ impl Turn {
 
 /// A section of one plane.
 struct Placed<'a> {
-    turn: &'a Turn,
+    rotation: &'a Rotation,
     torus: &'a Torus,
     /// The plane's node (0, 0).
     base: u64,
@@ -122,12 +136,12 @@ struct Placed<'a> {
 }
 
 impl Placed<'_> {
-    fn ring(&self) -> &Ring {
-        &self.turn.rings[self.ready.section.ring]
+    fn ring(&self) -> &Square {
+        &self.rotation.rings[self.ready.section.ring]
     }
 
     fn node(&self, place: i64) -> u64 {
-        self.turn.plane.node(self.torus, self.base, self.ring().cell(place))
+        self.rotation.plane.node(self.torus, self.base, self.ring().cell(place))
     }
 
     fn place(&self, member: u64) -> i64 {

@@ -1,0 +1,84 @@
+//! ReTri: ceil(log3 p) steps of a message either way, ceil(log3 p) (alpha + p/3 m beta) where p is a power of three; A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient
+//! All-to-All Communication in Reconfigurable Networks*, arXiv 2605.26930 (2026).
+//!
+//! The way still to go, the shorter one round the ranks, is 3^k t in step k. If t is 1 more than a multiple of three everyone sends the block to the rank 3^k on, if it is 1 less to the rank 3^k back:
+//! the digits of the way in balanced ternary.
+
+use crate::ANYWHERE;
+use crate::bruck::Ways;
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
+
+pub(crate) struct ReTri;
+
+impl Algorithm for ReTri {
+    fn about(&self) -> About {
+        About {
+            name: "retri",
+            title: "Bruck's both ways: ceil(log3 p) steps in balanced ternary",
+            paper: "A. Juerss, S. Schmid: Revisiting Bruck: Phase-Efficient All-to-All Communication in Reconfigurable Networks, arXiv 2605.26930 (2026)",
+            ports: 2,
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        schedule.layout(&[n], 1)?;
+        let mut far = 1;
+        let steps = (0..).find(|steps| 3_u64.saturating_pow(*steps) >= n).unwrap_or(0);
+        for left in (1..=steps).rev() {
+            schedule.step()?;
+            let digits = digits(n, far, left);
+            let both = [1, -1].map(|digit| (digit, Ways::having(n, |distance| digits[distance as usize] == digit)));
+            let mut destinations = vec![0; n.div_ceil(64) as usize];
+            for from in 0..n {
+                for (digit, ways) in both.iter().filter(|(_, ways)| !ways.is_empty()) {
+                    ways.from(from, &mut destinations);
+                    let axes = [Axis::bits(&destinations)];
+                    let to = (from + if *digit > 0 { far } else { n - far }) % n;
+                    schedule.send(&Blocks::new(from, to).destinations(Set::product(&axes)))?;
+                }
+            }
+            far *= 3;
+        }
+        Ok(())
+    }
+}
+
+/// For each distance round n ranks that is far t, of the least t there is: the last digit of t, which so many steps are left for.
+fn digits(n: u64, far: u64, left: u32) -> Vec<i64> {
+    let mut digits = vec![0; n as usize];
+    // From the farthest, so that a shorter way has the last word.
+    for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {
+        let ahead = (u128::from(far) * u128::from(t) % u128::from(n)) as u64;
+        let digit = [0, 1, -1][(t % 3) as usize];
+        (digits[ahead as usize], digits[((n - ahead) % n) as usize]) = (digit, -digit);
+    }
+    digits[0] = 0;
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn ways_of_nine_ranks_are_written_in_two_digits() {
+        assert_eq!(digits(9, 1, 2), [0, 1, -1, 0, 1, -1, 0, 1, -1]);
+        assert_eq!(digits(9, 3, 1), [0, 0, 0, 1, 0, 0, -1, 0, 0]);
+    }
+
+    #[test]
+    fn any_number_of_ranks_takes_log3_steps() {
+        for n in 1..40_u64 {
+            let proved = Rehearsal::on("ring", &[n]).ports(2).verify(&ReTri).unwrap();
+            let log = (0..).find(|k| 3_u64.pow(*k) >= n).unwrap();
+            assert_eq!(proved.steps, u64::from(log), "{n}");
+            if n == 3_u64.pow(log) {
+                assert_eq!(proved.critical_bytes, u64::from(log) * n / 3, "{n}");
+            }
+            assert!(proved.max_sends <= 2 && proved.max_receives <= 2, "{n}");
+        }
+    }
+}

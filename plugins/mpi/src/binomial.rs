@@ -1,0 +1,100 @@
+//! The binomial tree: ceil(log2 p) alpha + ceil(log2 p) m beta for a broadcast, ceil(log2 p) alpha + (p - 1) m beta for a scatter or gather where p is a power of
+//! two; Thakur, Rabenseifner & Gropp (2005), sections 4.2 (gather), 4.3 (broadcast).
+//!
+//! With b the largest power of two below p, and then half of it, and so on: rank r, a multiple of 2b, serves r .. r + 2b - 1, and sends r + b what is for the
+//! upper half. A gather is a scatter read backwards.
+
+use crate::{ANYWHERE, line, node, nodes};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
+
+/// A broadcast, scatter or gather.
+pub(crate) struct Binomial {
+    about: About,
+}
+
+pub(crate) const BROADCAST: Binomial = Binomial {
+    about: About {
+        name: "binomial-broadcast",
+        title: "A tree: twice as many have it after each step",
+        collectives: &[Collective::Broadcast],
+        ..ANYWHERE
+    },
+};
+
+pub(crate) const SCATTER: Binomial = Binomial {
+    about: About {
+        name: "binomial-scatter",
+        title: "A tree: whoever has blocks of others gives half of them away",
+        collectives: &[Collective::Scatter],
+        ..ANYWHERE
+    },
+};
+
+pub(crate) const GATHER: Binomial = Binomial {
+    about: About {
+        name: "binomial-gather",
+        title: "A tree: the scatter's read backwards",
+        collectives: &[Collective::Gather],
+        ..ANYWHERE
+    },
+};
+
+/// For each step of a tree over n ranks, b.
+pub(crate) fn halves(n: u64) -> impl DoubleEndedIterator<Item = u64> {
+    let steps = n.next_power_of_two().trailing_zeros();
+    (0..steps).rev().map(|step| 1 << step)
+}
+
+impl Algorithm for Binomial {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (n, root) = (line(problem, schedule, 1)?, problem.root());
+        let gather = problem.collective() == Collective::Gather;
+        let steps: Vec<u64> = if gather { halves(n).rev().collect() } else { halves(n).collect() };
+        for b in steps {
+            schedule.step()?;
+            for rank in (0..n - b).step_by(2 * b as usize) {
+                let (near, far) = (node(rank, root, n), node(rank + b, root, n));
+                let upper = nodes(rank + b, b.min(n - rank - b), root, n);
+                schedule.send(&match problem.collective() {
+                    Collective::Broadcast => Blocks::new(near, far).copy(),
+                    // All that has come to it, its own included.
+                    _ if gather => Blocks::new(far, near),
+                    _ => Blocks::new(near, far).destinations(Set::product(&upper)),
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_size_and_root_takes_the_steps_and_blocks_of_the_closed_forms() {
+        for n in 1..20_u64 {
+            for root in [0, n / 2, n - 1] {
+                let on = |algorithm: &Binomial| {
+                    let collective = algorithm.about.collectives[0];
+                    Rehearsal::on("ring", &[n]).collective(collective, root).verify(algorithm).unwrap()
+                };
+                let log = u64::from(n.next_power_of_two().trailing_zeros());
+                for algorithm in [&BROADCAST, &SCATTER, &GATHER] {
+                    let proved = on(algorithm);
+                    assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} from {root}");
+                    assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+                }
+                assert_eq!(on(&BROADCAST).critical_bytes, log);
+                if n.is_power_of_two() {
+                    assert_eq!((on(&SCATTER).critical_bytes, on(&GATHER).critical_bytes), (n - 1, n - 1));
+                }
+            }
+        }
+    }
+}

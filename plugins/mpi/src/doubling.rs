@@ -1,0 +1,56 @@
+//! Recursive doubling: log2 p alpha + (p - 1) m beta, for a power of two of ranks; Thakur, Rabenseifner & Gropp (2005), section 4.1.
+//!
+//! With b = 1, 2, 4, .. rank r exchanges with r xor b all that it has: the b blocks of the ranks that agree with it in all bits from b on.
+
+use crate::{ANYWHERE, line};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
+
+pub(crate) struct Doubling;
+
+impl Algorithm for Doubling {
+    fn about(&self) -> About {
+        About {
+            name: "recursive-doubling-allgather",
+            title: "Pairs exchange all they have, at distance 1, 2, 4, ..",
+            accepts: "any topology with a power of two of nodes",
+            collectives: &[Collective::AllGather],
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        match problem.topology().nodes() {
+            n if n.is_power_of_two() => Ok(()),
+            n => Err(Stop::unsupported(format!("needs a power of two of nodes, and there are {n}"))),
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = line(problem, schedule, 1)?;
+        for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
+            schedule.step()?;
+            for rank in 0..n {
+                let origins = [Axis::range(rank & !(b - 1), b)];
+                schedule.send(&Blocks::new(rank, rank ^ b).origins(Set::product(&origins)).copy().strict())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn log_p_steps_and_p_minus_1_blocks() {
+        for log in 0..6_u64 {
+            let n = 1 << log;
+            let proved = Rehearsal::on("ring", &[n]).collective(Collective::AllGather, 0).verify(&Doubling).unwrap();
+            assert_eq!((proved.steps, proved.critical_bytes, proved.messages), (log, n - 1, n * log));
+        }
+        let refused = Rehearsal::on("ring", &[6]).collective(Collective::AllGather, 0).plan(&Doubling).unwrap_err();
+        assert_eq!(refused.to_string(), "needs a power of two of nodes, and there are 6");
+    }
+}

@@ -1,0 +1,71 @@
+//! Neighbour exchange: p/2 alpha + (p - 1) m beta, for an even number of ranks; J. Chen et al., *Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast
+//! Ethernet* (2005); Open MPI's `allgather_intra_neighborexchange`.
+//!
+//! Step 1: rank r exchanges its block with r + 1 if it is even, with r - 1 if it is odd. After that with the other neighbour and this one by turns the two newest: its own pair's,
+//! then those that came in the step before.
+
+use crate::{ANYWHERE, line};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
+
+pub(crate) struct Neighbour;
+
+impl Algorithm for Neighbour {
+    fn about(&self) -> About {
+        About {
+            name: "neighbour-allgather",
+            title: "Pairs of neighbours exchange the two newest blocks, on either side by turns",
+            paper: "J. Chen, L. Zhang, Y. Zhang, W. Yuan: Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet (2005)",
+            accepts: "any topology, an even number of nodes",
+            collectives: &[Collective::AllGather],
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        match problem.topology().nodes() {
+            n if n % 2 == 1 && n > 1 => Err(Stop::unsupported(format!("pairs up all nodes, and {n} is odd"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = line(problem, schedule, 1)?;
+        for step in 1..=n / 2 {
+            schedule.step()?;
+            for rank in 0..n {
+                let upwards = (rank + step) % 2 == 1;
+                let to = if upwards { rank + 1 } else { rank + n - 1 } % n;
+                // What came from the other side: a pair, and that of the first step is its own.
+                let newest = match (step, upwards) {
+                    (1, _) => Axis::range(rank, 1),
+                    (_, true) => Axis::range((rank + n + 1 - step) % n, 2),
+                    (_, false) => Axis::range((rank + step - 2) % n, 2),
+                };
+                let origins = [newest];
+                schedule.send(&Blocks::new(rank, to).origins(Set::product(&origins)).copy().strict())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn half_of_p_steps_and_p_minus_1_blocks() {
+        for n in (2..21_u64).step_by(2) {
+            let proved = Rehearsal::on("ring", &[n]).collective(Collective::AllGather, 0).verify(&Neighbour).unwrap();
+            assert_eq!((proved.steps, proved.critical_bytes), (n / 2, n - 1), "{n}");
+            assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
+        }
+    }
+
+    #[test]
+    fn an_odd_number_of_ranks_cannot_be_paired() {
+        let problem = Rehearsal::on("ring", &[5]).collective(Collective::AllGather, 0);
+        assert_eq!(problem.plan(&Neighbour).unwrap_err().to_string(), "pairs up all nodes, and 5 is odd");
+    }
+}

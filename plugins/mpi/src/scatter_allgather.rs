@@ -1,0 +1,76 @@
+//! Scatter and allgather, for long messages: (ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta; van de Geijn's broadcast, Thakur, Rabenseifner & Gropp (2005), section 4.3.
+//!
+//! The block is in p segments. A binomial scatter brings segment r to rank r; then everyone passes on to the next rank the segment that came last.
+
+use crate::binomial::halves;
+use crate::{ANYWHERE, line, node};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
+
+pub(crate) struct ScatterAllgather;
+
+/// The most segments a block may be in.
+const MOST: u64 = 4096;
+
+impl Algorithm for ScatterAllgather {
+    fn about(&self) -> About {
+        About {
+            name: "scatter-allgather",
+            title: "A scatter of the block's segments, then a ring allgather of them",
+            accepts: "any topology, up to 4096 nodes",
+            collectives: &[Collective::Broadcast],
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        match problem.topology().nodes() {
+            0..=MOST => Ok(()),
+            n => Err(Stop::unsupported(format!("a block has at most {MOST} segments, and {n} nodes need one each"))),
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = line(problem, schedule, problem.topology().nodes() as u32)?;
+        let at = |rank| node(rank, problem.root(), n);
+        schedule.phase("scatter")?;
+        for b in halves(n) {
+            schedule.step()?;
+            for rank in (0..n - b).step_by(2 * b as usize) {
+                let upper = Axis::range(rank + b, b.min(n - rank - b));
+                // Given away, not copied: it comes round again, to the root too.
+                schedule.send(&Blocks::new(at(rank), at(rank + b)).segments(upper))?;
+            }
+        }
+        schedule.phase("allgather")?;
+        for step in 1..n {
+            schedule.step()?;
+            for rank in 0..n {
+                let newest = (rank + n - (step - 1)) % n;
+                let send = Blocks::new(at(rank), at((rank + 1) % n)).segments(Axis::one(newest));
+                schedule.send(&send.copy().strict())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn it_takes_log_p_and_p_minus_1_steps_and_at_most_twice_the_block() {
+        for n in 1..18_u64 {
+            for root in [0, n - 1] {
+                let problem = Rehearsal::on("ring", &[n]).collective(Collective::Broadcast, root).block_bytes(n);
+                let proved = problem.verify(&ScatterAllgather).unwrap();
+                let log = u64::from(n.next_power_of_two().trailing_zeros());
+                assert_eq!(proved.steps, log + n - 1, "{n}");
+                if n.is_power_of_two() {
+                    assert_eq!(proved.critical_bytes, 2 * (n - 1), "{n}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Direct, a dimension after another: sum over dimensions of (n - 1) (alpha + N / n m beta) on links that no two messages share; the multiphase exchange of S. H. Bokhari, *Multiphase Complete Exchange on
+//! Paragon, SP2, and CS-2* (1996), with a phase a dimension.
+//!
+//! In step s of dimension i everyone sends to the node s on along it all that is for nodes with that coordinate.
+
+use crate::TORUS;
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
+
+pub(crate) struct ByDimension;
+
+impl Algorithm for ByDimension {
+    fn about(&self) -> About {
+        About {
+            name: "by-dimension",
+            title: "Direct along each dimension in turn",
+            paper: "S. H. Bokhari: Multiphase Complete Exchange on Paragon, SP2, and CS-2 (1996)",
+            accepts: "any topology; of those without dimensions all nodes are one",
+            ports: 1,
+            ..TORUS
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let grid = problem.topology().grid()?;
+        let mut destinations = vec![Axis::ALL; grid.dimensions()];
+        for dimension in 0..grid.dimensions() {
+            schedule.phase(&format!("dimension {dimension}"))?;
+            for distance in 1..grid.radix(dimension) {
+                schedule.step()?;
+                for from in 0..grid.nodes() {
+                    let to = grid.shift(from, dimension, distance as i64);
+                    destinations[dimension] = Axis::one(grid.coordinate(to, dimension));
+                    schedule.send(&Blocks::new(from, to).destinations(Set::product(&destinations)))?;
+                }
+            }
+            destinations[dimension] = Axis::ALL;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_shape_takes_the_closed_forms_steps_and_blocks() {
+        for (kind, dims) in
+            [("torus", &[4, 6][..]), ("torus", &[3, 2, 5]), ("mesh", &[5, 3]), ("ring", &[9]), ("torus", &[1, 1])]
+        {
+            let nodes: u64 = dims.iter().product();
+            let proved = Rehearsal::on(kind, dims).verify(&ByDimension).unwrap();
+            let (steps, blocks) =
+                (dims.iter().map(|n| n - 1).sum(), dims.iter().map(|n| (n - 1) * (nodes / n)).sum::<u64>());
+            assert_eq!((proved.steps, proved.critical_bytes), (steps, blocks), "{kind} {dims:?}");
+            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+        }
+    }
+}
