@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use swapmeet_core::delivery::byte_counts::{Redistribution, Share};
@@ -58,8 +59,9 @@ pub struct Watch {
     fullest: Fullest,
     /// The last step that was ended.
     last: u64,
-    /// Where that is written down, for whoever is left to read it.
-    progress: Option<File>,
+    /// Where that is written down, for whoever is left to read it. Left open: a plugin that closes what isn't its own may have closed it, and
+    /// to close a file twice ends the process.
+    progress: Option<ManuallyDrop<File>>,
 }
 
 impl Watch {
@@ -77,7 +79,7 @@ impl Watch {
             steps: Vec::new(),
             fullest: Fullest::default(),
             last: 0,
-            progress: progress.and_then(|path| File::create(path).ok()),
+            progress: progress.and_then(|path| File::create(path).ok()).map(ManuallyDrop::new),
         };
         watch.note_progress();
         watch
