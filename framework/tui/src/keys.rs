@@ -112,7 +112,9 @@ impl<A: Copy> Binding<A> {
     }
 
     pub(crate) fn row(&self) -> Row {
-        Row { keys: self.keys.to_vec(), help: self.help.to_owned(), hint: self.hint }
+        let first = || self.keys.first().map(|key| key.name()).unwrap_or_default();
+        let hint = self.hint.map(|hint| (hint.keys.map_or_else(first, str::to_owned), hint.word, hint.rank));
+        Row { keys: self.keys.to_vec(), help: self.help.to_owned(), hint }
     }
 }
 
@@ -126,7 +128,8 @@ pub(crate) fn find<A: Copy>(table: &[Binding<A>], event: &KeyEvent) -> Option<A>
 pub(crate) struct Row {
     pub(crate) keys: Vec<Key>,
     pub(crate) help: String,
-    hint: Option<Hint>,
+    /// What stands of it at the bottom: its keys, a word, how soon.
+    pub(crate) hint: Option<(String, &'static str, u8)>,
 }
 
 impl Row {
@@ -136,15 +139,9 @@ impl Row {
 
     /// With a word for itself and the rows after it.
     #[must_use]
-    pub(crate) fn hinted(mut self, keys: &'static str, word: &'static str, rank: u8) -> Self {
-        self.hint = Some(Hint { keys: Some(keys), word, rank });
+    pub(crate) fn hinted(mut self, keys: String, word: &'static str, rank: u8) -> Self {
+        self.hint = Some((keys, word, rank));
         self
-    }
-
-    /// What stands of it at the bottom: its keys, a word, how soon.
-    pub(crate) fn hint(&self) -> Option<(String, &'static str, u8)> {
-        let first = || self.keys.first().map(|key| key.name()).unwrap_or_default();
-        self.hint.map(|hint| (hint.keys.map_or_else(first, str::to_owned), hint.word, hint.rank))
     }
 }
 

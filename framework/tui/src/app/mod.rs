@@ -175,7 +175,7 @@ impl App {
     fn anywhere(&self) -> Vec<Row> {
         let numbered = (0..).zip(&self.panels).map(|(number, panel)| {
             let row = Row::new(panel_key(number), panel.title());
-            if number == 0 { row.hinted("1-9", "panels", 2) } else { row }
+            if number == 0 { row.hinted(format!("1-{}", self.panels.len()), "panels", 2) } else { row }
         });
         let after = ANYWHERE.iter().position(|binding| binding.action == Action::PreviousPanel).map_or(0, |i| i + 1);
         let mut rows: Vec<Row> = ANYWHERE.iter().map(|binding| binding.row()).collect();
@@ -233,7 +233,7 @@ fn panel_key(number: u8) -> Key {
 
 /// What stands at the bottom of some rows, the lowest rank first.
 fn hints(rows: &[Row]) -> Vec<(String, &'static str, Key)> {
-    let hint = |row: &Row| row.hint().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
+    let hint = |row: &Row| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
     let mut found: Vec<_> = rows.iter().filter_map(hint).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, hint)| hint).collect()
