@@ -71,10 +71,11 @@ impl InputError {
         self
     }
 
-    /// With near matches, if there are any; else with `otherwise`.
+    /// With near matches, if there are any; else with `otherwise`, if that says anything.
     #[must_use]
     pub fn near(self, near: &[String], otherwise: &str) -> Self {
         match near {
+            [] if otherwise.is_empty() => self,
             [] => self.help(otherwise),
             near => {
                 let names: Vec<String> = near.iter().map(|n| format!("`{n}`")).collect();

@@ -202,8 +202,19 @@ fn what_is_no_dual_net_is_refused_with_the_reason() {
     let (status, reason) = told("torus:4x4", "rdn-broadcast");
     assert_eq!(status, Status::Unsupported);
     assert_eq!(reason, "runs on a recursive dual-net only, this is a torus");
-    let (status, reason) = told("rdn:1(ring:3)", "rdn-broadcast:variant=fast");
-    assert_eq!((status, reason.as_str()), (Status::Error, "`variant=fast`: expected printed or lean"));
+    let args = [
+        "run",
+        "--topology",
+        "rdn:1(ring:3)",
+        "--algorithm",
+        "rdn-broadcast:variant=fast",
+        "--workload",
+        "broadcast/uniform:1",
+    ];
+    swapmeet(&args)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("`variant=fast`: expected one of printed, lean\n"));
 }
 
 #[test]
