@@ -7,8 +7,8 @@
 //! | m | | bytes of a block |
 //! | alpha, beta | | start-up of a message, transmission of a byte over a link |
 //!
-//! `half-ring` and `dim-rotation` are L. Qin, J. Cui, W. Cai and J. Huang's (2025), which uses both directions of every ring, and every ring at once. Their paper's text was not at hand:
-//! the rules here are rebuilt from what is said of them, the shorter way round, and a share of every block along each rotation of the dimensions.
+//! `half-ring` and `dim-rotation` are reconstructions of the HalfRing and DimRotation of 2025, which use both directions of every ring, and every ring at once. The paper's text
+//! was not at hand: the rules here are rebuilt from what is said of them, the shorter way round, and a share of every block along each rotation of the dimensions.
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 
@@ -16,8 +16,8 @@ mod by_dimension;
 mod dim_rotation;
 mod half_ring;
 
-const QIN: &str = "L. Qin, J. Cui, W. Cai, J. Huang: Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks (2025)";
-const TORUS: About = About { accepts: "torus or ring, of any size", paper: QIN, ports: u64::MAX, ..About::DEFAULT };
+const REBUILT: &str = "a reconstruction of HalfRing and DimRotation (2025), without the paper's text";
+const TORUS: About = About { accepts: "torus or ring, of any size", paper: REBUILT, ports: u64::MAX, ..About::DEFAULT };
 
 /// What these are not for.
 fn only_tori(spec: &str) -> Stop {

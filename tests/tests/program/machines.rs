@@ -54,7 +54,7 @@ fn a_parameter_that_nothing_reads_is_refused_where_it_is_given() {
     std::fs::write(&file, own).unwrap();
     let (_, table) = said(&["run", file.to_str().unwrap()]);
     assert!(
-        table.contains(":7:1]") && table.contains("`free_contention` is not read by the model `circuit`"),
+        table.contains("e.toml:7:1: ") && table.contains("`free_contention` is not read by the model `circuit`"),
         "{table}"
     );
 }
