@@ -1,4 +1,4 @@
-//! All dimensions at once: d n/2 alpha + n N/8 m beta for an even n, the bound of a torus's links; Qin et al. (2025), DimRotation of HalfRing.
+//! All dimensions at once: d n/2 alpha + n N/8 m beta for an even n, the bound of a torus's links; a reconstruction of DimRotation (2025).
 //!
 //! Every block is in d shares. Share i goes along dimension i first, then i + 1, .., the last of them i - 1, as on rings of their own: at any time each dimension
 //! has one share to carry.

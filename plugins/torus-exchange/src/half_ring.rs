@@ -1,4 +1,4 @@
-//! Both ways round a ring: n/2 alpha + n^2/8 m beta for an even n, (n - 1)/2 alpha + (n^2 - 1)/8 m beta for an odd one, which no schedule goes below; Qin et al. (2025), HalfRing.
+//! Both ways round a ring: n/2 alpha + n^2/8 m beta for an even n, (n - 1)/2 alpha + (n^2 - 1)/8 m beta for an odd one, which no schedule goes below; a reconstruction of HalfRing (2025).
 //!
 //! Every block takes the shorter way; of the one for the node opposite half takes each. In step s everyone passes on, either way, what came in the step before, less what
 //! was for it: blocks of the node s - 1 behind, for those still ahead.
