@@ -27,7 +27,7 @@ pub struct Generator {
     pub syntax: &'static str,
     /// One line.
     pub help: &'static str,
-    /// Its own arguments, in the order in which specs are printed; [`WORD`] is the one without a key.
+    /// Its own arguments, in the order in which specs are printed; an empty one is the one without a key.
     pub keys: &'static [&'static str],
     /// Which arguments figures can be drawn over.
     pub axes: &'static [(Axis, &'static str)],

@@ -2,13 +2,13 @@
 //!
 //! For a machine whose model adds up start-ups, transmission, propagation and barriers of synchronous steps, each part has a bound of
 //! its own that holds for every schedule, so their sum is a bound on the completion time: for `wormhole` and `circuit`, where a step's longest message and its
-//! longest route are charged apart. Machines of the model `flat` have no steps and no network: [`flat`] says what they can't do without.
+//! longest route are charged apart. Machines of the model `flat` have no steps and no network: `flat` says what they can't do without.
 //!
 //! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps: `ceil(log_(k+1) n)` start-ups, and one
 //!   barrier less (Suh & Shin, 3.1.4, for one port). Under `circuit` a port carries q circuits, so that k is q times the ports (Spencer, 3.1).
 //! * **Transmission.** A node sends and receives what it must through k ports at most, and over its links; what must cross a cut shares the cut's links (for the
 //!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m`: Suh & Shin, 3.1.4); and all bytes
-//!   times hops share all links (Spencer, 4.6). [`cuts`] says which cuts. A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
+//!   times hops share all links (Spencer, 4.6). `cuts` says which cuts. A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
 //! * Where some pairs have nothing for each other, those who have something for most, or get it from most, count for n; and something goes one hop at least.
 //! * **Propagation.** Some block goes between the two nodes farthest apart of which one has something for the other.
 //!

@@ -3,7 +3,7 @@
 //! A model is a file: its parameters, what a schedule costs, and what no schedule can beat, beside its row of [`models`]. A machine holds one with its parameters
 //! read ([`Model`]). One simulation of a schedule is priced by many evaluators at once: an evaluator is a listener that holds one machine and one block size.
 //!
-//! What is to be priced comes step by step with every message of it, so that a model may ask for no more than a step's facts (those of [`synchronous`] steps) or
+//! What is to be priced comes step by step with every message of it, so that a model may ask for no more than a step's facts (those of `synchronous` steps) or
 //! keep messages and follow each node's own time (`flat`).
 
 use super::bound::{Bound, Traffic};

@@ -11,7 +11,7 @@ pub struct Transfer {
     pub from: u32,
     /// Receiver.
     pub to: u32,
-    /// How it travels: an index into [`Step::ways`] plus one; 0 is the topology's own route.
+    /// How it travels: an index into [`Step::routes`] plus one; 0 is the topology's own route.
     pub route: u32,
     /// Directed links crossed.
     pub hops: u32,

@@ -7,7 +7,7 @@
 //!
 //! [`stage`] says what a message costs at which end. The six parts of time are those along the critical path: transmission is `byte_us` and
 //! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
-//! [`crate::simulation::Walk::rearrange`] announces is not charged again: it is composing under another name.
+//! [`crate::simulation::Simulation::rearrange`] announces is not charged again: it is composing under another name.
 
 use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale};
 use crate::cost::bound::{Bound, Traffic};
