@@ -353,7 +353,7 @@ fn the_page_of_costs_has_every_bundled_algorithm() {
     let listed = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap();
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
-    assert!(names.contains(&"suh-shin") && names.contains(&"retri"), "{names:?}");
+    assert!(names.len() >= 42, "{names:?}");
     for name in names {
         assert!(
             page.contains(&format!("| `{name}`")) || page.contains(&format!("` `{name}`")),
