@@ -1,6 +1,6 @@
 //! What tests ask of the program, and of machines they run on.
 
-pub mod tools;
+pub(crate) mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,14 +8,14 @@ use swapmeet_results::{Record, read_file, read_records};
 use swapmeet_tests::{build, project};
 
 /// The program, with only the bundled plugins to be found.
-pub fn swapmeet(args: &[&str]) -> assert_cmd::Command {
+pub(crate) fn swapmeet(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(build().join("swapmeet"));
     command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").env("NO_COLOR", "1");
     command
 }
 
 /// The rows that `swapmeet run ARGS --out -` prints, whatever its exit status.
-pub fn rows(args: &[&str]) -> Vec<Record> {
+pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
     let output = swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().expect("the program runs");
     let text = String::from_utf8(output.stdout).expect("rows are UTF-8");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -23,18 +23,18 @@ pub fn rows(args: &[&str]) -> Vec<Record> {
 }
 
 /// A row without what may differ between runs.
-pub fn timeless(record: &Record) -> Record {
+pub(crate) fn timeless(record: &Record) -> Record {
     Record { plan_ms: None, wall_ms: None, ..record.clone() }
 }
 
 /// The rows of a file, without what may differ between runs.
-pub fn timeless_rows(path: &Path) -> Vec<Record> {
+pub(crate) fn timeless_rows(path: &Path) -> Vec<Record> {
     let rows = read_file(path).unwrap_or_else(|e| panic!("{e}"));
     rows.iter().map(timeless).collect()
 }
 
 /// What the program says to input that it refuses.
-pub fn refused(args: &[&str]) -> String {
+pub(crate) fn refused(args: &[&str]) -> String {
     let output = swapmeet(args).output().expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
@@ -43,7 +43,7 @@ pub fn refused(args: &[&str]) -> String {
 }
 
 /// Compiles a C file of the project into a plugin in `folder`, with macros defined; `None`, and a line that says so, where there is no C compiler.
-pub fn compile_c(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
+pub(crate) fn compile_c(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
     let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
     let mut cc = Command::new("cc");
     cc.args(["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC", "-I"]);

@@ -39,7 +39,7 @@ pub struct Generator {
 }
 
 /// Stands for the argument without a key.
-pub const WORD: &str = "";
+pub(crate) const WORD: &str = "";
 
 pub(crate) static GENERATORS: &[Generator] =
     &[uniform::UNIFORM, spikes::ONE_SPIKE, spikes::TRANSPOSE, irregular::IRREGULAR, matrix::MATRIX];

@@ -88,30 +88,30 @@ pub(crate) struct Args<'a> {
 
 impl<'a> Args<'a> {
     /// The argument of a key, if it is given.
-    pub fn take(&mut self, key: &str) -> Option<&'a Arg> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<&'a Arg> {
         let at = self.left.iter().position(|a| a.key() == Some(key))?;
         Some(self.left.remove(at))
     }
 
     /// The argument of a key.
-    pub fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
+    pub(crate) fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
         let missing = self.missing(key);
         self.take(key).ok_or(missing)
     }
 
-    pub fn missing(&self, key: &str) -> SpecError {
+    pub(crate) fn missing(&self, key: &str) -> SpecError {
         self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"))
     }
 
     /// The argument without a key.
-    pub fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
+    pub(crate) fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
         match self.left.iter().position(|a| a.key().is_none()) {
             Some(at) => Ok(self.left.remove(at)),
             None => Err(self.spec.error(0, self.spec.name().len(), &format!("expected {expected}"))),
         }
     }
 
-    pub fn size(&self, arg: &Arg) -> Result<u64, SpecError> {
+    pub(crate) fn size(&self, arg: &Arg) -> Result<u64, SpecError> {
         let bytes = parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
         if bytes > Matrix::MOST_BYTES {
             return Err(self.spec.bad_value(arg, "a size of at most 1024GiB a pair"));
@@ -120,7 +120,7 @@ impl<'a> Args<'a> {
     }
 
     /// A size of whole elements.
-    pub fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
+    pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
         let (bytes, element) = (self.size(arg)?, self.element);
         if !bytes.is_multiple_of(element) {
             return Err(self.spec.bad_value(arg, &format!("a multiple of the element, {element} bytes")));

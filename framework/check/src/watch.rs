@@ -50,7 +50,7 @@ struct Told {
 }
 
 /// Watches a schedule.
-pub struct Watch {
+pub(crate) struct Watch {
     all: DefaultHasher,
     /// The first sends, in order.
     told: Vec<Told>,
@@ -71,7 +71,7 @@ impl Watch {
     const STEPS: usize = 256;
 
     /// Nothing watched yet; the last step known is written to the file `progress`.
-    pub fn new(progress: Option<&Path>) -> Self {
+    pub(crate) fn new(progress: Option<&Path>) -> Self {
         // The hasher's keys are fixed: two processes of the same program agree.
         let mut watch = Self {
             all: DefaultHasher::new(),
@@ -86,27 +86,27 @@ impl Watch {
     }
 
     /// Everything that was told, as one number.
-    pub fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         self.all.finish()
     }
 
     /// The same at the end of each of the first steps.
-    pub fn steps(&self) -> &[u64] {
+    pub(crate) fn steps(&self) -> &[u64] {
         &self.steps
     }
 
     /// The node with the most messages in one step.
-    pub fn fullest(&self) -> &Fullest {
+    pub(crate) fn fullest(&self) -> &Fullest {
         &self.fullest
     }
 
     /// The last step that was ended.
-    pub fn last_step(&self) -> u64 {
+    pub(crate) fn last_step(&self) -> u64 {
         self.last
     }
 
     /// Where another schedule first differs from this one; `None` where that isn't among what is remembered.
-    pub fn first_difference(&self, other: &Self) -> Option<String> {
+    pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.told.len().max(other.told.len())).find(|i| self.told.get(*i) != other.told.get(*i))?;
         let say = |told: Option<&Told>| match told {
             Some(Told { step, from, to, .. }) => format!("in step {step} node {from} sends to node {to}"),
@@ -136,13 +136,13 @@ impl Watch {
 }
 
 /// The last step that a process wrote down before it ended.
-pub fn last_step(progress: &Path) -> Option<u64> {
+pub(crate) fn last_step(progress: &Path) -> Option<u64> {
     let bytes = std::fs::read(progress).ok()?;
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
 /// A remark on where a schedule was, for what else is said of it.
-pub fn where_it_was(last_step: Option<u64>) -> String {
+pub(crate) fn where_it_was(last_step: Option<u64>) -> String {
     match last_step {
         None => String::new(),
         Some(0) => ", before its first step was done".to_owned(),

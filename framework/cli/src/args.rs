@@ -9,19 +9,19 @@ mod parts;
 mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
-pub use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
+pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
-pub use manual::{CompletionsArgs, ManArgs};
-pub use parts::{DescribePluginsArgs, MergeArgs, Shard, WorkerArgs};
+pub(crate) use manual::{CompletionsArgs, ManArgs};
+pub(crate) use parts::{DescribePluginsArgs, MergeArgs, Shard, WorkerArgs};
 use parts::{MERGE_EXAMPLES, memory};
-pub use show::{FigureFormat, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
+pub(crate) use show::{FigureFormat, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
 /// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a topology, a workload and a machine,
 /// and see it proved correct, priced and compared.
 #[derive(Debug, Parser)]
 #[command(name = "swapmeet", version, help_expected = true, max_term_width = 110, after_help = EXAMPLES)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -43,7 +43,7 @@ usage or bad input, 130 when interrupted, with everything finished so far on dis
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Run cases: verify each schedule, price it, write a row.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
@@ -153,7 +153,7 @@ folder and beside the program.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Default, Args)]
-pub struct PluginArgs {
+pub(crate) struct PluginArgs {
     /// A folder of plugins, or a plugin's file; searched first, may be given several times.
     ///
     /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins) and the program's own.
@@ -163,7 +163,7 @@ pub struct PluginArgs {
 
 /// What `run` takes.
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// An experiment file (TOML).
     #[arg(value_name = "EXPERIMENT.toml")]
     pub experiment: Option<PathBuf>,
@@ -225,7 +225,7 @@ pub struct RunArgs {
 
 /// What `tui` takes.
 #[derive(Debug, Args)]
-pub struct TuiArgs {
+pub(crate) struct TuiArgs {
     /// What is picked and run at first.
     #[command(flatten)]
     pub run: RunArgs,
@@ -233,7 +233,7 @@ pub struct TuiArgs {
 
 /// How the dashboard looks.
 #[derive(Debug, Args)]
-pub struct Looks {
+pub(crate) struct Looks {
     /// Colours [default: the terminal's sixteen, none with NO_COLOR].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]
     pub theme: Option<String>,
@@ -248,7 +248,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// What can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Algorithms, with what they accept.
     Algorithms,
     /// Families of topologies.
@@ -263,7 +263,7 @@ pub enum Kind {
 
 /// How a list is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For reading.
     Table,
     /// Comma-separated.
@@ -274,7 +274,7 @@ pub enum Format {
 
 /// What `list` takes.
 #[derive(Debug, Args)]
-pub struct ListArgs {
+pub(crate) struct ListArgs {
     /// What to list; everything if not given. CSV is of one kind.
     pub kind: Option<Kind>,
     /// Describe one topology (nodes, degree, diameter, bisection, cost ratio, and how each is known) with `topologies`, or one machine (every value, and where it is
@@ -291,7 +291,7 @@ pub struct ListArgs {
 
 /// How a schedule is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TraceFormat {
+pub(crate) enum TraceFormat {
     /// For reading, as the papers do.
     Text,
     /// Every set, route and byte spelled out, for other programs.
@@ -300,7 +300,7 @@ pub enum TraceFormat {
 
 /// What `trace` takes.
 #[derive(Debug, Args)]
-pub struct TraceArgs {
+pub(crate) struct TraceArgs {
     /// The topology.
     #[arg(long, value_name = "SPEC")]
     pub topology: String,
@@ -335,7 +335,7 @@ pub struct TraceArgs {
 
 /// How a comparison is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
+pub(crate) enum CompareFormat {
     /// For reading.
     Table,
     /// Comma-separated.
@@ -348,7 +348,7 @@ pub enum CompareFormat {
 
 /// What `compare` takes.
 #[derive(Debug, Args)]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// Result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
@@ -362,7 +362,7 @@ pub struct CompareArgs {
 
 /// What `reproduce` takes.
 #[derive(Debug, Args)]
-pub struct ReproduceArgs {
+pub(crate) struct ReproduceArgs {
     /// Which paper: suh-shin, thakur, liu, spencer or li; every one if not given.
     pub paper: Option<String>,
     /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.

@@ -18,7 +18,7 @@ use swapmeet_runner::limits::{limit_memory, limit_memory_at_first};
 use swapmeet_runner::topology;
 
 /// Examines a plugin and prints the report.
-pub fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
     }
@@ -106,7 +106,7 @@ impl Bench for Watched {
 }
 
 /// The other side of [`check`]: one question, in a process that the plugin may take with it.
-pub fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     let question: Question = serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
     limit_memory_at_first(args.memory).map_err(|e| Failure::Usage(format!("memory limit: {e}")))?;

@@ -9,7 +9,7 @@ use swapmeet_results::{CompareError, as_csv, as_json, as_markdown, as_table, com
 use swapmeet_runner::input::Text;
 
 /// Compares the algorithms in result files.
-pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let comparison = compare_rows(&files, args.baseline.as_deref()).map_err(refused)?;
     let text = match args.format {

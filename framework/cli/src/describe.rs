@@ -17,7 +17,7 @@ use swapmeet_runner::topology;
 type Row = [String; 4];
 
 /// Describes a topology in the format asked for.
-pub fn topology(spec: &str, format: Format) -> Result<String, Failure> {
+pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology = topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
     let rows = rows(topology.as_ref())?;
     let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
@@ -40,7 +40,7 @@ pub fn topology(spec: &str, format: Format) -> Result<String, Failure> {
 }
 
 /// Describes a machine in the format asked for: every value that its model or planning reads, and where it is from; then what it inherits and nobody reads.
-pub fn machine(spec: &str, format: Format) -> Result<String, Failure> {
+pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine = Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
     let row = |read: bool| {
         move |machine::Value { parameter, text, origin }: machine::Value| {

@@ -8,15 +8,15 @@ use std::process::ExitCode;
 use swapmeet_runner::input::InputError;
 
 /// Some case was invalid, crashed, timed out or failed.
-pub const SOME_FAILED: u8 = 1;
+pub(crate) const SOME_FAILED: u8 = 1;
 /// Bad usage or bad input.
-pub const BAD_INPUT: u8 = 2;
+pub(crate) const BAD_INPUT: u8 = 2;
 /// Stopped by a Ctrl-C; everything finished so far is on disk.
-pub const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why the program ends early.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The user wrote something that can't be.
     Input(Box<InputError>),
     /// Something else that the user can mend: a file that isn't there, a folder that can't be read.
@@ -35,7 +35,7 @@ impl From<InputError> for Failure {
 
 impl Failure {
     /// An error of writing standard output; a reader that went away is no news.
-    pub fn printing(error: &io::Error) -> Self {
+    pub(crate) fn printing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
         }
@@ -43,12 +43,12 @@ impl Failure {
     }
 
     /// An error of writing output elsewhere.
-    pub fn writing(what: &str, error: &io::Error) -> Self {
+    pub(crate) fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }
 
     /// An error of opening or writing a file: a place where none can be is for the user to mend, a disk that fails under us is not.
-    pub fn file(path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
         };
@@ -61,7 +61,7 @@ impl Failure {
     }
 
     /// What went wrong, in a line.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         match self {
             Self::Input(error) => error.to_string(),
             Self::Usage(message) | Self::Output(message) => message.clone(),
@@ -70,7 +70,7 @@ impl Failure {
     }
 
     /// Says it and gives the exit status.
-    pub fn report(self) -> ExitCode {
+    pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Input(error) => {
                 say!("{}", render(&error));

@@ -23,7 +23,7 @@ struct List {
 }
 
 /// Prints one list, or all of them.
-pub fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     let written = |text: &str| output::print(&format!("{}\n", text.trim_end()));
     if let Some(spec) = &args.describe {
         let described = match args.kind {

@@ -8,7 +8,7 @@ use std::io;
 use std::process::ExitCode;
 
 /// Prints a completion script.
-pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut visible(), "swapmeet", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
@@ -16,7 +16,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Prints the manual page, or writes all of them.
-pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     let program = visible();
     match &args.out {
         None => {

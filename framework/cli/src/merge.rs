@@ -11,7 +11,7 @@ use swapmeet_results::{CaseId, CsvSink, Sink, merge as merge_rows, read_files};
 use swapmeet_runner::case::Case;
 
 /// Joins result files.
-pub fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     /// Missing cases that are named; the others are counted.
     const NAMED: usize = 10;
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, write};
 
 /// Makes the folder and says what to do next.
-pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
     let name = Name::parse(&args.name).map_err(|e| Failure::Usage(e.to_string()))?;
     let language = match args.lang {
         Lang::Rust => Language::Rust,
@@ -40,7 +40,7 @@ pub fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Prints the boundary's header.
-pub fn header() -> Result<ExitCode, Failure> {
+pub(crate) fn header() -> Result<ExitCode, Failure> {
     output::print(HEADER)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 static KEPT: OnceLock<File> = OnceLock::new();
 
 /// Keeps standard output for [`data`]; whatever else is printed, by anybody's code, goes to standard error from now on.
-pub fn keep() -> io::Result<()> {
+pub(crate) fn keep() -> io::Result<()> {
     let own = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdout(io::stderr())?;
     // Kept once is kept.
@@ -24,12 +24,12 @@ pub fn keep() -> io::Result<()> {
 }
 
 /// Whether data go to a terminal.
-pub fn is_terminal() -> bool {
+pub(crate) fn is_terminal() -> bool {
     KEPT.get().map_or_else(|| io::stdout().is_terminal(), IsTerminal::is_terminal)
 }
 
 /// Where data go.
-pub fn data() -> io::Result<Box<dyn Write>> {
+pub(crate) fn data() -> io::Result<Box<dyn Write>> {
     Ok(match KEPT.get() {
         Some(own) => Box::new(own.try_clone()?),
         None => Box::new(io::stdout()),
@@ -37,14 +37,14 @@ pub fn data() -> io::Result<Box<dyn Write>> {
 }
 
 /// Writes data, all of them.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     data()
         .and_then(|mut out| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
         .map_err(|e| Failure::printing(&e))
 }
 
 /// Writes a file whole or not at all: what was there before is there until all of the new text is, and a file that a run is writing is left alone.
-pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure::file(path, &e);
     let there = match std::fs::metadata(path) {
         Ok(there) => Some(there),
@@ -71,7 +71,7 @@ pub fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
 }
 
 /// Refuses to write over a file that was read for what is written, by whatever name.
-pub fn none_of<P: AsRef<Path>>(out: &Path, read: impl IntoIterator<Item = P>) -> Result<(), Failure> {
+pub(crate) fn none_of<P: AsRef<Path>>(out: &Path, read: impl IntoIterator<Item = P>) -> Result<(), Failure> {
     let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()));
     let Some(own) = identity(out) else { return Ok(()) };
     match read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
@@ -81,7 +81,7 @@ pub fn none_of<P: AsRef<Path>>(out: &Path, read: impl IntoIterator<Item = P>) ->
 }
 
 /// An empty file beside the one at `path`, which is to take its place, and what that place is: a link stays a link, to a new text.
-pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
+pub(crate) fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     let failed = |e: io::Error| Failure::file(path, &e);
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize().map_err(failed)? } else { led_to(path).map_err(failed)? };
@@ -130,7 +130,7 @@ fn hold(path: &Path) -> Result<File, Failure> {
 }
 
 /// Locks a file for as long as it is open; refused where another run writes to it.
-pub fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+pub(crate) fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             Err(Failure::Usage(format!("{}: another run is writing to it", path.display())))

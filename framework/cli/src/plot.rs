@@ -10,7 +10,7 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
 /// Draws a figure.
-pub fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let format = format(args)?;
     output::none_of(&args.out, &args.rows.files)?;
     let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
@@ -84,7 +84,7 @@ fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
 }
 
 /// The rows of the files that were chosen.
-pub fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
+pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     type Text = fn(&Record) -> &str;
     let choices: [(&str, &[String], Text); 3] = [

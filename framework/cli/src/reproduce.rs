@@ -12,7 +12,7 @@ use swapmeet_reproduce::{Bench, Paper, Report, ReproduceError, papers};
 use swapmeet_runner::input::Text;
 
 /// Re-runs one paper, or all.
-pub fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let wanted: Vec<&Paper> = match &args.paper {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],

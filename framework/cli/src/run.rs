@@ -25,11 +25,11 @@ use swapmeet_runner::registry::{Origin, Registry};
 use swapmeet_workloads::file::read_bounded;
 
 mod progress;
-pub mod rows;
+pub(crate) mod rows;
 
 /// Lists of specs from flags.
 #[derive(Clone, Copy)]
-pub struct Lists<'a> {
+pub(crate) struct Lists<'a> {
     /// Topologies.
     pub topologies: &'a [String],
     /// Algorithms.
@@ -41,7 +41,7 @@ pub struct Lists<'a> {
 }
 
 /// Runs an experiment.
-pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.looks.theme.is_some() || args.looks.ascii {
         return Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()));
     }
@@ -113,14 +113,14 @@ fn interrupts() -> Arc<AtomicBool> {
 }
 
 /// Refuses to write rows over the experiment's file, or one that its specs name.
-pub fn leave_what_is_read(args: &RunArgs, cases: &[Case]) -> Result<(), Failure> {
+pub(crate) fn leave_what_is_read(args: &RunArgs, cases: &[Case]) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
     let named: BTreeSet<&str> = cases.iter().flat_map(|case| &*case.inputs).map(|input| input.file.as_str()).collect();
     output::none_of(out, args.experiment.as_deref().into_iter().chain(named.into_iter().map(Path::new)))
 }
 
 /// What is done with rows that are there already.
-pub fn before(args: &RunArgs) -> Before {
+pub(crate) fn before(args: &RunArgs) -> Before {
     match (args.resume, args.retry_failed) {
         (false, _) => Before::Drop,
         (true, false) => Before::Keep,
@@ -129,7 +129,7 @@ pub fn before(args: &RunArgs) -> Before {
 }
 
 /// Where cases run, of which so many parts can run side by side.
-pub fn place(args: &RunArgs, parts: usize) -> batch::Place {
+pub(crate) fn place(args: &RunArgs, parts: usize) -> batch::Place {
     let Some(program) = std::env::current_exe().ok().filter(|_| !args.in_process) else { return batch::Place::Here };
     let jobs =
         args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
@@ -203,14 +203,14 @@ impl Course<'_> {
 }
 
 /// The cases of a shard; all if there are none.
-pub fn part(cases: Vec<Case>, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
+pub(crate) fn part(cases: Vec<Case>, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
     let Some(shard) = shard else { return Ok(cases) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;
     Ok(unit::shard(&cases, index, count).into_iter().map(|i| cases[i].clone()).collect())
 }
 
 /// The experiment of a file and flags, as written.
-pub fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
+pub(crate) fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
     let mut experiment = match &args.experiment {
         Some(path) => read(path)?,
         None => Experiment::default(),
@@ -251,14 +251,14 @@ fn override_lists(experiment: &mut Experiment, lists: &Lists<'_>) {
 }
 
 /// The cases of flags alone.
-pub fn cases_of(lists: Lists<'_>, seed: u64, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
+pub(crate) fn cases_of(lists: Lists<'_>, seed: u64, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
     let mut experiment = Experiment { seed, ..Experiment::default() };
     override_lists(&mut experiment, &lists);
     complete(experiment, plugins)
 }
 
 /// The cases of an experiment file.
-pub fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
+pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
     complete(read(path)?, plugins)
 }
 
@@ -279,7 +279,7 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
 }
 
 /// What is run where nothing else is asked for.
-pub fn fill_in(experiment: &mut Experiment) {
+pub(crate) fn fill_in(experiment: &mut Experiment) {
     for (list, flag, default) in
         [(&mut experiment.workloads, "--workload", "uniform:1KiB"), (&mut experiment.machines, "--machine", "paragon")]
     {
@@ -290,14 +290,14 @@ pub fn fill_in(experiment: &mut Experiment) {
 }
 
 /// The plugins there are.
-pub fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
+pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     let program = std::env::current_exe();
     let reader = program.map_or(Reader::Here, |program| Reader::Child(vec![program, "describe-plugins".into()]));
     Registry::find(&plugins.plugin_dirs, &reader).map_err(|e| Failure::Usage(e.to_string()))
 }
 
 /// The plugin among the program's own that has an algorithm of this name.
-pub fn bundled_owner(name: &str) -> Option<String> {
+pub(crate) fn bundled_owner(name: &str) -> Option<String> {
     let registry = registry(&PluginArgs::default()).ok()?;
     let mut own = registry.origins().filter(|(_, origin)| *origin == Origin::Program).map(|(plugin, _)| plugin);
     own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name)).map(|plugin| plugin.name.clone())

@@ -10,6 +10,6 @@ macro_rules! say {
 pub(crate) use say;
 
 /// Says a line, in one write, so that lines of several processes don't mix.
-pub fn line(text: Arguments<'_>) {
+pub(crate) fn line(text: Arguments<'_>) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table};
 use swapmeet_results::{Record, Status, Verified, duration};
 
 /// A plain table: a header, rows, no lines drawn. `numbers` are the columns that align right.
-pub fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
+pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec()).add_rows(rows);
     for (i, column) in table.column_iter_mut().enumerate() {
@@ -19,14 +19,14 @@ pub fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> Stri
 }
 
 /// The columns of the terminal that standard output is, if it is one.
-pub fn terminal_width() -> Option<usize> {
+pub(crate) fn terminal_width() -> Option<usize> {
     let size = output::is_terminal().then(crossterm::terminal::size)?;
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
 /// The rows of a run: the cases, then the figures; under it, the reasons of cases that gave none. Where that is wider than `width`, what all cases
 /// have in common is said once, above.
-pub fn results(records: &[Record], width: Option<usize>) -> String {
+pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
         "algorithm",

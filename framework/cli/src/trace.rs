@@ -22,7 +22,7 @@ mod json;
 use json::{Json, Only};
 
 /// Prints the schedule of one algorithm on one topology.
-pub fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let lists = Lists {
         topologies: std::slice::from_ref(&args.topology),
         algorithms: std::slice::from_ref(&args.algorithm),

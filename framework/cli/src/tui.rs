@@ -16,12 +16,12 @@ use swapmeet_tui::{Looks, Setup, Theme, is_ascii_terminal};
 const INTERRUPTED: u8 = 130;
 
 /// Shows the dashboard.
-pub fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     watch(&args.run)
 }
 
 /// Shows the dashboard for `run --tui`.
-pub fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     let theme = args.looks.theme.as_deref().and_then(Theme::named).unwrap_or_else(Theme::of_environment);
     let ascii = args.looks.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {

@@ -4,6 +4,8 @@
 //! knows who holds what; [`simulation`] runs the schedule step by step and measures what really moved on the links of a [`network`]; the
 //! measured facts are priced by the models of [`cost`].
 
+#![warn(missing_docs)]
+
 pub mod cost;
 pub mod delivery;
 pub mod limits;

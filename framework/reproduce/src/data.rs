@@ -6,13 +6,13 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// A paper's file.
-pub fn read<T: for<'a> Deserialize<'a>>(paper: &'static str, text: &str) -> Result<T, ReproduceError> {
+pub(crate) fn read<T: for<'a> Deserialize<'a>>(paper: &'static str, text: &str) -> Result<T, ReproduceError> {
     toml::from_str(text).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })
 }
 
 /// What every paper's file has beside its figures.
 #[derive(Debug, Default, Deserialize)]
-pub struct Words {
+pub(crate) struct Words {
     /// What each table is about and how ours was made.
     titles: BTreeMap<String, String>,
     /// What is wrong in the paper.
@@ -47,12 +47,12 @@ struct LeftOut {
 
 impl Words {
     /// A table without cells.
-    pub fn table(&self, id: &str) -> Table {
+    pub(crate) fn table(&self, id: &str) -> Table {
         Table::new(id, self.titles.get(id).map_or("", String::as_str))
     }
 
     /// The slips, after what runs have shown of others.
-    pub fn errata(&self, shown: Option<Table>) -> Table {
+    pub(crate) fn errata(&self, shown: Option<Table>) -> Table {
         let mut table = shown.unwrap_or_else(|| self.table("Errata"));
         for slip in &self.slip {
             table.add((&slip.at, ""), &slip.paper, &slip.ours, Verdict::Differs, &slip.why);
@@ -61,7 +61,7 @@ impl Words {
     }
 
     /// What is left out, and why.
-    pub fn left_out(&self) -> Table {
+    pub(crate) fn left_out(&self) -> Table {
         let mut table = self.table("Left out");
         for LeftOut { what, why } in &self.left_out {
             table.add((what, ""), "", "", Verdict::NotRebuilt, why);

@@ -6,25 +6,25 @@
 use serde::Deserialize;
 
 /// Rounding of logarithms: none, as printed, or up, as a schedule must.
-pub type Round = fn(f64) -> f64;
+pub(crate) type Round = fn(f64) -> f64;
 
 /// No rounding.
-pub fn as_printed(x: f64) -> f64 {
+pub(crate) fn as_printed(x: f64) -> f64 {
     x
 }
 
 /// Up, but for what is whole and only looks otherwise to a computer.
-pub fn up(x: f64) -> f64 {
+pub(crate) fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
 
 /// The value of a variable; one that is itself a formula rounds its logarithms as it is told.
-pub type Variables<'a> = &'a dyn Fn(&str, Round) -> Option<f64>;
+pub(crate) type Variables<'a> = &'a dyn Fn(&str, Round) -> Option<f64>;
 
 /// A formula that reads well; its value may still lack a variable.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Formula {
+pub(crate) struct Formula {
     text: String,
     root: Node,
 }
@@ -66,17 +66,17 @@ impl TryFrom<String> for Formula {
 
 impl Formula {
     /// The formula as it is written.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Its value, with nothing rounded.
-    pub fn at(&self, variables: Variables<'_>) -> f64 {
+    pub(crate) fn at(&self, variables: Variables<'_>) -> f64 {
         self.rounded(variables, as_printed)
     }
 
     /// Its value with logarithms rounded; not a number where a variable is not one of those given.
-    pub fn rounded(&self, variables: Variables<'_>, round: Round) -> f64 {
+    pub(crate) fn rounded(&self, variables: Variables<'_>, round: Round) -> f64 {
         self.root.value(variables, round)
     }
 }

@@ -44,7 +44,7 @@ impl Li {
 }
 
 /// Everything of the paper that can be re-run.
-pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let li = Li::read()?;
     let measured = patterns::run(&li, bench)?;
     Ok(vec![

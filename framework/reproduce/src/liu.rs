@@ -64,7 +64,7 @@ fn preset(name: &str) -> Figures {
 }
 
 /// Everything of the paper that can be re-run.
-pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let liu = Liu::read()?;
     let times = experiments::Times::run(bench)?;
     let mut tables = vec![

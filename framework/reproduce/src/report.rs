@@ -28,12 +28,12 @@ pub enum Verdict {
 }
 
 /// Whether two computed figures are the same but for rounding in the last places.
-pub fn same(a: f64, b: f64) -> bool {
+pub(crate) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6 * a.abs().max(1.0)
 }
 
 /// A figure as one would write it: whole, or with two decimals.
-pub fn figure(x: f64) -> String {
+pub(crate) fn figure(x: f64) -> String {
     let text = format!("{x:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -12,7 +12,7 @@ use rows::{Costs, Row, TERMS, Thesis, Torus};
 mod rows;
 
 /// Everything of the thesis that can be re-run.
-pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let thesis = thesis()?;
     Ok(vec![
         table_3_1(&thesis, bench)?,

@@ -115,7 +115,7 @@ struct Square {
 }
 
 /// Everything of the paper that can be re-run.
-pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let paper = SuhShin::read()?;
     let mut squares = Vec::new();
     for shape in [Shape::Torus, Shape::Mesh] {

@@ -89,7 +89,7 @@ fn steps_of<'a>(profiles: &'a Profiles, algorithm: &str, mesh: &str) -> &'a [Ste
 }
 
 /// Everything of the paper that can be re-run.
-pub fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let thakur = Thakur::read()?;
     let (mut tables, mut cells, mut profiles) = (vec![pairs::table_1(&thakur, bench)?], Vec::new(), Profiles::new());
     for measured in &thakur.table {

@@ -34,7 +34,7 @@ struct Cluster {
 }
 
 /// The schedule of Algorithm 3 or 4.
-pub struct AllToAll<'a, 'h> {
+pub(crate) struct AllToAll<'a, 'h> {
     pub net: &'a Net,
     pub sets: &'a Sets<'a>,
     pub variant: Variant,
@@ -47,7 +47,7 @@ type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>
 
 impl AllToAll<'_, '_> {
     /// From all to all.
-    pub fn plan(&mut self) -> Result<(), Stop> {
+    pub(crate) fn plan(&mut self) -> Result<(), Stop> {
         let whole = Cluster { first: 0, blocks: vec![self.sets.all()] };
         self.within(self.net.levels(), &[whole])
     }

@@ -24,7 +24,7 @@ pub(crate) enum Line {
 
 impl Net {
     /// The net of a problem, which must be a dual-net.
-    pub fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
+    pub(crate) fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         if topology.kind() != "rdn" {
             return Err(Stop::unsupported(format!("runs on a recursive dual-net only, this is a {}", topology.kind())));
@@ -48,29 +48,29 @@ impl Net {
     }
 
     /// k.
-    pub fn levels(&self) -> usize {
+    pub(crate) fn levels(&self) -> usize {
         self.n.len() - 1
     }
 
     /// Nodes of a cluster of a level.
-    pub fn nodes(&self, level: usize) -> u64 {
+    pub(crate) fn nodes(&self, level: usize) -> u64 {
         self.n[level]
     }
 
     /// A node of a level as its type, cluster and node.
-    pub fn split(&self, level: usize, node: u64) -> (u64, u64, u64) {
+    pub(crate) fn split(&self, level: usize, node: u64) -> (u64, u64, u64) {
         let n = self.n[level - 1];
         (node / (n * n), node / n % n, node % n)
     }
 
     /// The number of node (t, c, x) of a level.
-    pub fn join(&self, level: usize, t: u64, c: u64, x: u64) -> u64 {
+    pub(crate) fn join(&self, level: usize, t: u64, c: u64, x: u64) -> u64 {
         let n = self.n[level - 1];
         (t * n + c) * n + x
     }
 
     /// The other end of a node's cross-edge of a level.
-    pub fn partner(&self, level: usize, node: u64) -> u64 {
+    pub(crate) fn partner(&self, level: usize, node: u64) -> u64 {
         let (t, c, x) = self.split(level, node);
         self.join(level, 1 - t, x, c)
     }

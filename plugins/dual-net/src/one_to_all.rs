@@ -42,7 +42,7 @@ impl Rooted {
 }
 
 /// The schedule of Algorithm 1 or 2.
-pub struct OneToAll<'a, 'h> {
+pub(crate) struct OneToAll<'a, 'h> {
     pub net: &'a Net,
     pub sets: &'a Sets<'a>,
     pub variant: Variant,
@@ -52,7 +52,7 @@ pub struct OneToAll<'a, 'h> {
 
 impl OneToAll<'_, '_> {
     /// From `root` to all.
-    pub fn plan(&mut self, root: u64) -> Result<(), Stop> {
+    pub(crate) fn plan(&mut self, root: u64) -> Result<(), Stop> {
         let blocks = (self.goods == Goods::Personal).then(|| self.sets.all());
         self.within(self.net.levels(), &[Rooted { first: 0, root, blocks }])
     }

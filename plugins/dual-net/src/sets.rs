@@ -18,7 +18,7 @@ pub(crate) struct Sets<'a> {
 }
 
 impl<'a> Sets<'a> {
-    pub fn new(net: &'a Net, turned: bool) -> Self {
+    pub(crate) fn new(net: &'a Net, turned: bool) -> Self {
         let base = &net.base;
         let having = |d: usize, c: u64| (0..base.nodes()).filter(|v| base.coordinate(*v, d) == c).map(|v| 1 << v).sum();
         let having = if base.nodes() <= 64 {
@@ -34,12 +34,12 @@ impl<'a> Sets<'a> {
     }
 
     /// The radices of the whole grid.
-    pub fn grid(&self) -> &[u64] {
+    pub(crate) fn grid(&self) -> &[u64] {
         &self.radices[self.net.levels()]
     }
 
     /// The number of a node of a level in it.
-    pub fn place(&self, level: usize, node: u64) -> u64 {
+    pub(crate) fn place(&self, level: usize, node: u64) -> u64 {
         if level == 0 || !self.turned {
             return node;
         }
@@ -49,12 +49,12 @@ impl<'a> Sets<'a> {
     }
 
     /// All blocks, as the whole net calls them.
-    pub fn all(&self) -> Blocks<'static> {
+    pub(crate) fn all(&self) -> Blocks<'static> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
 
     /// Every node of a level but one, in as few products as there are axes: those that agree with it in the axes before, and differ in this.
-    pub fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
+    pub(crate) fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
         let (radices, at) = (&self.radices[level], self.coordinates(level, node));
         let mut products = Vec::new();
         for (axis, &radix) in radices.iter().enumerate().filter(|(_, radix)| **radix > 1) {
@@ -99,7 +99,7 @@ pub(crate) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     /// Of these, the ones of nodes (t, clusters, nodes), where the hole is one of a cluster of `level`.
-    pub fn of(&self, sets: &Sets<'_>, level: usize, t: u64, clusters: &Which<'_>, nodes: &Which<'_>) -> Self {
+    pub(crate) fn of(&self, sets: &Sets<'_>, level: usize, t: u64, clusters: &Which<'_>, nodes: &Which<'_>) -> Self {
         let mut blocks = self.clone();
         let width = sets.radices[level - 1].len();
         blocks.axes[self.hole] = Axis::one(t);
@@ -119,7 +119,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Of these, in a cluster that is a base, the ones of nodes with `count` coordinates from one on in one dimension. `nodes` is room for a set of them.
-    pub fn along<'b>(
+    pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,
         dimension: usize,
@@ -141,7 +141,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The axes of the product.
-    pub fn axes(&self) -> &[Axis<'a>] {
+    pub(crate) fn axes(&self) -> &[Axis<'a>] {
         &self.axes
     }
 }

@@ -4,7 +4,7 @@ use crate::ring;
 
 /// In which step a node of a complete row waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stall {
+pub(crate) enum Stall {
     /// As in Fig. 10.
     Corrected,
     /// As the text has it: a step later, when two messages have met at a receiver already.
@@ -13,7 +13,7 @@ pub enum Stall {
 
 /// P nodes in rows of C, row-major; the last row may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Array {
+pub(crate) struct Array {
     /// P.
     pub p: u64,
     /// C.
@@ -27,7 +27,7 @@ pub struct Array {
 impl Array {
     /// C is the square root of P, rounded up; rounded down where otherwise the complete rows would be fewer than the nodes of the incomplete one,
     /// which each need a row of their own to deliver to (section 3.2.2 A). That is so exactly for P = ceil(sqrt P) floor(sqrt P) - 1.
-    pub fn new(p: u64) -> Self {
+    pub(crate) fn new(p: u64) -> Self {
         let floor = p.isqrt();
         let up = Self::of_width(p, floor + u64::from(floor * floor < p));
         if up.rest < up.rows { up } else { Self::of_width(p, floor) }
@@ -38,17 +38,17 @@ impl Array {
     }
 
     /// Nodes of a column.
-    pub fn height(&self, column: u64) -> u64 {
+    pub(crate) fn height(&self, column: u64) -> u64 {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
     /// Steps of a stage along rows: one more than columns where the incomplete row's messages come in between.
-    pub fn row_steps(&self) -> u64 {
+    pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
 
     /// Steps of a stage along columns.
-    pub fn column_steps(&self) -> u64 {
+    pub(crate) fn column_steps(&self) -> u64 {
         self.rows
     }
 
@@ -58,7 +58,7 @@ impl Array {
     /// has the number of its own column; there the receiver would get two messages in that step. So in each such row a node waits for a step, and its neighbours
     /// after it: in complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in step r - m + k. The paper prints
     /// r - m + 1 + k for that step, one too late: its own Fig. 10 shows the waits one step earlier, and only these prevent the collision.
-    pub fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
+    pub(crate) fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);
         if r > 0 && row == self.rows - 1 {
@@ -84,7 +84,7 @@ impl Array {
     }
 
     /// To which node `node` sends in step `step` (from 1) of a stage along columns: ring order.
-    pub fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
+    pub(crate) fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
         let (row, column) = (node / self.columns, node % self.columns);
         let height = self.height(column);
         let target = ring(row, step, height);

@@ -20,7 +20,7 @@ enum Start {
 const STARTS: [(&str, Start); 2] = [("printed", Start::Printed), ("balanced", Start::Balanced)];
 const STALLS: [(&str, Stall); 2] = [("corrected", Stall::Corrected), ("printed", Stall::Printed)];
 
-pub struct FourStage;
+pub(crate) struct FourStage;
 
 impl Algorithm for FourStage {
     fn about(&self) -> About {

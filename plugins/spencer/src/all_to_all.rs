@@ -42,7 +42,7 @@ impl TwoPhase {
     }
 
     /// The k of the fewest rounds within q circuits a link; the least of those that tie.
-    pub fn within(n: u64, q: u64, variant: Variant) -> Self {
+    pub(crate) fn within(n: u64, q: u64, variant: Variant) -> Self {
         let fits = (1..=n.min(2 * q))
             .filter(|k| n.is_multiple_of(*k))
             .map(|k| Self::new(n, k, variant))
@@ -60,7 +60,7 @@ impl TwoPhase {
     }
 
     /// The most circuits on a directed link.
-    pub fn circuits(&self) -> u64 {
+    pub(crate) fn circuits(&self) -> u64 {
         let k = self.k;
         let first = match self.methods[0] {
             _ if self.n == k => 0,

@@ -37,7 +37,7 @@ impl Mul<u64> for Cost {
 
 impl Cost {
     /// A round of which this is one part and that another.
-    pub fn beside(self, other: Self) -> Self {
+    pub(crate) fn beside(self, other: Self) -> Self {
         Self {
             rounds: self.rounds.max(other.rounds),
             links: self.links.max(other.links),
@@ -56,13 +56,13 @@ pub(crate) struct Prices {
 
 impl Prices {
     /// Those of the machine, which the host is asked for.
-    pub fn of(problem: &Problem<'_>) -> Self {
+    pub(crate) fn of(problem: &Problem<'_>) -> Self {
         let block = problem.byte_us() * problem.block_bytes() as f64;
         Self { round: problem.startup_us(), link: problem.hop_us(), block }
     }
 
     /// Whether the first is the cheaper: what has no cost can't be done.
-    pub fn prefer(self, first: Option<Cost>, second: Option<Cost>) -> bool {
+    pub(crate) fn prefer(self, first: Option<Cost>, second: Option<Cost>) -> bool {
         match (first, second) {
             (Some(first), Some(second)) => self.compare(first, second).is_lt(),
             (first, None) => first.is_some(),

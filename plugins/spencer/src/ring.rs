@@ -15,7 +15,7 @@ impl Span {
     }
 
     /// Whether it has node `i` of `p`.
-    pub fn contains(self, i: u64, p: u64) -> bool {
+    pub(crate) fn contains(self, i: u64, p: u64) -> bool {
         (i + p - self.first) % p < self.count
     }
 }
@@ -41,7 +41,7 @@ pub(crate) enum Method {
 
 impl Method {
     /// Rounds on a cycle of p.
-    pub fn rounds(self, p: u64) -> u64 {
+    pub(crate) fn rounds(self, p: u64) -> u64 {
         match self {
             Self::OneWay => p - 1,
             Self::Pairs | Self::BothWays => p / 2,
@@ -49,7 +49,7 @@ impl Method {
     }
 
     /// What node `x` of `p` sends in `round`, from 1, in a gossip or else a multi-scatter. `colour`: cycles of even and of odd colour begin with different edges.
-    pub fn moves(self, p: u64, round: u64, x: u64, colour: u64, gossip: bool) -> Vec<Move> {
+    pub(crate) fn moves(self, p: u64, round: u64, x: u64, colour: u64, gossip: bool) -> Vec<Move> {
         match (self, gossip) {
             (Self::Pairs, true) => vec![gossip_pairs(p, round, x, colour)],
             (Self::Pairs, false) => vec![scatter_pairs(p, round, x, colour)],

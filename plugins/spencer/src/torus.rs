@@ -43,7 +43,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 
 impl Torus {
     /// The problem's torus. Asks the host for q and, unless the user named a variant, for the ports.
-    pub fn of(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
+    pub(crate) fn of(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
             None if problem.ports() == 1 => Variant::OnePort,
@@ -57,7 +57,7 @@ impl Torus {
     }
 
     /// A torus of these dimensions.
-    pub fn new(dims: Vec<u64>, q: u64, variant: Variant) -> Self {
+    pub(crate) fn new(dims: Vec<u64>, q: u64, variant: Variant) -> Self {
         let mut strides = vec![1; dims.len()];
         for d in (1..dims.len()).rev() {
             strides[d - 1] = strides[d] * dims[d];
@@ -69,35 +69,35 @@ impl Torus {
     }
 
     /// The node's coordinate in dimension `dim`.
-    pub fn coordinate(&self, node: u64, dim: usize) -> u64 {
+    pub(crate) fn coordinate(&self, node: u64, dim: usize) -> u64 {
         node / self.strides[dim] % self.dims[dim]
     }
 
     /// The node with another coordinate in `dim`.
-    pub fn moved(&self, node: u64, dim: usize, to: u64) -> u64 {
+    pub(crate) fn moved(&self, node: u64, dim: usize, to: u64) -> u64 {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
 
     /// Nodes of the torus.
-    pub fn nodes(&self) -> u64 {
+    pub(crate) fn nodes(&self) -> u64 {
         self.dims.iter().product()
     }
 
     /// The neighbour in `dim`, one on or one back.
-    pub fn neighbour(&self, node: u64, dim: usize, plus: bool) -> u64 {
+    pub(crate) fn neighbour(&self, node: u64, dim: usize, plus: bool) -> u64 {
         let (n, x) = (self.dims[dim], self.coordinate(node, dim));
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
     /// The link from a node to its neighbour, among those of the node.
-    pub fn link(&self, node: u64, next: u64) -> usize {
+    pub(crate) fn link(&self, node: u64, next: u64) -> usize {
         let differs = |dim: &usize| self.coordinate(node, *dim) != self.coordinate(next, *dim);
         let dim = (0..self.dims.len()).find(differs).unwrap_or(0);
         2 * dim + usize::from(self.neighbour(node, dim, true) == next)
     }
 
     /// All nodes that differ from `base` in these dimensions only.
-    pub fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
+    pub(crate) fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];
         for &dim in dims {
             nodes = nodes.iter().flat_map(|v| (0..self.dims[dim]).map(|x| self.moved(*v, dim, x))).collect();
@@ -107,14 +107,14 @@ impl Torus {
 
     /// The equal lanes that messages are split into, and the dimensions in the order in which each travels them: (1, 2, .., d), (2, .., d, 1), .. With one
     /// port there is a single lane.
-    pub fn lanes(&self) -> Vec<Vec<usize>> {
+    pub(crate) fn lanes(&self) -> Vec<Vec<usize>> {
         let d = self.cycles.len();
         let lanes = if self.variant == Variant::OnePort { d.min(1) } else { d };
         (0..lanes).map(|lane| (0..d).map(|stage| self.cycles[(lane + stage) % d]).collect()).collect()
     }
 
     /// Signs of a route that travels `dim` only.
-    pub fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
+    pub(crate) fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
         (0..self.dims.len()).map(|d| if d != dim { 0 } else { 2 * i8::from(plus) - 1 }).collect()
     }
 }

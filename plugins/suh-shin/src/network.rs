@@ -30,7 +30,7 @@ pub(crate) struct Network {
 
 impl Network {
     /// The problem's network; `Err` says why the algorithm can't run on it.
-    pub fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
+    pub(crate) fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
         let (kind, submesh) = match problem.topology().kind() {
             "torus" => (Kind::Torus, 4),
             "mesh" => (Kind::Mesh, 2),
@@ -55,7 +55,7 @@ impl Network {
     ///
     /// The grid has each axis of the padded one as a submesh and a place in it. The paper's sets are products of just these, several times smaller than with one
     /// long axis; the nodes' numbers are the same.
-    pub fn lay_out(&self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    pub(crate) fn lay_out(&self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let axes: Vec<u64> =
             self.padded.radices().iter().flat_map(|side| [side / self.submesh, self.submesh]).collect();
         schedule.layout(&axes, 1)?;
@@ -68,12 +68,12 @@ impl Network {
         })
     }
 
-    pub fn is_padded(&self) -> bool {
+    pub(crate) fn is_padded(&self) -> bool {
         self.padded != self.machine
     }
 
     /// Calls `visit` with x1 .. xn and the number of each node of the padded grid, in the order of the numbers.
-    pub fn each_node(&self, mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>) -> Result<(), Stop> {
+    pub(crate) fn each_node(&self, mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>) -> Result<(), Stop> {
         let mut x = vec![0; self.axes.len()];
         for node in 0..self.padded.nodes() {
             visit(&x, node)?;
@@ -92,7 +92,7 @@ impl Network {
 
     /// The coordinate of the machine that does the work of coordinate `v`: the one in the same group a submesh earlier. A side shorter than a submesh has none; there it is one of
     /// the same parity.
-    pub fn home(&self, axis: usize, v: u64) -> u64 {
+    pub(crate) fn home(&self, axis: usize, v: u64) -> u64 {
         let size = self.machine.radix(axis);
         let back = if size >= self.submesh { self.submesh } else { 2 };
         let mut v = v;
@@ -103,7 +103,7 @@ impl Network {
     }
 
     /// The node of the machine that does the work of a node.
-    pub fn physical(&self, node: u64) -> u64 {
+    pub(crate) fn physical(&self, node: u64) -> u64 {
         self.machine.node(self.padded.coordinates(node).enumerate().map(|(axis, v)| self.home(axis, v)))
     }
 }

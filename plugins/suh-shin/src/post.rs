@@ -33,20 +33,20 @@ pub(crate) struct Post<'a, 'b> {
 }
 
 impl<'a, 'b> Post<'a, 'b> {
-    pub fn new(axes: usize, schedule: &'a mut Schedule<'b>) -> Self {
+    pub(crate) fn new(axes: usize, schedule: &'a mut Schedule<'b>) -> Self {
         Self { schedule, destinations: vec![Axis::ALL; 2 * axes], signs: vec![0; axes] }
     }
 
     /// Begins phase `number`. Between two of them the data are rearranged once, as the paper charges (3.2.3, 4.2); for three and more dimensions that is
     /// optimistic: no order of eight parts makes each of three half-sends contiguous.
-    pub fn phase(&mut self, number: usize) -> Result<(), Stop> {
+    pub(crate) fn phase(&mut self, number: usize) -> Result<(), Stop> {
         if number > 1 {
             self.schedule.rearrange()?;
         }
         self.schedule.phase(&format!("Phase {number}"))
     }
 
-    pub fn send(&mut self, along: &Move) -> Result<(), Stop> {
+    pub(crate) fn send(&mut self, along: &Move) -> Result<(), Stop> {
         let (at, blocks) = match along.blocks {
             Destinations::Submeshes { first, count } => (2 * along.axis, Axis::range(first, count)),
             Destinations::Places { first, count } => (2 * along.axis + 1, Axis::range(first, count)),

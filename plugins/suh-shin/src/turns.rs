@@ -15,7 +15,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub fn new(network: &Network, along: Move) -> Self {
+    pub(crate) fn new(network: &Network, along: Move) -> Self {
         let [from, to] = if network.is_padded() {
             [along.from, along.to].map(|node| network.physical(node))
         } else {

@@ -1,12 +1,12 @@
 //! Who sends to whom in which step.
 
 /// Fig. 1: partners differ by the step's bits.
-pub fn pex_partner(me: u64, i: u64) -> u64 {
+pub(crate) fn pex_partner(me: u64, i: u64) -> u64 {
     me ^ i
 }
 
 /// Fig. 2: as Fig. 1 among q processors, of which only p are there.
-pub fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
+pub(crate) fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     Some(me ^ j).filter(|partner| *partner < p)
 }
 
@@ -15,7 +15,7 @@ pub fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
 /// As printed, the virtual number is taken modulo p. Then partners don't choose each other, and some processors are told to exchange with
 /// themselves; Fig. 3 (0..19 become 6..25) shows that no modulus is meant. The paper's wrap of negative destinations (`+ q`) never yields a
 /// number below p and is left out.
-pub fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
+pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     let shift = shift(p);
     let virtual_destination = (me + shift) ^ j;
     virtual_destination.checked_sub(shift).filter(|partner| *partner < p)
@@ -27,7 +27,7 @@ fn shift(p: u64) -> u64 {
 }
 
 /// Fig. 5: j processors on.
-pub fn gen_destination(me: u64, j: u64, p: u64) -> u64 {
+pub(crate) fn gen_destination(me: u64, j: u64, p: u64) -> u64 {
     (me + j) % p
 }
 

@@ -22,12 +22,12 @@ impl Rings<'_> {
     }
 
     /// Steps until everything is where it belongs along the dimension.
-    pub fn steps(&self) -> u64 {
+    pub(crate) fn steps(&self) -> u64 {
         self.n() / 2
     }
 
     /// What every node sends in step s, from 1.
-    pub fn step(&self, s: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    pub(crate) fn step(&self, s: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         for from in 0..self.grid.nodes() {
             self.one_way(s, from, true, schedule)?;
             self.one_way(s, from, false, schedule)?;

@@ -12,7 +12,7 @@ mod paper;
 mod pdf;
 mod png;
 mod scale;
-pub mod scene;
+pub(crate) mod scene;
 mod svg;
 mod text;
 

@@ -10,23 +10,23 @@ use swapmeet_results::{Record, read_records};
 use swapmeet_tests::build;
 
 /// A shell's child in a terminal, and what the terminal shows.
-pub struct Terminal {
+pub(super) struct Terminal {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     screen: Arc<Mutex<vt100::Parser>>,
 }
 
-pub fn size(columns: u16, rows: u16) -> PtySize {
+pub(super) fn size(columns: u16, rows: u16) -> PtySize {
     PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
 }
 
-pub fn some(n: u16) -> NonZero<u16> {
+pub(super) fn some(n: u16) -> NonZero<u16> {
     NonZero::new(n).unwrap()
 }
 
 /// A shell that runs a script in a folder.
-pub fn shell(folder: &Path, script: &str) -> CommandBuilder {
+pub(super) fn shell(folder: &Path, script: &str) -> CommandBuilder {
     let program = build().join("swapmeet");
     let mut shell = CommandBuilder::new("sh");
     shell.args(["-c", &script.replace("swapmeet", &program.display().to_string())]);
@@ -39,7 +39,7 @@ pub fn shell(folder: &Path, script: &str) -> CommandBuilder {
 }
 
 /// Starts it in a terminal of its own.
-pub fn in_terminal(
+pub(super) fn in_terminal(
     shell: CommandBuilder,
     columns: u16,
     rows: u16,
@@ -51,7 +51,7 @@ pub fn in_terminal(
 
 impl Terminal {
     /// Runs a shell command in a folder; what it leaves behind is printed after it: its exit status and how the terminal is set.
-    pub fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
+    pub(super) fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
         let this = std::env::current_exe().unwrap();
         let script = command.replace("THIS-TEST", &this.display().to_string());
         let settings = "stty -a | tr ';' '\\n' | tr ' ' '\\n' | grep -x -e '-*echo' -e '-*icanon'";
@@ -73,18 +73,18 @@ impl Terminal {
         Self { master, writer, child, screen }
     }
 
-    pub fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         self.screen.lock().unwrap().screen().contents()
     }
 
     /// The first line that has a text.
-    pub fn line(&self, text: &str) -> String {
+    pub(super) fn line(&self, text: &str) -> String {
         let shown = self.shown();
         shown.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no {text}:\n{shown}")).to_owned()
     }
 
     /// The places of a character, by their styles.
-    pub fn cells(&self, text: &str) -> Vec<vt100::Cell> {
+    pub(super) fn cells(&self, text: &str) -> Vec<vt100::Cell> {
         let parser = self.screen.lock().unwrap();
         let screen = parser.screen();
         let (rows, columns) = screen.size();
@@ -95,11 +95,11 @@ impl Terminal {
     }
 
     /// Waits until the screen shows a text.
-    pub fn wait_for(&self, text: &str) {
+    pub(super) fn wait_for(&self, text: &str) {
         self.wait(text, || self.shown().contains(text));
     }
 
-    pub fn wait(&self, what: &str, done: impl Fn() -> bool) {
+    pub(super) fn wait(&self, what: &str, done: impl Fn() -> bool) {
         let patience = Instant::now() + Duration::from_secs(60);
         while !done() {
             assert!(Instant::now() < patience, "waited in vain for {what}:\n{}", self.shown());
@@ -107,18 +107,18 @@ impl Terminal {
         }
     }
 
-    pub fn keys(&mut self, text: &str) {
+    pub(super) fn keys(&mut self, text: &str) {
         self.writer.write_all(text.as_bytes()).unwrap();
         self.writer.flush().unwrap();
     }
 
-    pub fn resize(&self, columns: u16, rows: u16) {
+    pub(super) fn resize(&self, columns: u16, rows: u16) {
         self.master.resize(size(columns, rows)).unwrap();
         self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
     }
 
     /// Waits for the end and checks that the terminal is as it was; returns what the normal screen shows.
-    pub fn end(mut self, status: u8) -> String {
+    pub(super) fn end(mut self, status: u8) -> String {
         self.wait_for("that is all");
         self.child.wait().unwrap();
         let shown = self.shown();
@@ -137,12 +137,12 @@ impl Terminal {
 }
 
 /// The rows of a file.
-pub fn rows(path: &Path) -> Vec<Record> {
+pub(super) fn rows(path: &Path) -> Vec<Record> {
     read_records("rows", &std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// Processes that work in a folder, by their command lines.
-pub fn processes_in(folder: &Path) -> Vec<String> {
+pub(super) fn processes_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let here = entries.filter(|entry| std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder));
     let line = |path: PathBuf| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).replace('\0', " ");

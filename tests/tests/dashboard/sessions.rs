@@ -14,18 +14,18 @@ use swapmeet_tests::build;
 use swapmeet_tui::{App, Hits, Looks, Setup, Theme, draw};
 
 /// An experiment of a text.
-pub fn experiment(text: &str) -> Experiment {
+pub(super) fn experiment(text: &str) -> Experiment {
     Experiment::parse("test", text).unwrap()
 }
 
 /// A session with the bundled plugins.
-pub struct Session {
+pub(super) struct Session {
     pub app: App,
 }
 
 impl Session {
     /// A session that begins with an experiment picked; workload and machine if it names none.
-    pub fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let mut experiment = experiment(text);
         for (list, default) in [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")] {
             if list.is_empty() {
@@ -49,27 +49,27 @@ impl Session {
     }
 
     /// No colours, no Unicode.
-    pub fn plain(&mut self) {
+    pub(super) fn plain(&mut self) {
         self.app.look(Looks { theme: Theme::named("mono").unwrap(), ascii: true });
     }
 
     /// Presses a key, once there was something to look at.
-    pub fn key(&mut self, code: KeyCode) {
+    pub(super) fn key(&mut self, code: KeyCode) {
         self.draw(80, 24);
         self.app.key(&KeyEvent::new(code, KeyModifiers::NONE));
     }
 
-    pub fn control(&mut self, c: char) {
+    pub(super) fn control(&mut self, c: char) {
         self.app.key(&KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
     }
 
     /// Types characters, one after another.
-    pub fn keys(&mut self, text: &str) {
+    pub(super) fn keys(&mut self, text: &str) {
         text.chars().for_each(|c| self.key(KeyCode::Char(c)));
     }
 
     /// Waits until all work is done.
-    pub fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         loop {
             self.app.tick(Duration::ZERO);
             if !self.app.is_moving() {
@@ -87,19 +87,19 @@ impl Session {
     }
 
     /// The screen as text. What the clock says is left out.
-    pub fn screen(&mut self, width: u16, height: u16) -> String {
+    pub(super) fn screen(&mut self, width: u16, height: u16) -> String {
         let (buffer, _) = self.draw(width, height);
         lines(&buffer).iter().map(|line| without_clock(line)).collect::<Vec<_>>().join("\n")
     }
 
     /// Whether anything on the screen has a colour.
-    pub fn is_coloured(&mut self, width: u16, height: u16) -> bool {
+    pub(super) fn is_coloured(&mut self, width: u16, height: u16) -> bool {
         let (buffer, _) = self.draw(width, height);
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
     }
 
     /// Which line of the screen has the cursor of the panel with the keys.
-    pub fn cursor_row(&mut self, width: u16, height: u16) -> usize {
+    pub(super) fn cursor_row(&mut self, width: u16, height: u16) -> usize {
         let (buffer, _) = self.draw(width, height);
         let is_cursor = |row: &&[Cell]| row[1..].iter().any(|cell| cell.bg == Color::Cyan);
         let rows: Vec<&[Cell]> = buffer.content.chunks(usize::from(width)).collect();
@@ -108,7 +108,7 @@ impl Session {
     }
 
     /// What that line says, without the frame.
-    pub fn cursor_line(&mut self, width: u16, height: u16) -> String {
+    pub(super) fn cursor_line(&mut self, width: u16, height: u16) -> String {
         let row = self.cursor_row(width, height);
         self.screen(width, height).lines().nth(row).unwrap().trim_matches(['│', ' ']).to_owned()
     }
@@ -124,12 +124,12 @@ impl Session {
     }
 
     /// Clicks on the first place that has a text.
-    pub fn click_on(&mut self, width: u16, height: u16, text: &str) {
+    pub(super) fn click_on(&mut self, width: u16, height: u16, text: &str) {
         self.mouse_on(width, height, text, MouseEventKind::Down(MouseButton::Left));
     }
 
     /// Turns the wheel down over the first place that has a text.
-    pub fn wheel_on(&mut self, width: u16, height: u16, text: &str, notches: usize) {
+    pub(super) fn wheel_on(&mut self, width: u16, height: u16, text: &str, notches: usize) {
         for _ in 0..notches {
             self.mouse_on(width, height, text, MouseEventKind::ScrollDown);
         }

@@ -10,7 +10,7 @@ use std::process::Command;
 const NEEDED: &str = "SWAPMEET_TESTS_NEED";
 
 /// Whether all of these programs can be run; `false`, having said so, where one is missing.
-pub fn has(tools: &[&str]) -> bool {
+pub(crate) fn has(tools: &[&str]) -> bool {
     let missing = tools.iter().find(|tool| Command::new(tool).arg("--version").output().is_err());
     missing.is_none_or(|tool| {
         left_out(tool, &format!("no `{tool}` here"));
@@ -19,7 +19,7 @@ pub fn has(tools: &[&str]) -> bool {
 }
 
 /// Says that a test is left out for want of a tool; fails where that tool must be there.
-pub fn left_out(tool: &str, why: &str) {
+pub(crate) fn left_out(tool: &str, why: &str) {
     let needed = std::env::var(NEEDED).unwrap_or_default();
     if needed.split_whitespace().any(|name| name == tool) {
         panic!("{why}, and {NEEDED} is `{needed}`");

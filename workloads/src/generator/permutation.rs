@@ -11,7 +11,7 @@ use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};
 
 /// All permutations.
-pub static PERMUTATIONS: &[Generator] = &[
+pub(crate) static PERMUTATIONS: &[Generator] = &[
     Generator {
         keys: &[WORD, "axis"],
         ..row(

@@ -9,7 +9,7 @@ use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_runner::plugin::Param;
 
 /// Everything that readers of lists and rows would miss, or trip over.
-pub fn findings(about: &About) -> Vec<Finding> {
+pub(super) fn findings(about: &About) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut fault_at = |what: String| found.push(fault("tables", "", "", "", what));
     if !is_name(&about.name) {

@@ -35,7 +35,7 @@ Exit status: 0 nothing is wrong, 1 a fault was found, 2 bad usage.";
 
 /// The language of a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Lang {
+pub(crate) enum Lang {
     /// Rust, with the SDK.
     Rust,
     /// C, with the header.
@@ -44,7 +44,7 @@ pub enum Lang {
 
 /// What `new-plugin` takes.
 #[derive(Debug, Args)]
-pub struct NewPluginArgs {
+pub(crate) struct NewPluginArgs {
     /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and hyphens.
     pub name: String,
     /// The language.
@@ -54,7 +54,7 @@ pub struct NewPluginArgs {
 
 /// What `check` takes.
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The plugin's file.
     pub plugin: PathBuf,
     /// A topology to try it on, instead of the built-in ladder; may be given several times.
@@ -76,7 +76,7 @@ pub struct CheckArgs {
 
 /// How the report of `check` is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
+pub(crate) enum ReportFormat {
     /// For reading.
     Text,
     /// JSON.
@@ -85,7 +85,7 @@ pub enum ReportFormat {
 
 /// What `check-question` takes: all of it from `check`.
 #[derive(Debug, Args)]
-pub struct CheckQuestionArgs {
+pub(crate) struct CheckQuestionArgs {
     /// The plugin's file.
     pub plugin: PathBuf,
     /// The question, as JSON.

@@ -16,14 +16,14 @@ Examples:
 
 /// What `completions` takes.
 #[derive(Debug, Args)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     pub shell: clap_complete::Shell,
 }
 
 /// What `man` takes.
 #[derive(Debug, Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// A folder for a page a command; the program's own page to standard output if not given.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -13,7 +13,7 @@ With the experiment, what is missing is known exactly; without it, the cross pro
 
 /// Which part of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shard {
+pub(crate) enum Shard {
     /// The part of this number, from 1, of so many.
     Part(usize, usize),
     /// What Slurm says.
@@ -37,7 +37,7 @@ impl std::str::FromStr for Shard {
 
 impl Shard {
     /// Which part, from 0, of how many.
-    pub fn resolve(self) -> Result<(usize, usize), String> {
+    pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
         let Self::Auto = self else {
             let Self::Part(i, n) = self else { return Err(String::new()) };
             return Ok((i - 1, n));
@@ -74,7 +74,7 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 
 /// What `merge` takes.
 #[derive(Debug, Args)]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// Result files of one experiment.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
@@ -94,7 +94,7 @@ pub struct MergeArgs {
 
 /// What a worker is told.
 #[derive(Debug, Args)]
-pub struct WorkerArgs {
+pub(crate) struct WorkerArgs {
     /// The most memory it may map, in bytes.
     #[arg(long)]
     pub memory_limit: u64,
@@ -102,7 +102,7 @@ pub struct WorkerArgs {
 
 /// What the child that reads plugins is told.
 #[derive(Debug, Args)]
-pub struct DescribePluginsArgs {
+pub(crate) struct DescribePluginsArgs {
     /// The plugins' files.
     pub files: Vec<PathBuf>,
 }

@@ -24,7 +24,7 @@ The page is one file that fetches nothing: it can be mailed, archived and printe
 
 /// What is on the x axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum XAxis {
+pub(crate) enum XAxis {
     /// Bytes of a block (of irregular sizes their mean, of spikes the spike).
     Block,
     /// Nodes.
@@ -35,7 +35,7 @@ pub enum XAxis {
 
 /// What is on the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum YAxis {
+pub(crate) enum YAxis {
     /// Completion time.
     Time,
     /// Completion time over the baseline's.
@@ -56,7 +56,7 @@ pub enum YAxis {
 
 /// Which axes are logarithmic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogAxes {
+pub(crate) enum LogAxes {
     /// Neither.
     None,
     /// The x axis.
@@ -69,7 +69,7 @@ pub enum LogAxes {
 
 /// What a figure is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FigureFormat {
+pub(crate) enum FigureFormat {
     /// A picture for pages, with text as text.
     Svg,
     /// A picture of pixels.
@@ -90,7 +90,7 @@ fn label(text: &str) -> Result<(String, String), String> {
 
 /// Rows of result files, and which of them.
 #[derive(Debug, Args)]
-pub struct RowsArgs {
+pub(crate) struct RowsArgs {
     /// Result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
@@ -110,7 +110,7 @@ pub struct RowsArgs {
 
 /// What `plot` takes.
 #[derive(Debug, Args)]
-pub struct PlotArgs {
+pub(crate) struct PlotArgs {
     /// Which rows.
     #[command(flatten)]
     pub rows: RowsArgs,
@@ -154,7 +154,7 @@ pub struct PlotArgs {
 
 /// What `report` takes.
 #[derive(Debug, Args)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// Which rows.
     #[command(flatten)]
     pub rows: RowsArgs,

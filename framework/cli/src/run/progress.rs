@@ -9,7 +9,7 @@ use swapmeet_runner::batch::forecast::Forecast;
 use swapmeet_runner::case::Case;
 
 /// Shows progress, or does nothing at all.
-pub struct Progress {
+pub(super) struct Progress {
     shown: Shown,
     done: u64,
     cases: u64,
@@ -36,7 +36,7 @@ struct Running {
 
 impl Progress {
     /// For so many cases, of which these are still to be run.
-    pub fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
+    pub(super) fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
             Shown::Quiet
@@ -53,7 +53,7 @@ impl Progress {
     }
 
     /// Work on a case has begun, and on so many that share its schedule.
-    pub fn started(&mut self, cases: &[usize], what: &Case) {
+    pub(super) fn started(&mut self, cases: &[usize], what: &Case) {
         if let Shown::Bars { all, running, .. } = &mut self.shown {
             let bar = all.add(ProgressBar::new_spinner());
             bar.set_style(style("  {elapsed:>4}  {msg}"));
@@ -66,7 +66,7 @@ impl Progress {
     }
 
     /// A case's schedule has come so far.
-    pub fn steps(&self, case: usize, steps: u64) {
+    pub(super) fn steps(&self, case: usize, steps: u64) {
         if let Shown::Bars { running, .. } = &self.shown
             && let Some(Running { bar, what, .. }) = running.get(&case).filter(|_| steps > 0)
         {
@@ -76,7 +76,7 @@ impl Progress {
     }
 
     /// Time has passed.
-    pub fn tick(&self) {
+    pub(super) fn tick(&self) {
         if let Shown::Bars { sweep, .. } = &self.shown {
             sweep.set_message(self.left().map(|left| format!(", {left} left")).unwrap_or_default());
         }
@@ -89,7 +89,7 @@ impl Progress {
     }
 
     /// A case has ended.
-    pub fn finished(&mut self, case: usize) {
+    pub(super) fn finished(&mut self, case: usize) {
         /// Between two plain lines.
         const PAUSE: Duration = Duration::from_secs(10);
         self.done += 1;
@@ -117,7 +117,7 @@ impl Progress {
     }
 
     /// A line for the reader, above the bars.
-    pub fn say(&self, line: &str) {
+    pub(super) fn say(&self, line: &str) {
         match &self.shown {
             Shown::Quiet => {}
             Shown::Lines { .. } => say!("{line}"),
@@ -129,7 +129,7 @@ impl Progress {
     }
 
     /// No more to come: the bars go.
-    pub fn finish(&self) {
+    pub(super) fn finish(&self) {
         if let Shown::Bars { all, sweep, running } = &self.shown {
             for Running { bar, .. } in running.values() {
                 bar.finish_and_clear();

@@ -11,7 +11,7 @@ use swapmeet_results::{CaseId, CsvSink, ReadError, Record, Sink, Status, columns
 use swapmeet_runner::case::Case;
 
 /// A place for rows.
-pub enum Rows {
+pub(crate) enum Rows {
     /// Kept, for a table.
     Kept(Vec<Record>),
     /// Written as CSV.
@@ -25,7 +25,7 @@ pub enum Rows {
 }
 
 /// What a file holds already.
-pub struct Found {
+pub(crate) struct Found {
     /// For each case of the run, its row if it is there.
     pub rows: Vec<Option<Record>>,
     /// Whether the rows there are the first of the run, in order.
@@ -34,7 +34,7 @@ pub struct Found {
 
 /// What is done with rows that a file holds already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub(crate) enum Before {
     /// They go.
     Drop,
     /// They stay.
@@ -58,14 +58,19 @@ impl Found {
     }
 
     /// How many rows there are.
-    pub fn kept(&self) -> usize {
+    pub(crate) fn kept(&self) -> usize {
         self.rows.iter().flatten().count()
     }
 }
 
 impl Rows {
     /// Opens the place for rows of these cases, which are some of an experiment's, or all.
-    pub fn open(out: Option<&Path>, before: Before, cases: &[Case], all: &[Case]) -> Result<(Self, Found), Failure> {
+    pub(crate) fn open(
+        out: Option<&Path>,
+        before: Before,
+        cases: &[Case],
+        all: &[Case],
+    ) -> Result<(Self, Found), Failure> {
         let nothing = Found::nothing(cases.len());
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
@@ -80,12 +85,12 @@ impl Rows {
     }
 
     /// Whether rows go to a file that [`Rows::settle`] can put in order later.
-    pub fn can_be_sorted(&self) -> bool {
+    pub(crate) fn can_be_sorted(&self) -> bool {
         matches!(self, Self::Written { path: Some(_), lock: Some(file), .. } if is_regular(file))
     }
 
     /// Takes a row.
-    pub fn push(&mut self, record: Record) -> Result<(), Failure> {
+    pub(crate) fn push(&mut self, record: Record) -> Result<(), Failure> {
         match self {
             Self::Kept(rows) => rows.push(record),
             Self::Written { csv, .. } => csv.record(&record).map_err(|e| self.failed(&e))?,
@@ -94,7 +99,7 @@ impl Rows {
     }
 
     /// No more rows.
-    pub fn finish(&mut self) -> Result<(), Failure> {
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         match self {
             Self::Kept(_) => Ok(()),
             Self::Written { csv, .. } => csv.finish().map_err(|e| self.failed(&e)),
@@ -110,7 +115,7 @@ impl Rows {
 
     /// Puts the rows of a file, which came as cases ended, in the order of cases unless they are already. Where that can't be, says why: all
     /// rows are there nevertheless.
-    pub fn settle(&mut self, cases: &[Case], in_order: bool) -> Result<Option<String>, Failure> {
+    pub(crate) fn settle(&mut self, cases: &[Case], in_order: bool) -> Result<Option<String>, Failure> {
         let Self::Written { path: Some(path), lock: Some(lock), .. } = self else { return Ok(None) };
         let path: &Path = path;
         if is_replaced(path, lock) {
@@ -153,7 +158,12 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
 
 /// A file for rows of these cases, that no other run writes to for as long as it is open; whether it has a header, and what else it holds
 /// already: nothing, unless what is there is to be kept. `all` are the cases of all shards.
-pub fn take_up(path: &Path, before: Before, cases: &[Case], all: &[Case]) -> Result<(File, bool, Found), Failure> {
+pub(crate) fn take_up(
+    path: &Path,
+    before: Before,
+    cases: &[Case],
+    all: &[Case],
+) -> Result<(File, bool, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
     let resume = before != Before::Drop;
     let mut file = open(path, resume)?;

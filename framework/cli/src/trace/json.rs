@@ -15,23 +15,23 @@ const VERSION: u32 = 1;
 
 /// Which sends are printed; all where neither is set.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Only {
+pub(super) struct Only {
     pub step: Option<u64>,
     pub node: Option<u64>,
 }
 
 impl Only {
-    pub fn has(&self, step: u64, from: Place, to: Place) -> bool {
+    pub(super) fn has(&self, step: u64, from: Place, to: Place) -> bool {
         self.step.is_none_or(|only| only == step)
             && self.node.is_none_or(|only| [from.physical, to.physical].contains(&only))
     }
 
-    pub fn is_all(&self) -> bool {
+    pub(super) fn is_all(&self) -> bool {
         self.step.is_none() && self.node.is_none()
     }
 }
 
-pub struct Json<W: Write> {
+pub(super) struct Json<W: Write> {
     out: W,
     only: Only,
     /// Bytes of a block where those are counted.
@@ -44,7 +44,7 @@ pub struct Json<W: Write> {
 }
 
 impl<W: Write> Json<W> {
-    pub fn new(out: W, only: Only, case: &Case) -> Self {
+    pub(super) fn new(out: W, only: Only, case: &Case) -> Self {
         let block_bytes = case.workload.is_uniform().then(|| case.workload.block_bytes());
         let mut json = Self { out, only, block_bytes, share: None, laid_out: false, first: true, written: Ok(()) };
         let head = json!({
@@ -75,7 +75,7 @@ impl<W: Write> Json<W> {
     }
 
     /// Ends the document with what came of the case.
-    pub fn finish(mut self, record: Option<&Record>) -> io::Result<()> {
+    pub(super) fn finish(mut self, record: Option<&Record>) -> io::Result<()> {
         let outcome = record.map(|record| {
             json!({
                 "status": record.status.to_string(),

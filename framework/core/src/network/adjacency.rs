@@ -16,7 +16,7 @@ const MOST_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
     /// `None` for more links than are looked through.
-    pub fn of(topology: &dyn Topology) -> Option<Self> {
+    pub(crate) fn of(topology: &dyn Topology) -> Option<Self> {
         if topology.link_slots() > MOST_SLOTS {
             return None;
         }
@@ -38,22 +38,22 @@ impl Adjacency {
         Some(Self { first, ends, bandwidths })
     }
 
-    pub fn vertices(&self) -> usize {
+    pub(crate) fn vertices(&self) -> usize {
         self.first.len() - 1
     }
 
     /// Directed links.
-    pub fn link_count(&self) -> usize {
+    pub(crate) fn link_count(&self) -> usize {
         self.ends.len()
     }
 
     /// The ends of the links out of a vertex.
-    pub fn out(&self, vertex: usize) -> &[u32] {
+    pub(crate) fn out(&self, vertex: usize) -> &[u32] {
         &self.ends[self.first[vertex]..self.first[vertex + 1]]
     }
 
     /// The ends and the bandwidth of every link.
-    pub fn links(&self) -> impl Iterator<Item = (u32, u32, f64)> {
+    pub(crate) fn links(&self) -> impl Iterator<Item = (u32, u32, f64)> {
         (0..self.vertices()).flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
     }
 
@@ -63,17 +63,17 @@ impl Adjacency {
     }
 
     /// Of all links together.
-    pub fn bandwidth(&self) -> f64 {
+    pub(crate) fn bandwidth(&self) -> f64 {
         self.bandwidths.iter().sum()
     }
 
     /// Of the links out of a vertex together.
-    pub fn bandwidth_of(&self, vertex: u64) -> f64 {
+    pub(crate) fn bandwidth_of(&self, vertex: u64) -> f64 {
         self.links_of(vertex as usize).map(|(_, bandwidth)| bandwidth).sum()
     }
 
     /// Hops from a vertex to each, by the shortest way.
-    pub fn hops_from(&self, from: u64) -> Vec<u32> {
+    pub(crate) fn hops_from(&self, from: u64) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         hops[from as usize] = 0;
         let mut queue = VecDeque::from([from as u32]);
@@ -91,7 +91,7 @@ impl Adjacency {
 
     /// The eigenvector of the second smallest eigenvalue of the Laplacian (Fiedler's), as far as power iteration brings it out: vertices that are closely connected
     /// have values close to one another.
-    pub fn slowest_vibration(&self) -> Vec<f64> {
+    pub(crate) fn slowest_vibration(&self) -> Vec<f64> {
         /// Links that are looked at, over all iterations.
         const MOST_LOOKS: usize = 1 << 26;
         let n = self.vertices();

@@ -1,19 +1,19 @@
 //! The paper's formulas. `p` nodes; `l` is Lmax, the most elements (or bytes) that one node sends or receives in all.
 
 /// ceil(sqrt p).
-pub fn side(p: u64) -> u64 {
+pub(super) fn side(p: u64) -> u64 {
     let floor = p.isqrt();
     floor + u64::from(floor * floor < p)
 }
 
 /// C: the columns of the array of nodes, `side` unless that leaves too few complete rows (section 3.2.2 A).
-pub fn columns(p: u64) -> u64 {
+pub(super) fn columns(p: u64) -> u64 {
     let up = side(p);
     if p % up < p.div_ceil(up) { up } else { p.isqrt() }
 }
 
 /// Lemma 1 and Table 2: messages that a node receives in stage `stage` (0 to 3), what it sends itself included.
-pub fn messages(p: u64, stage: usize, complete: bool) -> u64 {
+pub(super) fn messages(p: u64, stage: usize, complete: bool) -> u64 {
     match (complete, stage % 2) {
         (true, _) => side(p),
         (false, 0) => side(p) + 1,
@@ -22,7 +22,7 @@ pub fn messages(p: u64, stage: usize, complete: bool) -> u64 {
 }
 
 /// Lemma 3 and Table 2: the longest message that a node receives in stage `stage` (0 to 3).
-pub fn longest(p: u64, stage: usize, complete: bool, l: f64) -> f64 {
+pub(super) fn longest(p: u64, stage: usize, complete: bool, l: f64) -> f64 {
     let c = match (complete, stage % 2) {
         (true, _) => side(p),
         (false, 0) => side(p) - 1,
@@ -32,21 +32,21 @@ pub fn longest(p: u64, stage: usize, complete: bool, l: f64) -> f64 {
 }
 
 /// Theorem 1 and Table 4: either buffer of a node under A4.
-pub fn buffer(p: u64, l: f64) -> f64 {
+pub(super) fn buffer(p: u64, l: f64) -> f64 {
     side(p).pow(2) as f64 * l / p as f64
 }
 
 /// Theorem 2 and Table 3: steps of A4.
-pub fn steps(p: u64) -> u64 {
+pub(super) fn steps(p: u64) -> u64 {
     4 * side(p) + 2
 }
 
 /// Theorem 2: the sum over steps of A4 of the longest message.
-pub fn traffic(p: u64, l: f64) -> f64 {
+pub(super) fn traffic(p: u64, l: f64) -> f64 {
     (4 * side(p) * (side(p) + 1)) as f64 * l / p as f64
 }
 
 /// The same as the introduction and Table 3 have it.
-pub fn printed_traffic(p: u64, l: f64) -> f64 {
+pub(super) fn printed_traffic(p: u64, l: f64) -> f64 {
     (4 * side(p) * side(p)) as f64 * l / p as f64
 }

@@ -11,13 +11,13 @@ const MACHINES: [(&str, u64); 2] = [("t3d", 48), ("sp2", 22)];
 /// Seeds of a random workload.
 const SEEDS: u32 = 10;
 /// Elements for all but one: the paper's "small number", which it doesn't give.
-pub const REST: u64 = 1;
+pub(super) const REST: u64 = 1;
 /// Other readings of it.
-pub const OTHER_RESTS: [u64; 2] = [16, 96];
+pub(super) const OTHER_RESTS: [u64; 2] = [16, 96];
 /// Mmax, in elements.
 const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
 /// P where Mmax is varied.
-pub const P: u64 = 64;
+pub(super) const P: u64 = 64;
 /// P where it is varied.
 const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 
@@ -25,12 +25,12 @@ const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 const MODES: [(&str, &str); 3] = [("b", ""), ("n1", ",mode=nonblocking"), ("n2", ",mode=nonblocking,buffers=2")];
 
 /// tm, which the paper does not give: the presets' value, and two others.
-pub const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];
+pub(super) const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];
 
 /// An algorithm in a mode: `A4-n1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Curve {
+pub(super) struct Curve {
     /// The paper's name.
     algorithm: String,
     /// A mode of [`MODES`].
@@ -38,12 +38,12 @@ pub struct Curve {
 }
 
 impl Curve {
-    pub fn new(algorithm: &str, mode: &str) -> Self {
+    pub(super) fn new(algorithm: &str, mode: &str) -> Self {
         Self { algorithm: algorithm.to_owned(), mode: mode.to_owned() }
     }
 
     /// As the paper writes it.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         format!("{}-{}", self.algorithm, self.mode)
     }
 }
@@ -61,7 +61,7 @@ impl TryFrom<String> for Curve {
 
 /// Which time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub(super) struct Key {
     machine: String,
     curve: Curve,
     /// 1 or 2.
@@ -78,22 +78,22 @@ pub struct Key {
 
 impl Key {
     /// With what the paper leaves open as it is read here.
-    pub fn new(machine: &str, curve: &Curve, pattern: u32, p: u64, mmax: u64) -> Self {
+    pub(super) fn new(machine: &str, curve: &Curve, pattern: u32, p: u64, mmax: u64) -> Self {
         Self { machine: machine.to_owned(), curve: curve.clone(), pattern, p, mmax, rest: REST, tm: COMPOSING[0] }
     }
 
     /// With another reading.
-    pub fn reading(self, rest: u64, tm: &'static str) -> Self {
+    pub(super) fn reading(self, rest: u64, tm: &'static str) -> Self {
         Self { rest, tm, ..self }
     }
 }
 
 /// Times in us, a seed each.
-pub struct Times(BTreeMap<Key, Vec<f64>>);
+pub(super) struct Times(BTreeMap<Key, Vec<f64>>);
 
 impl Times {
     /// Runs all experiments.
-    pub fn run(bench: &Bench<'_>) -> Result<Self, ReproduceError> {
+    pub(super) fn run(bench: &Bench<'_>) -> Result<Self, ReproduceError> {
         let mut times = Self(BTreeMap::new());
         for (machine, element) in MACHINES {
             for pattern in [1, 2] {
@@ -146,18 +146,18 @@ impl Times {
     }
 
     /// The times of an experiment.
-    pub fn of(&self, key: &Key) -> &[f64] {
+    pub(super) fn of(&self, key: &Key) -> &[f64] {
         self.0.get(key).map_or(&[], Vec::as_slice)
     }
 
     /// Their mean.
-    pub fn mean(&self, key: &Key) -> f64 {
+    pub(super) fn mean(&self, key: &Key) -> f64 {
         let times = self.of(key);
         times.iter().sum::<f64>() / times.len() as f64
     }
 
     /// A figure, as a table.
-    pub fn table(&self, figure: &Figure) -> Table {
+    pub(super) fn table(&self, figure: &Figure) -> Table {
         let seeds = if figure.patterns.contains(&1) { "Pattern1: the mean of 10 seeds. " } else { "" };
         let mut table = Table::new(
             &figure.id,
@@ -179,7 +179,7 @@ impl Times {
 /// A figure of the paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub(super) struct Figure {
     id: String,
     title: String,
     machine: String,

@@ -137,6 +137,6 @@ fn buffers(bench: &Bench<'_>, algorithm: &str, p: u64, load: &Load) -> Result<Ve
 }
 
 /// Send and receive buffer of a row.
-pub fn both(row: &Record) -> (u128, u128) {
+pub(super) fn both(row: &Record) -> (u128, u128) {
     (row.send_buffer_bytes.unwrap_or(0), row.receive_buffer_bytes.unwrap_or(0))
 }

@@ -7,7 +7,7 @@ use swapmeet_results::Record;
 
 /// What happens in one stage. Loads are bytes.
 #[derive(Debug, Clone, Default)]
-pub struct Stage {
+pub(super) struct Stage {
     /// Steps.
     pub steps: u64,
     /// Sum over steps of the longest message.
@@ -90,7 +90,12 @@ impl Listener for Watcher {
 }
 
 /// The stages of an algorithm among `p` nodes that have `bytes` for each, and its row.
-pub fn uniform(bench: &Bench<'_>, algorithm: &str, p: u64, bytes: u64) -> Result<(Vec<Stage>, Record), ReproduceError> {
+pub(super) fn uniform(
+    bench: &Bench<'_>,
+    algorithm: &str,
+    p: u64,
+    bytes: u64,
+) -> Result<(Vec<Stage>, Record), ReproduceError> {
     let mut watcher = Watcher { nodes: p as usize, block_bytes: bytes, ..Watcher::default() };
     let row = bench.watch_with(&super::nodes(p), algorithm, &format!("uniform:{bytes}"), &mut watcher)?;
     watcher.end_step(0);

@@ -7,14 +7,14 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The three terms of the thesis's costs, in their order.
-pub const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
+pub(super) const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
 
 /// Rounds, links and blocks; or a lower bound on them.
-pub type Costs = [f64; 3];
+pub(super) type Costs = [f64; 3];
 
 /// A torus of equal dimensions with so many circuits a link.
 #[derive(Debug, Clone, Copy, Deserialize)]
-pub struct Torus {
+pub(super) struct Torus {
     pub d: u32,
     pub n: u64,
     pub q: u64,
@@ -28,12 +28,12 @@ impl Torus {
         }
     }
 
-    pub fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         format!("{}, q = {}", self.spec(), self.q)
     }
 
     /// What the verified schedule takes, on a machine whose links carry `channels` circuits.
-    pub fn run(
+    pub(super) fn run(
         self,
         bench: &Bench<'_>,
         (algorithm, workload): (&str, &str),
@@ -54,7 +54,11 @@ impl Torus {
     }
 
     /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a row where nothing else costs anything.
-    pub fn farthest(self, bench: &Bench<'_>, (algorithm, workload): (&str, &str)) -> Result<f64, ReproduceError> {
+    pub(super) fn farthest(
+        self,
+        bench: &Bench<'_>,
+        (algorithm, workload): (&str, &str),
+    ) -> Result<f64, ReproduceError> {
         let row = bench.row(&self.spec(), algorithm, workload, "free:model=circuit,hop_us=1,ports=all")?;
         Ok(row.lower_bound_us.unwrap_or_default())
     }
@@ -63,7 +67,7 @@ impl Torus {
 /// Where a row is run: named tori, or its own.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum At {
+pub(super) enum At {
     Named(String),
     Own(Vec<Torus>),
 }
@@ -71,7 +75,7 @@ pub enum At {
 /// Table 3.2 with the thesis's number k of virtual cycles.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cycles {
+pub(super) struct Cycles {
     pub k: Formula,
     /// Circuits a link that this takes.
     pub channels: Formula,
@@ -81,7 +85,7 @@ pub struct Cycles {
 /// A row of a table of the thesis, or a formula.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub(super) struct Row {
     pub name: String,
     #[serde(default = "permutations")]
     pub algorithm: String,
@@ -118,7 +122,7 @@ fn all() -> String {
 /// (A.4), and what (A.3) sums to.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Closed {
+pub(super) struct Closed {
     pub at: Vec<Torus>,
     pub printed: Formula,
     pub sums_to: Formula,
@@ -126,7 +130,7 @@ pub struct Closed {
 
 /// The thesis.
 #[derive(Debug, Deserialize)]
-pub struct Thesis {
+pub(super) struct Thesis {
     #[serde(flatten)]
     pub words: Words,
     r#let: BTreeMap<String, Formula>,
@@ -142,7 +146,7 @@ pub struct Thesis {
 
 impl Thesis {
     /// Where a row is run.
-    pub fn tori<'a>(&'a self, row: &'a Row) -> &'a [Torus] {
+    pub(super) fn tori<'a>(&'a self, row: &'a Row) -> &'a [Torus] {
         match &row.at {
             At::Named(name) => self.at.get(name).map_or(&[], Vec::as_slice),
             At::Own(tori) => tori,
@@ -150,7 +154,7 @@ impl Thesis {
     }
 
     /// A formula's value on a torus.
-    pub fn value(&self, formula: &Formula, torus: Torus, round: Round) -> f64 {
+    pub(super) fn value(&self, formula: &Formula, torus: Torus, round: Round) -> f64 {
         formula.rounded(&|name, round| self.variable(name, torus, round), round)
     }
 
@@ -166,12 +170,12 @@ impl Thesis {
     }
 
     /// Three formulas' values.
-    pub fn costs(&self, formulas: &[Formula; 3], torus: Torus, round: Round) -> Costs {
+    pub(super) fn costs(&self, formulas: &[Formula; 3], torus: Torus, round: Round) -> Costs {
         [0, 1, 2].map(|i| self.value(&formulas[i], torus, round))
     }
 
     /// The workload of a row, which may depend on the torus.
-    pub fn workload(&self, row: &Row, torus: Torus) -> String {
+    pub(super) fn workload(&self, row: &Row, torus: Torus) -> String {
         match &row.by {
             Some(by) => format!("{},by={}", row.workload, self.value(by, torus, as_printed)),
             None => row.workload.clone(),
@@ -179,13 +183,13 @@ impl Thesis {
     }
 
     /// Why a term of these reasons differs.
-    pub fn why<'a>(&'a self, reasons: &'a [String], term: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(super) fn why<'a>(&'a self, reasons: &'a [String], term: &'a str) -> impl Iterator<Item = &'a str> {
         reasons.iter().filter_map(move |name| self.why.get(name)?.get(term)).map(String::as_str)
     }
 
     /// Reasons that rows name and nobody gives, and formulas without a value: empty, or the data is wrong.
     #[cfg(test)]
-    pub fn mistakes(&self) -> Vec<String> {
+    pub(super) fn mistakes(&self) -> Vec<String> {
         let mut mistakes = Vec::new();
         for row in self
             .dissemination

@@ -120,7 +120,7 @@ fn growth(table: &mut Table, cells: &[Timed<'_>]) {
 }
 
 /// The mesh whose sides are the next powers of two: the one that PEX needs, and PEX-GEN imagines.
-pub fn power_of_two_mesh(mesh: &str) -> String {
+pub(super) fn power_of_two_mesh(mesh: &str) -> String {
     let (r, c) = rows_and_columns(mesh);
     format!("{}x{}", r.next_power_of_two(), c.next_power_of_two())
 }

@@ -54,7 +54,7 @@ fn measured_half(_: &str, steps: &[StepFacts]) -> f64 {
 }
 
 /// S of GEN, from the formula of section 3.4.
-pub fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
+pub(super) fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
     let (r, c) = rows_and_columns(mesh);
     half((1..r * c).map(|i| gen_as_printed(i, c, r * c)))
 }

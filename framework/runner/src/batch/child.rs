@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// A child; dropped, it ends, and all in its process group.
-pub struct Child {
+pub(crate) struct Child {
     process: std::process::Child,
     socket: UnixStream,
     /// What came and is no line that was taken.
@@ -18,7 +18,7 @@ pub struct Child {
 }
 
 /// What came from a child.
-pub enum Heard {
+pub(crate) enum Heard {
     /// A line, with its end.
     Line(Vec<u8>),
     /// Nothing for a while.
@@ -29,19 +29,19 @@ pub enum Heard {
 
 impl Child {
     /// Starts it, in a process group of its own: a Ctrl-C at the terminal is for the program, which ends its children itself.
-    pub fn start(command: &mut Command) -> io::Result<Self> {
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let process = command.stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0).spawn()?;
         Ok(Self { process, socket: ours, lines: Lines::default() })
     }
 
     /// Sends it all of this.
-    pub fn tell(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn tell(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.socket.write_all(bytes)
     }
 
     /// The next line. Waits for a moment at most, and reads a little at a time: whoever listens can look at the clock in between.
-    pub fn listen(&mut self) -> Heard {
+    pub(crate) fn listen(&mut self) -> Heard {
         /// How long other things may go unnoticed.
         const SLICE: Duration = Duration::from_millis(50);
         if let Some(line) = self.lines.next() {
@@ -63,12 +63,12 @@ impl Child {
     }
 
     /// Bytes of a line that has no end yet.
-    pub fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.lines.held()
     }
 
     /// How it ended, in words; `None` if it has closed its socket and goes on.
-    pub fn end(&mut self) -> Option<String> {
+    pub(crate) fn end(&mut self) -> Option<String> {
         /// A process that closed its socket has this long to end.
         const GRACE: Duration = Duration::from_millis(200);
         let begin = Instant::now();
@@ -82,7 +82,7 @@ impl Child {
     }
 
     /// Ends it, and whatever it has started that is still in its group.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }

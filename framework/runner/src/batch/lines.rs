@@ -2,7 +2,7 @@
 
 /// What came and is not a whole line yet, and lines that nobody has taken.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub(super) struct Lines {
     bytes: Vec<u8>,
     /// No line ends before this.
     searched: usize,
@@ -10,12 +10,12 @@ pub struct Lines {
 
 impl Lines {
     /// More has come.
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// The next whole line.
-    pub fn next(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
         let Some(end) = self.bytes[self.searched..].iter().position(|b| *b == b'\n') else {
             self.searched = self.bytes.len();
             return None;
@@ -26,7 +26,7 @@ impl Lines {
     }
 
     /// Bytes that are held.
-    pub fn held(&self) -> usize {
+    pub(super) fn held(&self) -> usize {
         self.bytes.len()
     }
 }

@@ -7,7 +7,7 @@ use swapmeet_results::CaseId;
 
 /// To a worker: cases that share a schedule.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Job {
+pub(super) struct Job {
     /// The file of the plugin of all of them.
     pub plugin: PathBuf,
     /// Seconds that each may take.
@@ -18,7 +18,7 @@ pub struct Job {
 
 impl Job {
     /// For cases that share a schedule.
-    pub fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
+    pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
         let mut job = Self::default();
         for case in cases {
             job.plugin.clone_from(&case.algorithm.algorithm.file);
@@ -31,7 +31,7 @@ impl Job {
 
 /// From a worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Reply {
+pub(super) enum Reply {
     /// The worker can take jobs.
     Ready,
     /// It can't, and ends.

@@ -9,10 +9,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What a worker prints when a job is done: all that came before is of that job, or an earlier one.
-pub const MARK: &str = "\u{1}end of job\u{1}";
+pub(super) const MARK: &str = "\u{1}end of job\u{1}";
 
 /// The end of the pipe that a worker prints to.
-pub struct Printed(Arc<Shared>);
+pub(super) struct Printed(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -38,7 +38,7 @@ struct Heard {
 
 impl Printed {
     /// Reads a pipe until its other end is closed or nobody listens.
-    pub fn read(pipe: PipeReader) -> Self {
+    pub(super) fn read(pipe: PipeReader) -> Self {
         /// A line is what ends in a line feed, in whatever encoding, or is very long.
         const LONGEST: u64 = 4096;
         let shared = Arc::new(Shared::default());
@@ -64,19 +64,19 @@ impl Printed {
     }
 
     /// A new job begins.
-    pub fn begin(&self) {
+    pub(super) fn begin(&self) {
         let mut heard = self.0.lock();
         heard.lines = 0;
         heard.last.clear();
     }
 
     /// The next line for the log.
-    pub fn next(&self) -> Option<String> {
+    pub(super) fn next(&self) -> Option<String> {
         self.0.lock().waiting.pop_front()
     }
 
     /// Waits until all that was printed during a job has come; false if the worker doesn't say so, because a plugin has closed or moved its output.
-    pub fn wait_for_mark(&self) -> bool {
+    pub(super) fn wait_for_mark(&self) -> bool {
         const ENOUGH: Duration = Duration::from_secs(1);
         let heard = self.0.changed.wait_timeout_while(self.0.lock(), ENOUGH, |heard| heard.marks == 0);
         let mut heard = heard.unwrap_or_else(PoisonError::into_inner).0;
@@ -86,7 +86,7 @@ impl Printed {
     }
 
     /// The last line of a worker that has ended. It may be on its way still, and a process that the plugin started may print for ever.
-    pub fn last_words(&self) -> String {
+    pub(super) fn last_words(&self) -> String {
         const ENOUGH: Duration = Duration::from_millis(200);
         let heard = self.0.changed.wait_timeout_while(self.0.lock(), ENOUGH, |heard| !heard.ended);
         heard.unwrap_or_else(PoisonError::into_inner).0.last.clone()

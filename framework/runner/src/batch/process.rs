@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use swapmeet_core::spec::format_size;
 
 /// What a worker answers, or what became of it.
-pub enum Answer {
+pub(super) enum Answer {
     /// A case of the job has ended: what came of it.
     Row(usize, Vec<String>),
     /// A case of the job can't run, for this reason.
@@ -35,7 +35,7 @@ pub enum Answer {
 }
 
 /// What is said where something wrote to the socket that is no row of ours.
-pub fn no_row(why: &str) -> String {
+pub(super) fn no_row(why: &str) -> String {
     format!("the worker process sent what is no row: {why}")
 }
 
@@ -43,7 +43,7 @@ pub fn no_row(why: &str) -> String {
 const LONGEST_ROW: usize = 1 << 20;
 
 /// A worker.
-pub struct Process {
+pub(super) struct Process {
     child: Child,
     memory_limit: u64,
     /// The most bytes that a reply may have.
@@ -62,7 +62,7 @@ pub struct Process {
 
 impl Process {
     /// Starts a worker.
-    pub fn start(workers: &Workers) -> io::Result<Self> {
+    pub(super) fn start(workers: &Workers) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         let mut command = workers.command.iter();
         let program = command.next().ok_or_else(|| io::Error::other("no program given"))?;
@@ -87,7 +87,7 @@ impl Process {
     }
 
     /// Hands over a job; the first answer.
-    pub fn ask(&mut self, job: &Job) -> Answer {
+    pub(super) fn ask(&mut self, job: &Job) -> Answer {
         self.since = Instant::now();
         self.printed.begin();
         let sent = serde_json::to_vec(job).map_err(io::Error::from).and_then(|mut line| {
@@ -102,7 +102,7 @@ impl Process {
     }
 
     /// Waits for the next answer. A case may take `limit`, and a little more to say itself that it took longer.
-    pub fn answer(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> Answer {
+    pub(super) fn answer(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> Answer {
         loop {
             // These first: neither a plugin that prints without end nor one that finds the socket keeps us from them.
             if stop.load(Ordering::Relaxed) {

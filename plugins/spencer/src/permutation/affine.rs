@@ -24,12 +24,12 @@ pub(super) struct Affine {
 
 impl Affine {
     /// What leaves every node where it is.
-    pub fn identity(dims: usize) -> Self {
+    pub(super) fn identity(dims: usize) -> Self {
         Self { terms: (0..dims).map(|axis| Term { axis, negated: false, plus: 0, sheared: 0 }).collect() }
     }
 
     /// The problem's permutation, if it is one of coordinates.
-    pub fn of(problem: &Problem<'_>, torus: &Torus) -> Result<Self, Stop> {
+    pub(super) fn of(problem: &Problem<'_>, torus: &Torus) -> Result<Self, Stop> {
         let refusal = || {
             Stop::unsupported(format!(
                 "knows permutations of the axes (exchanged, turned round), translations and shears along the first axis; `{}` is none of these",
@@ -64,7 +64,7 @@ impl Affine {
     }
 
     /// Where a node's block goes.
-    pub fn image(&self, torus: &Torus, node: u64) -> u64 {
+    pub(super) fn image(&self, torus: &Torus, node: u64) -> u64 {
         self.terms.iter().enumerate().fold(node, |image, (to, term)| {
             let n = torus.dims[to];
             let x = torus.coordinate(node, term.axis);
@@ -75,7 +75,7 @@ impl Affine {
     }
 
     /// Whose block goes to a node; for maps of axes that no other axis is sheared by.
-    pub fn origin(&self, torus: &Torus, image: u64) -> u64 {
+    pub(super) fn origin(&self, torus: &Torus, image: u64) -> u64 {
         self.terms.iter().enumerate().fold(image, |node, (to, term)| {
             let n = torus.dims[to];
             let x = torus.coordinate(image, to);
@@ -86,12 +86,12 @@ impl Affine {
     }
 
     /// Whether an axis of the image is anything but itself.
-    pub fn moves(&self, to: usize) -> bool {
+    pub(super) fn moves(&self, to: usize) -> bool {
         self.terms[to] != Self::identity(to + 1).terms[to]
     }
 
     /// This map on these axes of the image, the others left as they are.
-    pub fn only(&self, axes: &[usize]) -> Self {
+    pub(super) fn only(&self, axes: &[usize]) -> Self {
         let mut part = Self::identity(self.terms.len());
         for &axis in axes {
             part.terms[axis] = self.terms[axis];
@@ -100,7 +100,7 @@ impl Affine {
     }
 
     /// The axis of the image that an axis becomes, and whether it is turned round.
-    pub fn axis_of_image(&self, axis: usize) -> (usize, bool) {
+    pub(super) fn axis_of_image(&self, axis: usize) -> (usize, bool) {
         let found = self.terms.iter().enumerate().find(|(_, term)| term.axis == axis);
         found.map_or((axis, false), |(to, term)| (to, term.negated))
     }

@@ -45,7 +45,7 @@ impl Mirror {
     }
 
     /// In which round a node's block crosses where q of every quadrant do in each (Fraigniaud and Peters); never if it stays.
-    pub fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
+    pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
         // In two dimensions twice as many nodes are as near, every other one on either staircase; in one every other distance is there.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
@@ -55,7 +55,7 @@ impl Mirror {
     ///
     /// In two dimensions that is a staircase: along rows, then columns, all of a row would meet in one node. Two cycles of n nodes lead through each, and every
     /// link belongs to one of all 2n (Fig. 4.7 b). `other` is whether a circuit takes the other one: it begins along the other axis.
-    pub fn walk(self, torus: &Torus, mut node: u64, other: bool, mut pass: impl FnMut(u64)) -> u64 {
+    pub(super) fn walk(self, torus: &Torus, mut node: u64, other: bool, mut pass: impl FnMut(u64)) -> u64 {
         let mut step = |node: &mut u64, axis: usize, plus: bool| {
             *node = torus.neighbour(*node, axis, plus);
             pass(*node);
@@ -77,7 +77,7 @@ impl Mirror {
     }
 
     /// Which of the staircases through a node a section's collector takes, so that those of neighbouring sections take different ones. Sections may be even.
-    pub fn takes_other(self, torus: &Torus, node: u64, section: usize) -> bool {
+    pub(super) fn takes_other(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
             Self::Two { a, b, .. } => (torus.coordinate(node, a) + torus.coordinate(node, b) + section as u64) % 2 == 1,
@@ -106,7 +106,7 @@ type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
     /// The one or two rounds that move the fewest axes. Axes are numbered as in `permutation`; `None` where there are too many to look.
-    pub fn of(permutation: &[(usize, bool)]) -> Option<Self> {
+    pub(super) fn of(permutation: &[(usize, bool)]) -> Option<Self> {
         /// Axes for which all mirrors are tried.
         const MOST: usize = 8;
         if let Some(round) = involution(permutation) {
@@ -129,7 +129,7 @@ impl Mirrors {
     }
 
     /// The same on other axes: number i becomes `axes[i]`.
-    pub fn on(mut self, axes: &[usize]) -> Self {
+    pub(super) fn on(mut self, axes: &[usize]) -> Self {
         for mirror in self.rounds.iter_mut().flatten() {
             *mirror = match *mirror {
                 Mirror::One(a) => Mirror::One(axes[a]),

@@ -39,7 +39,7 @@ struct Ready {
 
 impl Rotation {
     /// If the map is a rotation by 90 degrees of two axes and leaves all else.
-    pub fn of(torus: &Torus, map: &Affine) -> Option<Self> {
+    pub(super) fn of(torus: &Torus, map: &Affine) -> Option<Self> {
         let plane = plane(torus, map)?;
         let n = torus.dims[plane.first];
         let rings = Square::all(n);
@@ -57,7 +57,7 @@ impl Rotation {
     }
 
     /// What it costs within q circuits a link.
-    pub fn cost(&self, torus: &Torus) -> Option<Cost> {
+    pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let mut collection = vec![Cost::default(); self.collection_rounds()];
         for ready in &self.sections {
             let costs =
@@ -78,7 +78,7 @@ impl Rotation {
     }
 
     /// The schedule. The nodes of a section are neighbours in its grid, sections follow one another, planes too.
-    pub fn plan(&self, torus: &Torus, nodes: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    pub(super) fn plan(&self, torus: &Torus, nodes: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let Plane { first, second } = self.plane;
         let bases: Vec<u64> = (0..nodes)
             .filter(|node| torus.coordinate(*node, first) == 0 && torus.coordinate(*node, second) == 0)

@@ -27,7 +27,7 @@ pub(super) enum Collectors {
 
 impl Collectors {
     /// Those worth trying for transpositions: a mirror lies at the cycle's first node, and in one dimension half-way round too.
-    pub const ALL: [Self; 6] =
+    pub(super) const ALL: [Self; 6] =
         [Self::Later, Self::Earlier, Self::Alternating, Self::Nearer(2), Self::Nearer(4), Self::Shared];
 
     /// The place in section i, of `count` nodes, of so many.
@@ -73,7 +73,7 @@ pub(super) struct Collecting {
 
 impl Sections {
     /// `count` near-equal sections of a cycle of n, the first beginning with node 0.
-    pub fn new(n: u64, count: u64, q: u64, variant: Variant, collectors: Collectors) -> Self {
+    pub(super) fn new(n: u64, count: u64, q: u64, variant: Variant, collectors: Collectors) -> Self {
         let size = n / count;
         let all_ports = variant != Variant::OnePort;
         let shared = collectors == Collectors::Shared && all_ports && n.is_multiple_of(count) && size.is_multiple_of(2);
@@ -110,24 +110,24 @@ impl Sections {
     }
 
     /// Rounds until every section is gathered.
-    pub fn rounds(&self) -> usize {
+    pub(super) fn rounds(&self) -> usize {
         self.costs.len()
     }
 
     /// The section that this node of the cycle collects, if it does.
-    pub fn collected_by(&self, node: u64) -> Option<usize> {
+    pub(super) fn collected_by(&self, node: u64) -> Option<usize> {
         self.section[node as usize]
     }
 
     /// The nodes of a section: the first, and how many.
-    pub fn nodes(&self, section: usize) -> (u64, u64) {
+    pub(super) fn nodes(&self, section: usize) -> (u64, u64) {
         let (n, count, i) = (self.section.len() as u64, self.collectors.len() as u64, section as u64);
         let (first, end) = (i * n / count, (i + 1) * n / count);
         (first, end - first)
     }
 
     /// The circuits whose far end is this node, if any is in use in a round from the last: 0 is the last of a collection, the first of a distribution.
-    pub fn circuits(&self, node: u64, from_last: usize) -> impl Iterator<Item = Collecting> {
+    pub(super) fn circuits(&self, node: u64, from_last: usize) -> impl Iterator<Item = Collecting> {
         self.circuits[node as usize].iter().copied().filter(move |collecting| collecting.round == from_last)
     }
 }

@@ -60,7 +60,7 @@ impl Task<'_> {
     }
 
     /// The most sections whose journeys fit q circuits a link in so many middle rounds.
-    pub fn row(&self, middles: u64) -> Row {
+    pub(super) fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
         let row = |(count, backs): (u64, Vec<Option<u64>>)| {

@@ -48,7 +48,7 @@ impl Stage {
     ///
     /// Two rounds of transpositions may be one, where q circuits a link leave room for both. And not all q need be used: fewer collectors may fit better, and fewer
     /// circuits share a link.
-    pub fn of_mirrors(torus: &Torus, axes: &[usize], map: &Affine, prices: Prices) -> Result<Self, Stop> {
+    pub(super) fn of_mirrors(torus: &Torus, axes: &[usize], map: &Affine, prices: Prices) -> Result<Self, Stop> {
         let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
         let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
         let ways: Vec<Vec<Vec<Mirror>>> = std::iter::once(mirrors.rounds).chain(joined).collect();
@@ -75,7 +75,7 @@ impl Stage {
     }
 
     /// A single transposition without collection.
-    pub fn direct(torus: &Torus, axes: &[usize], map: &Affine) -> Result<Option<Self>, Stop> {
+    pub(super) fn direct(torus: &Torus, axes: &[usize], map: &Affine) -> Result<Option<Self>, Stop> {
         let mirrors = mirrors(axes, map)?;
         let [round] = &mirrors.rounds[..] else { return Ok(None) };
         let [mirror] = round[..] else { return Ok(None) };
@@ -97,7 +97,7 @@ impl Stage {
     }
 
     /// A translation by these distances along axes of one size.
-    pub fn of_translation(torus: &Torus, axes: &[usize], map: Affine, directions: Directions) -> Self {
+    pub(super) fn of_translation(torus: &Torus, axes: &[usize], map: Affine, directions: Directions) -> Self {
         let by: Vec<u64> = axes.iter().map(|axis| map.terms[*axis].plus).collect();
         let task = Task { n: torus.dims[axes[0]], q: torus.q, variant: torus.variant, by: &by, directions };
         Self {
@@ -111,7 +111,7 @@ impl Stage {
     }
 
     /// A shear along the first axis.
-    pub fn of_shear(torus: &Torus, map: &Affine, directions: Directions) -> Self {
+    pub(super) fn of_shear(torus: &Torus, map: &Affine, directions: Directions) -> Self {
         let n = torus.dims[0];
         let rows = |middles| {
             let row = |y: u64| {
@@ -126,7 +126,7 @@ impl Stage {
     }
 
     /// Rounds if no round of circuits has to be run in turns.
-    pub fn least_rounds(&self, torus: &Torus) -> u64 {
+    pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
 
@@ -198,7 +198,7 @@ impl Stage {
     }
 
     /// What it costs, where no link carries more than q circuits at a time; for transpositions.
-    pub fn cost(&self, torus: &Torus) -> Option<Cost> {
+    pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> =
             torus.span(0, &self.axes).into_iter().filter(|v| self.collects(torus, *v)).map(|v| (v, v)).collect();
@@ -221,7 +221,7 @@ impl Stage {
     }
 
     /// The schedule. Of each block there are `parts`; `earlier` is what has been done to it.
-    pub fn plan(
+    pub(super) fn plan(
         &self,
         torus: &Torus,
         parts: u32,
@@ -292,7 +292,7 @@ impl Stage {
     }
 
     /// In how many segments of a block it thinks: one a lane, or the halves of those.
-    pub fn parts(&self) -> u32 {
+    pub(super) fn parts(&self) -> u32 {
         let shared = self.rows.iter().any(|row| row.sections.shared);
         self.lanes as u32 * if shared { 2 } else { 1 }
     }

@@ -8,7 +8,7 @@ use super::text::{width, wrapped};
 use crate::figure::{BOUND, Figure};
 
 /// The names of curves, in as many columns as there is room for; returns where it ends.
-pub fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
+pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let (sample, gap, row) = (3.4 * font, 0.8 * font, 1.7 * font);
     let room = scene.width - 2.0 * font;
     let most = room - sample - gap;
@@ -44,7 +44,7 @@ pub fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
 }
 
 /// Every crossover by its letter; returns where it ends.
-pub fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
+pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let left = 2.0 * font;
     let mut top = top;
     for (number, words) in figure.crossings().enumerate() {
@@ -61,7 +61,7 @@ pub fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64
 }
 
 /// What bars are, if there are any; returns where it ends.
-pub fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
+pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     if !figure.has_bars() {
         return top;
     }

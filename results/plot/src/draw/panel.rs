@@ -10,10 +10,10 @@ use crate::quantity::Y;
 use swapmeet_results::analysis::Axis;
 
 /// The line of the lower bound, which no algorithm has.
-pub const BOUND_DASHES: &[f64] = &[1.5, 2.5];
+pub(super) const BOUND_DASHES: &[f64] = &[1.5, 2.5];
 
 /// Where a panel is on the page.
-pub struct Frame {
+pub(super) struct Frame {
     /// Its left end, labels and all.
     pub left: f64,
     /// The upper end of its axes.
@@ -42,7 +42,7 @@ impl Axes {
 
 impl Frame {
     /// Draws a panel; its first crossover has the letter with the number `letters`.
-    pub fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
+    pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
         let axes = self.axes(figure, panel);
         self.frame(scene, figure, &axes);
         for curve in &panel.curves {

@@ -55,7 +55,7 @@ pub struct Paper {
 }
 
 /// The least and the most letters of a line: fewer have no room for axes, more are not read.
-pub const LETTERS: (f64, f64) = (16.0, 400.0);
+pub(super) const LETTERS: (f64, f64) = (16.0, 400.0);
 
 impl Paper {
     /// The usual width of a panel that has others beside it.

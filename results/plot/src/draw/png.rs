@@ -6,7 +6,7 @@ use super::text::{Outline, Step};
 use tiny_skia::{FillRule, LineCap, Paint, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
 /// The picture, `scale` pixels to one of the scene.
-pub fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
+pub(super) fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
     let (width, height) = ((scene.width * scale).ceil(), (scene.height * scale).ceil());
     let mut pixels = Pixmap::new(width as u32, height as u32).ok_or(DrawError::Size { width, height })?;
     pixels.fill(tiny_skia::Color::WHITE);

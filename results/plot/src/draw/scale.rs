@@ -2,7 +2,7 @@
 
 /// An axis between two ends on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
+pub(super) struct Scale {
     /// Whether it is logarithmic.
     pub log: bool,
     /// The value at its beginning.
@@ -15,7 +15,7 @@ pub struct Scale {
 
 /// How values are counted: ticks fall on round numbers of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
+pub(super) enum Base {
     /// In tens.
     Ten,
     /// In powers of two: sizes and nodes.
@@ -24,7 +24,7 @@ pub enum Base {
 
 /// A value at an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tick {
+pub(super) struct Tick {
     /// The value.
     pub value: f64,
     /// What is written there; empty for one between two that are.
@@ -33,7 +33,7 @@ pub struct Tick {
 
 impl Scale {
     /// Round values, with room beyond the first and the last.
-    pub fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
+    pub(super) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
         let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
             // Round a single value a factor of two, or a share of it.
@@ -51,7 +51,7 @@ impl Scale {
     }
 
     /// Where a value lies on the page.
-    pub fn at(&self, value: f64) -> f64 {
+    pub(super) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -61,12 +61,12 @@ impl Scale {
     }
 
     /// Whether a value lies between its ends.
-    pub fn holds(&self, value: f64) -> bool {
+    pub(super) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
     /// Ticks for at most about so many labels, no two alike; `text` writes a value with so many figures.
-    pub fn ticks(&self, base: Base, most: usize, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
+    pub(super) fn ticks(&self, base: Base, most: usize, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
         let (values, between) = self.values(base, most.max(2));
         let written = |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
         let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);

@@ -3,24 +3,24 @@
 use super::text::{Outline, outline, width};
 
 /// A place.
-pub type Point = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
 /// Black.
-pub const BLACK: Colour = Colour(0, 0, 0);
+pub(crate) const BLACK: Colour = Colour(0, 0, 0);
 /// White, as the page.
-pub const WHITE: Colour = Colour(255, 255, 255);
+pub(crate) const WHITE: Colour = Colour(255, 255, 255);
 /// For frames and ticks.
-pub const GREY: Colour = Colour(0x88, 0x88, 0x88);
+pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 /// For lines across a panel.
-pub const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
+pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stroke {
+pub(crate) struct Stroke {
     /// Its colour.
     pub colour: Colour,
     /// Its width.
@@ -31,7 +31,7 @@ pub struct Stroke {
 
 /// How a shape is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
+pub(crate) struct Look {
     /// Inside.
     pub fill: Option<Colour>,
     /// Along its border.
@@ -40,7 +40,7 @@ pub struct Look {
 
 /// Which part of a text is at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// Its first letter.
     Start,
     /// Its middle.
@@ -51,7 +51,7 @@ pub enum Anchor {
 
 /// Words on the page.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Text {
+pub(crate) struct Text {
     /// Where its base line is.
     pub at: Point,
     /// What it says.
@@ -68,7 +68,7 @@ pub struct Text {
 
 /// A mark.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// Points joined by straight lines.
     Lines {
         /// The points.
@@ -97,7 +97,7 @@ pub enum Mark {
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scene {
+pub(crate) struct Scene {
     /// Its width.
     pub width: f64,
     /// Its height.
@@ -110,7 +110,7 @@ pub struct Scene {
 
 impl Text {
     /// Left, top, right and bottom of what it covers.
-    pub fn bounds(&self) -> [f64; 4] {
+    pub(crate) fn bounds(&self) -> [f64; 4] {
         let length = width(&self.words, self.size);
         let before = match self.anchor {
             Anchor::Start => 0.0,
@@ -127,7 +127,7 @@ impl Text {
 }
 
 /// A border as lines and curves, for what knows nothing of circles and letters.
-pub struct Shape {
+pub(crate) struct Shape {
     /// Its border.
     pub outline: Outline,
     /// How it is drawn.
@@ -136,24 +136,24 @@ pub struct Shape {
 
 impl Scene {
     /// An empty page.
-    pub fn new(width: f64, dash: f64) -> Self {
+    pub(crate) fn new(width: f64, dash: f64) -> Self {
         Self { width, height: 0.0, dash, marks: Vec::new() }
     }
 
     /// Adds a line without hint.
-    pub fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64, dashes: &'static [f64]) {
+    pub(crate) fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64, dashes: &'static [f64]) {
         let look = Look { fill: None, stroke: Some(Stroke { colour, width, dashes }) };
         self.marks.push(Mark::Lines { points, closed: false, look, hint: None });
     }
 
     /// Adds words.
-    pub fn text(&mut self, at: Point, words: &str, size: f64, anchor: Anchor) {
+    pub(crate) fn text(&mut self, at: Point, words: &str, size: f64, anchor: Anchor) {
         let words = words.to_owned();
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: false, halo: false }));
     }
 
     /// Everything as shapes, letters too: what reads them needs no font.
-    pub fn shapes(&self) -> impl Iterator<Item = Shape> {
+    pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> {
         self.marks.iter().flat_map(|mark| match mark {
             Mark::Lines { points, closed, look, .. } => {
                 vec![Shape { outline: Outline::of_lines(points, *closed), look: *look }]

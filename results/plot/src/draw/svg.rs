@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use swapmeet_results::escaped;
 
 /// The picture. `size` is its width and height as they are written on it, such as `84mm`.
-pub fn svg(scene: &Scene, label: &str, (width, height): (&str, &str)) -> String {
+pub(super) fn svg(scene: &Scene, label: &str, (width, height): (&str, &str)) -> String {
     let (w, h) = (number(scene.width), number(scene.height));
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \

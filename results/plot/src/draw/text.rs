@@ -9,7 +9,7 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 /// One step along a border.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
+pub(crate) enum Step {
     /// To the start of the next piece.
     Move(Point),
     /// Straight.
@@ -22,11 +22,11 @@ pub enum Step {
 
 /// A border, step by step.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Outline(pub Vec<Step>);
+pub(crate) struct Outline(pub Vec<Step>);
 
 impl Outline {
     /// Through points.
-    pub fn of_lines(points: &[Point], closed: bool) -> Self {
+    pub(crate) fn of_lines(points: &[Point], closed: bool) -> Self {
         let mut steps: Vec<Step> = points.iter().map(|point| Step::Line(*point)).collect();
         if let Some(first) = points.first() {
             steps[0] = Step::Move(*first);
@@ -36,7 +36,7 @@ impl Outline {
     }
 
     /// Round a centre, in four curves.
-    pub fn of_circle((x, y): Point, r: f64) -> Self {
+    pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
         /// How far control points are from the ends of a quarter's curve that is nearest to a circle.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
@@ -67,12 +67,12 @@ fn glyphs<'a>(face: &'a Face<'_>, words: &'a str) -> impl Iterator<Item = (Glyph
 }
 
 /// How long words are.
-pub fn width(words: &str, size: f64) -> f64 {
+pub(super) fn width(words: &str, size: f64) -> f64 {
     face().map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
 /// Words in lines of at most this length. They are broken after spaces and within specs after their punctuation, or anywhere if need be.
-pub fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
+pub(super) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut line_with = |piece: &str| {
         let last = lines.len() - 1;
@@ -93,7 +93,7 @@ pub fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
 }
 
 /// The outlines of all letters of a text, where they stand.
-pub fn outline(text: &Text) -> Outline {
+pub(super) fn outline(text: &Text) -> Outline {
     let mut pen = Pen { steps: Vec::new(), last: (0.0, 0.0), text, scale: 0.0, from: 0.0 };
     let Some(face) = face() else { return Outline::default() };
     pen.scale = text.size / f64::from(face.units_per_em());

@@ -10,7 +10,7 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop}
 
 /// In which step the node ranked (m + C - k) % C of the m-th complete row stalls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Stall {
+pub(crate) enum Stall {
     /// Step r - m + 1 + k: one late, and not what the paper's own example shows.
     Printed,
     /// Step r - m + k.
@@ -18,7 +18,7 @@ pub enum Stall {
 }
 
 /// The schedule with one of the rules.
-pub struct RowsAndColumns {
+pub(crate) struct RowsAndColumns {
     pub name: &'static str,
     pub stall: Stall,
 }

@@ -6,7 +6,7 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set
 
 /// Which rule is taken as printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub(crate) enum Rule {
     /// None.
     Mended,
     /// 3D torus, Phase 4: moves along x test y mod 4, moves along y test x mod 4.
@@ -20,7 +20,7 @@ pub enum Rule {
 }
 
 /// The algorithm with one rule as printed.
-pub struct SuhShin {
+pub(crate) struct SuhShin {
     pub name: &'static str,
     pub rule: Rule,
 }

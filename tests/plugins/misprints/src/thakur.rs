@@ -4,7 +4,7 @@
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 
 /// The figure, with or without its modulus.
-pub struct Shift {
+pub(crate) struct Shift {
     pub name: &'static str,
     /// `myvirtual = mod(mynumber + shift, p)`, as printed; else `mynumber + shift`.
     pub modulo: bool,

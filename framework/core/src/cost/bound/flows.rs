@@ -48,7 +48,7 @@ pub(super) struct Ends {
 }
 
 impl<'a> Flows<'a> {
-    pub fn of(task: &'a Task) -> Self {
+    pub(super) fn of(task: &'a Task) -> Self {
         let (kind, root, sizes) = (task.collective.kind(), task.collective.root().unwrap_or(0), task.sizes.as_deref());
         let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
         let leaves = sizes.map_or(Leaves::Same(1.0), Leaves::Sized);
@@ -69,7 +69,7 @@ impl<'a> Flows<'a> {
     }
 
     /// What `from` has for `to`, another node, that nobody else has for it.
-    pub fn between(&self, from: u64, to: u64) -> f64 {
+    pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         match self {
             Self::None | Self::RootToAll(..) | Self::EachToAll(_) => 0.0,
             Self::Even(bytes) => *bytes,
@@ -90,7 +90,7 @@ impl<'a> Flows<'a> {
     }
 
     /// What the busiest of so many nodes send and receive.
-    pub fn ends(&self, nodes: u64) -> Ends {
+    pub(super) fn ends(&self, nodes: u64) -> Ends {
         let others = nodes - 1;
         let every = |sent, received, by_one| Ends { sent, received, by_one, peers: others, all: true };
         match self {
@@ -119,7 +119,7 @@ impl<'a> Flows<'a> {
     }
 
     /// Bytes out of a node and into it, each as often as there is nothing for it but to.
-    pub fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
+    pub(super) fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
         let others = (nodes - 1) as f64;
         match self {
             Self::None => (0.0, 0.0),
@@ -149,7 +149,7 @@ impl<'a> Flows<'a> {
     }
 
     /// Calls `visit` as the nodes of this order go over, one by one, to the first side of a cut: how many are there, and what must cross from there and back.
-    pub fn sweep(&self, order: &[u32], nodes: usize, mut visit: impl FnMut(usize, f64, f64)) {
+    pub(super) fn sweep(&self, order: &[u32], nodes: usize, mut visit: impl FnMut(usize, f64, f64)) {
         let mut inside = vec![false; nodes];
         let (mut out, mut into) = (0.0, 0.0);
         for (k, &node) in order.iter().enumerate() {
@@ -179,14 +179,14 @@ impl<'a> Flows<'a> {
     }
 
     /// What must cross a cut from these to the other nodes, and back.
-    pub fn across(&self, side: &[u32], nodes: usize) -> (f64, f64) {
+    pub(super) fn across(&self, side: &[u32], nodes: usize) -> (f64, f64) {
         let mut last = (0.0, 0.0);
         self.sweep(side, nodes, |_, out, into| last = (out, into));
         last
     }
 
     /// Whether what crosses a cut is known without a look at pairs.
-    pub fn is_cheap(&self) -> bool {
+    pub(super) fn is_cheap(&self) -> bool {
         match self {
             Self::None | Self::Even(_) | Self::RootToAll(..) | Self::EachToAll(_) => true,
             Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => false,
@@ -194,7 +194,7 @@ impl<'a> Flows<'a> {
     }
 
     /// Whether every node has as much for every other.
-    pub fn is_even(&self) -> bool {
+    pub(super) fn is_even(&self) -> bool {
         match self {
             Self::Even(_) | Self::EachToAll(_) => true,
             Self::None
@@ -207,7 +207,7 @@ impl<'a> Flows<'a> {
     }
 
     /// The root, or any node where there is none.
-    pub fn root(&self) -> u64 {
+    pub(super) fn root(&self) -> u64 {
         match self {
             Self::FromRoot(root, _) | Self::ToRoot(root, _) | Self::RootToAll(root, _) => *root,
             Self::None | Self::Even(_) | Self::EachToAll(_) | Self::Pairs(_) | Self::Images(..) => 0,
@@ -216,7 +216,7 @@ impl<'a> Flows<'a> {
 
     /// Bytes times hops over all that moves, and the most hops of anything, each by the shortest way, where `hops` says how many those are between two nodes.
     /// Who may be copied goes over one link at least for each who gets it. `None` if that is too much to add up.
-    pub fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
+    pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
         /// Ways that are looked at.
         const MOST_WAYS: u64 = 1 << 18;
         let n = topology.nodes();

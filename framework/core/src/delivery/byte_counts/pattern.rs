@@ -6,7 +6,7 @@
 /// How a node redistributes. Element x of what it holds for destination d is card `c = (starts[d] + x) % cycle` and goes to bucket
 /// `(first + firsts[d] + c) % buckets`; `first` is the redistributing node's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub(super) struct Pattern {
     /// Hands.
     pub buckets: u32,
     /// Cards after which the redistribution begins again.

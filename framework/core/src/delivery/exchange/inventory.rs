@@ -21,7 +21,7 @@ pub(super) struct Inventory {
 }
 
 impl Inventory {
-    pub fn new(
+    pub(super) fn new(
         collective: Collective,
         placement: Placement,
         segments: u32,
@@ -45,12 +45,12 @@ impl Inventory {
     }
 
     /// Boxes of what a node of the machine holds at the start.
-    pub fn before(&self, physical: u64) -> Vec<Vec<u64>> {
+    pub(super) fn before(&self, physical: u64) -> Vec<Vec<u64>> {
         self.boxes_of(self.collective.before(physical))
     }
 
     /// Boxes of what a node of the machine is to hold at the end.
-    pub fn after(&self, physical: u64) -> Vec<Vec<u64>> {
+    pub(super) fn after(&self, physical: u64) -> Vec<Vec<u64>> {
         self.boxes_of(self.collective.after(physical))
     }
 
@@ -73,7 +73,7 @@ impl Inventory {
     }
 
     /// The load of a box of `count` segments of blocks. Loads are in segments (of blocks, or of bytes), so that they stay whole numbers.
-    pub fn load(&self, bits: &[u64], count: u64) -> u64 {
+    pub(super) fn load(&self, bits: &[u64], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
         let physical = |side: Side| -> Vec<u64> {
             // Blocks that are not told apart by this side are all from the root, or all for it.
@@ -90,7 +90,7 @@ impl Inventory {
     }
 
     /// The first block of a box, by nodes of the machine.
-    pub fn first_block(&self, bits: &[u64]) -> Block {
+    pub(super) fn first_block(&self, bits: &[u64]) -> Block {
         let side = |side| self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, bits)));
         Block {
             origin: side(Side::Origins),

@@ -8,36 +8,36 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    pub fn new(held: Vec<u64>) -> Self {
+    pub(super) fn new(held: Vec<u64>) -> Self {
         Self { peak: held.iter().copied().max().unwrap_or(0), held }
     }
 
-    pub fn left(&mut self, physical: u64, load: u64) {
+    pub(super) fn left(&mut self, physical: u64, load: u64) {
         self.held[physical as usize] -= load;
     }
 
     /// What comes often in one step may go over, until the step's end takes off what is there already.
-    pub fn came(&mut self, physical: u64, load: u64) {
+    pub(super) fn came(&mut self, physical: u64, load: u64) {
         let held = &mut self.held[physical as usize];
         *held = held.wrapping_add(load);
     }
 
     /// Of what came, so much was there already.
-    pub fn wasted(&mut self, physical: u64, load: u64) {
+    pub(super) fn wasted(&mut self, physical: u64, load: u64) {
         let held = &mut self.held[physical as usize];
         *held = held.wrapping_sub(load);
     }
 
     /// Ends a step in which these received: only they can hold more than some node held before.
-    pub fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
+    pub(super) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|physical| self.held[physical as usize]).fold(self.peak, u64::max);
     }
 
-    pub fn held(&self) -> &[u64] {
+    pub(super) fn held(&self) -> &[u64] {
         &self.held
     }
 
-    pub fn peak(&self) -> u64 {
+    pub(super) fn peak(&self) -> u64 {
         self.peak
     }
 }
