@@ -7,11 +7,11 @@ use crate::record::Record;
 use serde::{Deserialize, Serialize};
 
 macro_rules! texts {
-    ($(#[$about:meta])+ $type:ident { $($(#[$doc:meta])+ $name:ident),+ $(,)? }) => {
+    ($(#[$about:meta])+ $type:ident { $($(#[$doc:meta])* $name:ident),+ $(,)? }) => {
         $(#[$about])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
         pub struct $type<T = String> {
-            $($(#[$doc])+ pub $name: T,)+
+            $($(#[$doc])* pub $name: T,)+
         }
 
         impl $type {
@@ -29,7 +29,6 @@ macro_rules! texts {
         }
 
         impl<'a> $type<&'a str> {
-            /// A row's.
             pub fn of(record: &'a Record) -> Self {
                 Self { $($name: &record.$name),+ }
             }
@@ -51,7 +50,6 @@ macro_rules! texts {
 texts! {
     /// Where, what and at which prices. Cases of one setting can be compared with each other.
     Setting {
-        /// The topology.
         topology,
         /// What is to reach whom.
         collective,
@@ -59,7 +57,6 @@ texts! {
         workload,
         /// What the files said that topology and workload name: see [`inputs_column`].
         inputs,
-        /// The machine.
         machine,
         /// What an experiment's own machine stands for, as a spec of presets; empty for a preset.
         machine_definition,
@@ -73,9 +70,7 @@ texts! {
     Implementation {
         /// The algorithm, with its parameters.
         algorithm,
-        /// The plugin.
         plugin,
-        /// The plugin's version.
         plugin_version,
         /// The digest of the plugin's file.
         plugin_digest,
@@ -161,7 +156,6 @@ impl<'a> CaseId<&'a str> {
 /// A column in which two cases differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Which.
     pub column: &'static str,
     /// What the one asked has there.
     pub ours: String,

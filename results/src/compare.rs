@@ -32,7 +32,6 @@ pub enum CompareError {
     /// No row is of the algorithm named as baseline.
     #[error("no row is of the baseline `{baseline}`")]
     NoBaseline {
-        /// The name given.
         baseline: String,
         /// The algorithms there are.
         known: Vec<String>,
@@ -102,7 +101,6 @@ impl Line {
         self.members.iter().filter_map(|at| files.get(at.file)?.1.get(at.row))
     }
 
-    /// Its mean time.
     pub fn mean(&self) -> Option<f64> {
         self.time.as_ref().map(|t| t.mean)
     }
@@ -139,7 +137,6 @@ impl Group {
     }
 }
 
-/// Everything compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// In the order in which their first rows came.

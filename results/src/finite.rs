@@ -6,6 +6,5 @@
 pub struct NotFinite {
     /// The first column that is not finite.
     pub column: &'static str,
-    /// What it is.
     pub value: f64,
 }

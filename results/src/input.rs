@@ -13,15 +13,12 @@ pub enum ReadError {
     /// It can't be opened, or reading failed.
     #[error("{file}: {source}")]
     Io {
-        /// The file.
         file: String,
         /// What the system says.
         source: io::Error,
     },
-    /// Not UTF-8.
     #[error("{file}:{line}: not UTF-8, expected the text that `swapmeet run --out` writes")]
     NotUtf8 {
-        /// The file.
         file: String,
         /// The line, from 1.
         line: u64,
@@ -29,21 +26,15 @@ pub enum ReadError {
     /// Not CSV.
     #[error("{file}: {source}")]
     NotCsv {
-        /// The file.
         file: String,
         /// What the reader says.
         source: csv::Error,
     },
-    /// Nothing in it.
     #[error("{file}: empty, expected a header and rows")]
-    Empty {
-        /// The file.
-        file: String,
-    },
+    Empty { file: String },
     /// The header lacks a column.
     #[error("{file}:1: the header has no column `{column}`, expected the columns that `swapmeet run --out` writes")]
     NoColumn {
-        /// The file.
         file: String,
         /// The first that is missing.
         column: &'static str,
@@ -51,7 +42,6 @@ pub enum ReadError {
     /// The header has a column twice.
     #[error("{file}:1: the header has column `{column}` twice, expected it once")]
     ColumnTwice {
-        /// The file.
         file: String,
         /// The first that comes again.
         column: String,
@@ -59,21 +49,16 @@ pub enum ReadError {
     /// A field that makes no sense.
     #[error("{file}:{line}: column `{column}` is `{found}`, expected {expected}")]
     BadField {
-        /// The file.
         file: String,
         /// The line, from 1.
         line: u64,
-        /// The column.
         column: String,
-        /// What it says.
         found: String,
-        /// What was expected.
         expected: String,
     },
     /// A row with too few or too many fields.
     #[error("{file}:{line}: {found} fields, expected {expected}")]
     BadRow {
-        /// The file.
         file: String,
         /// The line, from 1.
         line: u64,
@@ -85,7 +70,6 @@ pub enum ReadError {
     /// The last row breaks off.
     #[error("{file}:{line}: the last row breaks off: the run that wrote it was stopped")]
     Torn {
-        /// The file.
         file: String,
         /// The line on which the row starts, from 1.
         line: u64,

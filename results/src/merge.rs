@@ -14,7 +14,6 @@ pub enum MergeError {
         first: String,
         /// File and row.
         second: String,
-        /// What differs.
         what: String,
         /// In the first.
         a: String,
@@ -24,7 +23,6 @@ pub enum MergeError {
     /// A case that is there twice.
     #[error("{case} is in {first} and in {second}: expected every case once")]
     Doubled {
-        /// The case.
         case: String,
         /// File and row.
         first: String,
@@ -44,7 +42,6 @@ pub enum MergeError {
     NoRows,
 }
 
-/// Rows joined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged<'a> {
     /// All rows: in the order of the experiment's cases where these are known, else as they stand in the files.

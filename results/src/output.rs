@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 /// Someone who takes rows: a run doesn't know whether they go to a file, a terminal or a test.
 pub trait Sink {
-    /// Takes a row.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
     /// No more rows will come.

@@ -7,15 +7,11 @@ use crate::record::Record;
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
-    /// Start-ups.
     pub startup: Option<f64>,
-    /// Transmission.
     pub transmission: Option<f64>,
-    /// Propagation over links.
     pub propagation: Option<f64>,
     /// Rearrangement of data within nodes.
     pub rearrangement: Option<f64>,
-    /// Barriers between steps.
     pub barrier: Option<f64>,
     /// What sharing of links, or waiting for ports, adds.
     pub contention: Option<f64>,

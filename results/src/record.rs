@@ -36,7 +36,6 @@ words! {
     }
 }
 
-/// One column.
 struct Column {
     name: &'static str,
     /// Whether it says what came of the case, rather than which case it is.
@@ -57,14 +56,14 @@ macro_rules! is_outcome {
 }
 
 macro_rules! record {
-    ($($(#[$doc:meta])+ $kind:ident $name:ident: $type:ty),+ $(,)?) => {
+    ($($(#[$doc:meta])* $kind:ident $name:ident: $type:ty),+ $(,)?) => {
         /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms` in milliseconds), sizes in bytes:
         /// whole numbers that are exact however large, for a schedule passes on the same bytes many times.
         ///
         /// The default is an `error` without a reason and without figures: a row that failed is its case, a status and a reason on top of it.
         #[derive(Debug, Clone, PartialEq, Default)]
         pub struct Record {
-            $($(#[$doc])+ pub $name: $type,)+
+            $($(#[$doc])* pub $name: $type,)+
         }
 
         static COLUMNS: &[Column] = &[$(Column {
@@ -94,7 +93,6 @@ macro_rules! record {
 }
 
 record! {
-    /// The experiment's name.
     case experiment: String,
     /// The algorithm, with its parameters.
     case algorithm: String,
@@ -104,21 +102,17 @@ record! {
     case plugin_version: String,
     /// What was to reach whom.
     case collective: String,
-    /// Where.
     case topology: String,
-    /// Nodes.
     case nodes: u64,
     /// Sizes of blocks.
     case workload: String,
     /// At which prices.
     case machine: String,
-    /// By which model.
     case model: String,
     /// Which repetition, from 0.
     case repetition: u32,
     /// Its seed.
     case seed: u64,
-    /// How it ended.
     outcome status: Status,
     /// Why, where it isn't `ok`.
     outcome reason: String,
@@ -126,15 +120,11 @@ record! {
     outcome verified: Verified,
     /// Completion time: the sum of the six parts.
     outcome time_us: Option<f64>,
-    /// Start-ups.
     outcome startup_us: Option<f64>,
-    /// Transmission.
     outcome transmission_us: Option<f64>,
-    /// Propagation over links.
     outcome propagation_us: Option<f64>,
     /// Rearrangement of data within nodes.
     outcome rearrangement_us: Option<f64>,
-    /// Barriers.
     outcome barrier_us: Option<f64>,
     /// What sharing of links, or waiting for ports, adds.
     outcome contention_us: Option<f64>,

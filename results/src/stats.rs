@@ -34,9 +34,7 @@ pub enum Spread {
 /// An interval of confidence, 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
 }
 
@@ -55,9 +53,7 @@ impl Interval {
 /// A sample in a few figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// Values.
     pub n: usize,
-    /// Their mean.
     pub mean: f64,
     /// The middle one, or the mean of the middle two.
     pub median: f64,

@@ -25,7 +25,6 @@ pub struct Generator {
     pub name: &'static str,
     /// What comes after it.
     pub syntax: &'static str,
-    /// One line.
     pub help: &'static str,
     /// Its own arguments, in the order in which specs are printed; an empty one is the one without a key.
     pub keys: &'static [&'static str],

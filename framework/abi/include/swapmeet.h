@@ -26,7 +26,7 @@
 // Grows when fields are appended; never a reason to refuse.
 #define SWM_ABI_MINOR 0
 
-// All went well.
+// What `supports` and `plan` return when all went well.
 #define SWM_OK 0
 
 // The algorithm can't run on this problem; the reason was given with `SwmHost.fail`.
@@ -96,15 +96,15 @@
 // `SwmParamInfo.kind`: one of the words in `values`.
 #define SWM_PARAM_CHOICE 2
 
-// Levels for `SwmHost.log`.
+// Level for `SwmHost.log`: the line is shown behind `warning: `.
 #define SWM_LOG_WARN 1
 
-// Levels for `SwmHost.log`.
+// Level for `SwmHost.log`: the line is shown as it is.
 #define SWM_LOG_INFO 2
 
 // The first 24 bytes of a plugin's table: frozen for ever, read before anything else.
 typedef struct SwmHead {
-    // `SWM_MAGIC`.
+    // `SWM_MAGIC`: what the host knows a table by.
     uint64_t magic;
     // `SWM_ABI_MAJOR` of the header the plugin was built with.
     uint32_t abi_major;
@@ -112,15 +112,15 @@ typedef struct SwmHead {
     uint32_t abi_minor;
     // Size of the whole table.
     uint32_t size;
-    // Zero.
+    // Zero; there for alignment, and for later.
     uint32_t reserved;
 } SwmHead;
 
 // Text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
 typedef struct SwmStr {
-    // First byte.
+    // The first of the `len` bytes.
     const uint8_t *ptr;
-    // Bytes.
+    // Length in bytes, not in characters.
     size_t len;
 } SwmStr;
 
@@ -130,7 +130,7 @@ typedef struct SwmParamInfo {
     uint32_t size;
     // `SWM_PARAM_TEXT`, `SWM_PARAM_NUMBER` or `SWM_PARAM_CHOICE`.
     uint32_t kind;
-    // Its key.
+    // Its key: lower case, digits and hyphens.
     struct SwmStr key;
     // What it is when not given; empty if that depends on the problem, as `help` then says.
     struct SwmStr default_value;
@@ -138,7 +138,7 @@ typedef struct SwmParamInfo {
     struct SwmStr help;
     // The words that a `SWM_PARAM_CHOICE` may be, its default among them. Others never reach the algorithm; `swapmeet check` tries each.
     const struct SwmStr *values;
-    // Length of `values`.
+    // How many words there are.
     uint64_t value_count;
 } SwmParamInfo;
 
@@ -166,7 +166,7 @@ typedef struct SwmTopology {
 typedef struct SwmParam {
     // Before the equals sign.
     struct SwmStr key;
-    // After it.
+    // After the equals sign, as the user wrote it.
     struct SwmStr value;
 } SwmParam;
 
@@ -174,15 +174,15 @@ typedef struct SwmParam {
 typedef struct SwmProblem {
     // Size of this struct.
     uint32_t size;
-    // `SWM_ALLTOALL`, ..
+    // Which collective: `SWM_ALLTOALL` or another of its row.
     uint32_t collective;
     // What connects the nodes.
     const struct SwmTopology *topology;
     // The root of a broadcast, scatter or gather; else 0.
     uint64_t root;
-    // The algorithm's parameters.
+    // The parameters that the user gave; those left out are not among them.
     const struct SwmParam *params;
-    // Length of `params`.
+    // How many parameters there are.
     uint64_t param_count;
     // Which permutation, such as `transpose-2d`; else empty.
     struct SwmStr permutation;
@@ -198,7 +198,7 @@ typedef struct SwmLayout {
     const uint64_t *radices;
     // Segments into which every block is split; 0 and 1 mean whole.
     uint32_t segments;
-    // 0 or `SWM_BYTE_COUNTS`.
+    // 0 for a schedule of blocks, `SWM_BYTE_COUNTS` for one of byte counts.
     uint32_t flags;
 } SwmLayout;
 
@@ -206,7 +206,7 @@ typedef struct SwmLayout {
 typedef struct SwmAxis {
     // `SWM_ALL`, `SWM_RANGE` or `SWM_BITS`.
     uint32_t kind;
-    // Zero.
+    // Zero; there for alignment, and for later.
     uint32_t reserved;
     // First coordinate of a range; below the axis's radix.
     uint64_t first;
@@ -242,7 +242,7 @@ typedef struct SwmRoute {
     const uint32_t *order;
     // The nodes passed through, the receiver last, each a neighbour of the one before; null for a route by dimensions.
     const uint64_t *path;
-    // Length of `path`.
+    // How many nodes `path` has.
     uint64_t path_len;
 } SwmRoute;
 
@@ -274,9 +274,9 @@ typedef struct SwmBlocks {
 typedef struct SwmRedistribution {
     // Size of this struct.
     uint32_t size;
-    // Zero.
+    // Zero; there for alignment, and for later.
     uint32_t flags;
-    // Whose bytes.
+    // The node of the schedule's grid that redistributes what it holds.
     uint64_t node;
     // How many buckets there are.
     uint64_t buckets;
@@ -296,13 +296,13 @@ typedef struct SwmRedistribution {
 typedef struct SwmBucket {
     // Size of this struct.
     uint32_t size;
-    // 0 or `SWM_LOCAL`.
+    // 0, or `SWM_LOCAL` where `from` and `to` are the same.
     uint32_t flags;
-    // Sender.
+    // Sender, a node of the schedule's grid.
     uint64_t from;
-    // Receiver.
+    // Receiver, a node of the schedule's grid.
     uint64_t to;
-    // Which bucket.
+    // The bucket, counted from 0, below `SwmRedistribution.buckets` of the sender's last redistribution.
     uint64_t bucket;
     // Null for the topology's own route. A path in it wins over signs and order.
     const struct SwmRoute *route;
@@ -310,7 +310,7 @@ typedef struct SwmBucket {
 
 // So many bytes for one destination.
 typedef struct SwmByteCount {
-    // For whom.
+    // The node that the bytes are to end at.
     uint64_t destination;
     // How many: a multiple of the element's size (`SwmHost.element_bytes`), or `SWM_ALL_BYTES`.
     uint64_t bytes;
@@ -320,15 +320,15 @@ typedef struct SwmByteCount {
 typedef struct SwmBytes {
     // Size of this struct.
     uint32_t size;
-    // 0 or `SWM_LOCAL`.
+    // 0, or `SWM_LOCAL` where `from` and `to` are the same.
     uint32_t flags;
-    // Sender.
+    // Sender, a node of the schedule's grid.
     uint64_t from;
-    // Receiver.
+    // Receiver, a node of the schedule's grid.
     uint64_t to;
-    // What goes.
+    // A byte count for each destination that anything goes for.
     const struct SwmByteCount *counts;
-    // Length of `counts`.
+    // How many byte counts there are.
     uint64_t count;
     // Null for the topology's own route. A path in it wins over signs and order.
     const struct SwmRoute *route;
@@ -341,7 +341,7 @@ typedef struct SwmBytes {
 typedef struct SwmHost {
     // Size of this struct.
     uint32_t size;
-    // Zero.
+    // Zero; there for alignment, and for later.
     uint32_t reserved;
     // The host's own; handed back in every call.
     void *ctx;
@@ -394,7 +394,7 @@ typedef struct SwmHost {
 typedef struct SwmAlgorithm {
     // Size of this struct.
     uint32_t size;
-    // Zero.
+    // Zero; there for alignment, and for later.
     uint32_t reserved;
     // The name users type: lower case, digits and hyphens.
     struct SwmStr name;
@@ -408,9 +408,9 @@ typedef struct SwmAlgorithm {
     uint64_t collectives;
     // The parameters it takes, in the order in which specs name them: pointers, so that `SwmParamInfo` can grow.
     const struct SwmParamInfo *const *params;
-    // Length of `params`.
+    // How many parameters there are.
     uint64_t param_count;
-    // The plugin's own.
+    // The plugin's own: the host hands the table back and never looks at it.
     const void *user;
     // Whether it can run; asked before `plan`. Null if it always can.
     int32_t (*supports)(const struct SwmAlgorithm *algorithm,
@@ -424,9 +424,9 @@ typedef struct SwmAlgorithm {
     uint64_t ports;
 } SwmAlgorithm;
 
-// A plugin's table.
+// A plugin's table: who it is and what it offers.
 typedef struct SwmPlugin {
-    // Versions and size.
+    // What is frozen: versions and size.
     struct SwmHead head;
     // The plugin's name: lower case, digits and hyphens.
     struct SwmStr name;
@@ -436,7 +436,7 @@ typedef struct SwmPlugin {
     struct SwmStr licence;
     // Pointers, so that `SwmAlgorithm` can grow.
     const struct SwmAlgorithm *const *algorithms;
-    // Length of `algorithms`.
+    // How many algorithms there are.
     uint64_t algorithm_count;
 } SwmPlugin;
 

@@ -35,7 +35,7 @@ pub const SWM_ABI_MINOR: u32 = 0;
 /// The one symbol a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";
 
-/// All went well.
+/// What `supports` and `plan` return when all went well.
 pub const SWM_OK: i32 = 0;
 /// The algorithm can't run on this problem; the reason was given with [`SwmHost::fail`].
 pub const SWM_UNSUPPORTED: i32 = 1;
@@ -88,18 +88,18 @@ pub const SWM_PARAM_NUMBER: u32 = 1;
 /// [`SwmParamInfo::kind`]: one of the words in `values`.
 pub const SWM_PARAM_CHOICE: u32 = 2;
 
-/// Levels for [`SwmHost::log`].
+/// Level for [`SwmHost::log`]: the line is shown behind `warning: `.
 pub const SWM_LOG_WARN: u32 = 1;
-/// Levels for [`SwmHost::log`].
+/// Level for [`SwmHost::log`]: the line is shown as it is.
 pub const SWM_LOG_INFO: u32 = 2;
 
 /// Text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmStr {
-    /// First byte.
+    /// The first of the `len` bytes.
     pub ptr: *const u8,
-    /// Bytes.
+    /// Length in bytes, not in characters.
     pub len: usize,
 }
 
@@ -109,7 +109,7 @@ pub struct SwmStr {
 pub struct SwmAxis {
     /// [`SWM_ALL`], [`SWM_RANGE`] or [`SWM_BITS`].
     pub kind: u32,
-    /// Zero.
+    /// Zero; there for alignment, and for later.
     pub reserved: u32,
     /// First coordinate of a range; below the axis's radix.
     pub first: u64,
@@ -149,7 +149,7 @@ pub struct SwmRoute {
     pub order: *const u32,
     /// The nodes passed through, the receiver last, each a neighbour of the one before; null for a route by dimensions.
     pub path: *const u64,
-    /// Length of `path`.
+    /// How many nodes `path` has.
     pub path_len: u64,
 }
 
@@ -183,13 +183,13 @@ pub struct SwmBlocks {
 pub struct SwmBucket {
     /// Size of this struct.
     pub size: u32,
-    /// 0 or [`SWM_LOCAL`].
+    /// 0, or [`SWM_LOCAL`] where `from` and `to` are the same.
     pub flags: u32,
-    /// Sender.
+    /// Sender, a node of the schedule's grid.
     pub from: u64,
-    /// Receiver.
+    /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// Which bucket.
+    /// The bucket, counted from 0, below [`SwmRedistribution::buckets`] of the sender's last redistribution.
     pub bucket: u64,
     /// Null for the topology's own route. A path in it wins over signs and order.
     pub route: *const SwmRoute,
@@ -201,15 +201,15 @@ pub struct SwmBucket {
 pub struct SwmBytes {
     /// Size of this struct.
     pub size: u32,
-    /// 0 or [`SWM_LOCAL`].
+    /// 0, or [`SWM_LOCAL`] where `from` and `to` are the same.
     pub flags: u32,
-    /// Sender.
+    /// Sender, a node of the schedule's grid.
     pub from: u64,
-    /// Receiver.
+    /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// What goes.
+    /// A byte count for each destination that anything goes for.
     pub counts: *const SwmByteCount,
-    /// Length of `counts`.
+    /// How many byte counts there are.
     pub count: u64,
     /// Null for the topology's own route. A path in it wins over signs and order.
     pub route: *const SwmRoute,
@@ -219,7 +219,7 @@ pub struct SwmBytes {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwmByteCount {
-    /// For whom.
+    /// The node that the bytes are to end at.
     pub destination: u64,
     /// How many: a multiple of the element's size ([`SwmHost::element_bytes`]), or [`SWM_ALL_BYTES`].
     pub bytes: u64,
@@ -233,9 +233,9 @@ pub struct SwmByteCount {
 pub struct SwmRedistribution {
     /// Size of this struct.
     pub size: u32,
-    /// Zero.
+    /// Zero; there for alignment, and for later.
     pub flags: u32,
-    /// Whose bytes.
+    /// The node of the schedule's grid that redistributes what it holds.
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,
@@ -263,7 +263,7 @@ pub struct SwmLayout {
     pub radices: *const u64,
     /// Segments into which every block is split; 0 and 1 mean whole.
     pub segments: u32,
-    /// 0 or [`SWM_BYTE_COUNTS`].
+    /// 0 for a schedule of blocks, [`SWM_BYTE_COUNTS`] for one of byte counts.
     pub flags: u32,
 }
 
@@ -295,7 +295,7 @@ pub struct SwmTopology {
 pub struct SwmParam {
     /// Before the equals sign.
     pub key: SwmStr,
-    /// After it.
+    /// After the equals sign, as the user wrote it.
     pub value: SwmStr,
 }
 
@@ -305,15 +305,15 @@ pub struct SwmParam {
 pub struct SwmProblem {
     /// Size of this struct.
     pub size: u32,
-    /// [`SWM_ALLTOALL`], ..
+    /// Which collective: [`SWM_ALLTOALL`] or another of its row.
     pub collective: u32,
     /// What connects the nodes.
     pub topology: *const SwmTopology,
     /// The root of a broadcast, scatter or gather; else 0.
     pub root: u64,
-    /// The algorithm's parameters.
+    /// The parameters that the user gave; those left out are not among them.
     pub params: *const SwmParam,
-    /// Length of `params`.
+    /// How many parameters there are.
     pub param_count: u64,
     /// Which permutation, such as `transpose-2d`; else empty.
     pub permutation: SwmStr,
@@ -328,7 +328,7 @@ pub struct SwmProblem {
 pub struct SwmHost {
     /// Size of this struct.
     pub size: u32,
-    /// Zero.
+    /// Zero; there for alignment, and for later.
     pub reserved: u32,
     /// The host's own; handed back in every call.
     pub ctx: *mut c_void,
@@ -385,7 +385,7 @@ pub struct SwmParamInfo {
     pub size: u32,
     /// [`SWM_PARAM_TEXT`], [`SWM_PARAM_NUMBER`] or [`SWM_PARAM_CHOICE`].
     pub kind: u32,
-    /// Its key.
+    /// Its key: lower case, digits and hyphens.
     pub key: SwmStr,
     /// What it is when not given; empty if that depends on the problem, as `help` then says.
     pub default_value: SwmStr,
@@ -393,7 +393,7 @@ pub struct SwmParamInfo {
     pub help: SwmStr,
     /// The words that a [`SWM_PARAM_CHOICE`] may be, its default among them. Others never reach the algorithm; `swapmeet check` tries each.
     pub values: *const SwmStr,
-    /// Length of `values`.
+    /// How many words there are.
     pub value_count: u64,
 }
 
@@ -408,7 +408,7 @@ pub type SwmRun =
 pub struct SwmAlgorithm {
     /// Size of this struct.
     pub size: u32,
-    /// Zero.
+    /// Zero; there for alignment, and for later.
     pub reserved: u32,
     /// The name users type: lower case, digits and hyphens.
     pub name: SwmStr,
@@ -422,9 +422,9 @@ pub struct SwmAlgorithm {
     pub collectives: u64,
     /// The parameters it takes, in the order in which specs name them: pointers, so that [`SwmParamInfo`] can grow.
     pub params: *const *const SwmParamInfo,
-    /// Length of `params`.
+    /// How many parameters there are.
     pub param_count: u64,
-    /// The plugin's own.
+    /// The plugin's own: the host hands the table back and never looks at it.
     pub user: *const c_void,
     /// Whether it can run; asked before `plan`. Null if it always can.
     pub supports: Option<
@@ -444,7 +444,7 @@ pub struct SwmAlgorithm {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmHead {
-    /// [`SWM_MAGIC`].
+    /// [`SWM_MAGIC`]: what the host knows a table by.
     pub magic: u64,
     /// [`SWM_ABI_MAJOR`] of the header the plugin was built with.
     pub abi_major: u32,
@@ -452,15 +452,15 @@ pub struct SwmHead {
     pub abi_minor: u32,
     /// Size of the whole table.
     pub size: u32,
-    /// Zero.
+    /// Zero; there for alignment, and for later.
     pub reserved: u32,
 }
 
-/// A plugin's table.
+/// A plugin's table: who it is and what it offers.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmPlugin {
-    /// Versions and size.
+    /// What is frozen: versions and size.
     pub head: SwmHead,
     /// The plugin's name: lower case, digits and hyphens.
     pub name: SwmStr,
@@ -470,7 +470,7 @@ pub struct SwmPlugin {
     pub licence: SwmStr,
     /// Pointers, so that [`SwmAlgorithm`] can grow.
     pub algorithms: *const *const SwmAlgorithm,
-    /// Length of `algorithms`.
+    /// How many algorithms there are.
     pub algorithm_count: u64,
 }
 
@@ -483,7 +483,7 @@ impl SwmStr {
         Self { ptr: text.as_ptr(), len: text.len() }
     }
 
-    /// No text.
+    /// The empty text, where a text may be left out.
     pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0 };
 
     /// The bytes, empty for null.
@@ -500,7 +500,7 @@ impl SwmStr {
 }
 
 impl SwmAxis {
-    /// Every coordinate.
+    /// Every coordinate of the axis, whatever its radix.
     pub const ALL: Self = Self { kind: SWM_ALL, reserved: 0, first: 0, stride: 0, count: 0, words: core::ptr::null() };
 
     /// `count` coordinates from `first` on, `stride` apart, modulo the radix.
@@ -510,7 +510,7 @@ impl SwmAxis {
 }
 
 impl SwmSet {
-    /// Every node.
+    /// Every node of the grid, whatever its axes.
     pub const ALL: Self = Self { kind: SWM_ALL, axis_count: 0, node: 0, axes: core::ptr::null() };
 }
 

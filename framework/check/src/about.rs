@@ -6,24 +6,18 @@ use swapmeet_runner::plugin::{Param, Plugin};
 /// What a plugin's tables say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
-    /// Its licence.
     pub licence: String,
     /// Major and minor of the boundary it was built for.
     pub abi: (u32, u32),
-    /// Its algorithms.
     pub algorithms: Vec<AlgorithmAbout>,
 }
 
 /// What the table of an algorithm says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlgorithmAbout {
-    /// Its name.
     pub name: String,
-    /// Its title.
     pub title: String,
     /// Where it was published.
     pub paper: String,
@@ -33,7 +27,6 @@ pub struct AlgorithmAbout {
     pub collectives: u64,
     /// The most messages at a node in a step; 0 where it doesn't say.
     pub ports: u64,
-    /// Its parameters.
     pub params: Vec<Param>,
 }
 

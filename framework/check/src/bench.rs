@@ -25,7 +25,6 @@ pub struct Limits {
 pub enum Outcome {
     /// With an answer, and perhaps something that the plugin printed.
     Answered {
-        /// The answer.
         answer: Answer,
         /// The first line that came out on standard output.
         printed: Option<String>,
@@ -48,9 +47,7 @@ pub trait Bench {
 /// Starts the program again for every question: `PROGRAM check-question PLUGIN QUESTION ANSWER-FILE SECONDS BYTES`.
 #[derive(Debug)]
 pub struct Processes {
-    /// The program.
     pub program: PathBuf,
-    /// The plugin's file.
     pub plugin: PathBuf,
     /// What a question may cost.
     pub limits: Limits,

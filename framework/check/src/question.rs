@@ -7,15 +7,10 @@ use serde::{Deserialize, Serialize};
 /// One case of one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rung {
-    /// The algorithm's name.
     pub algorithm: String,
-    /// Its parameters.
     pub params: Vec<(String, String)>,
-    /// Where.
     pub topology: String,
-    /// What.
     pub workload: String,
-    /// At which price.
     pub machine: String,
 }
 
@@ -46,7 +41,6 @@ impl Question {
 pub struct Plan {
     /// The row's status: `ok`, `unsupported`, `invalid`, ..
     pub status: String,
-    /// The row's reason.
     pub reason: String,
     /// What was proved, as rows say it: `blocks`, `amounts`.
     pub proof: String,
@@ -93,7 +87,6 @@ pub enum Answer {
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
-    /// Nodes.
     pub nodes: u64,
     /// What came of it: first alone, then again, then on two threads at once.
     pub plans: Vec<Plan>,

@@ -14,7 +14,6 @@ pub enum Severity {
     Remark,
 }
 
-/// One thing found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How bad it is.
@@ -27,7 +26,6 @@ pub struct Finding {
     pub place: String,
     /// Of what: collective and workload; empty where it is about no case.
     pub workload: String,
-    /// What is wrong.
     pub what: String,
 }
 
@@ -44,9 +42,7 @@ impl Finding {
 pub struct Examined {
     /// Its name, with the parameters it was given.
     pub algorithm: String,
-    /// Its collectives.
     pub collectives: Vec<&'static str>,
-    /// Cases tried.
     pub cases: u64,
     /// Cases in which every block, or every byte of amounts, was followed to its destination.
     pub verified: u64,
@@ -69,13 +65,11 @@ pub struct Examined {
 /// What an examination came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// The plugin's file.
     pub file: String,
     /// What its tables say, if they can be read.
     pub about: Option<About>,
     /// What was done, an entry an algorithm.
     pub algorithms: Vec<Examined>,
-    /// What was found.
     pub findings: Vec<Finding>,
 }
 

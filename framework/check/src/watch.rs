@@ -14,7 +14,6 @@ use swapmeet_core::simulation::step::{Listener, Sent, Step};
 /// The node with the most messages in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fullest {
-    /// How many messages.
     pub messages: u64,
     /// The step, from 1, of those in which anything is sent.
     pub step: u64,
@@ -49,7 +48,6 @@ struct Told {
     what: u64,
 }
 
-/// Watches a schedule.
 pub(crate) struct Watch {
     all: DefaultHasher,
     /// The first sends, in order.
@@ -67,7 +65,6 @@ pub(crate) struct Watch {
 impl Watch {
     /// How many sends are remembered: what differs is mostly near the beginning.
     const SENDS: usize = 1 << 17;
-    /// How many steps.
     const STEPS: usize = 256;
 
     /// Nothing watched yet; the last step known is written to the file `progress`.

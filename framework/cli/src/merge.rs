@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use swapmeet_results::{CaseId, CsvSink, Sink, merge as merge_rows, read_files};
 use swapmeet_runner::case::Case;
 
-/// Joins result files.
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     /// Missing cases that are named; the others are counted.
     const NAMED: usize = 10;

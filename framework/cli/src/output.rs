@@ -28,7 +28,6 @@ pub(crate) fn is_terminal() -> bool {
     KEPT.get().map_or_else(|| io::stdout().is_terminal(), IsTerminal::is_terminal)
 }
 
-/// Where data go.
 pub(crate) fn data() -> io::Result<Box<dyn Write>> {
     Ok(match KEPT.get() {
         Some(own) => Box::new(own.try_clone()?),

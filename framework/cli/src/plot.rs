@@ -9,7 +9,6 @@ use swapmeet_plot::{Figure, Log, Paper, Wanted, Y};
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
-/// Draws a figure.
 pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let format = format(args)?;
     output::none_of(&args.out, &args.rows.files)?;

@@ -10,7 +10,6 @@ use swapmeet_plot::{PageWanted, page};
 use swapmeet_results::Record;
 use swapmeet_runner::experiment::Experiment;
 
-/// Makes the page.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     output::none_of(&args.out, &args.rows.files)?;
     let files = rows(&args.rows)?;

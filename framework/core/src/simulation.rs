@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// What a schedule is to do.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// Where.
+    /// The network it runs on.
     pub topology: Arc<dyn Topology>,
     /// What is to reach whom.
     pub collective: Collective,
@@ -45,7 +45,7 @@ impl Task {
 enum State {
     /// Grid and placement may still be set.
     Open { placement: Placement, segments: u32, byte_counts: Option<Units>, laid_out: bool },
-    /// Steps stream.
+    /// Steps come one by one, and nothing of the grid can change.
     Running(Box<Payload>),
 }
 
@@ -140,7 +140,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Begins a step.
+    /// Begins a step: what was sent in the one before has arrived.
     pub fn step(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         self.running()?.begin_step();

@@ -16,7 +16,7 @@ pub use number::{format_size, parse_dims, parse_size};
 pub struct SpecError {
     /// What was being read: `topology`, `machine`, ..
     pub what: &'static str,
-    /// The whole spec.
+    /// The whole spec as the user wrote it.
     pub text: String,
     /// First byte of the offending part.
     pub at: usize,

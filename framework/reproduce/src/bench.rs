@@ -24,16 +24,7 @@ pub enum ReproduceError {
     },
     /// A case that should run did not.
     #[error("{algorithm} on {topology}: {status}: {reason}")]
-    Row {
-        /// The algorithm.
-        algorithm: String,
-        /// The topology.
-        topology: String,
-        /// How it ended.
-        status: Status,
-        /// Why.
-        reason: String,
-    },
+    Row { algorithm: String, topology: String, status: Status, reason: String },
 }
 
 /// What one walk of a schedule gives.
@@ -45,7 +36,6 @@ pub struct Run {
     pub steps: Vec<StepFacts>,
 }
 
-/// Runs cases.
 pub struct Bench<'a> {
     registry: &'a Registry,
 }
@@ -69,7 +59,6 @@ impl<'a> Bench<'a> {
         Ok(Run { rows, steps: facts.0 })
     }
 
-    /// One row.
     pub fn row(
         &self,
         topology: &str,

@@ -27,9 +27,7 @@ pub(crate) struct Words {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Slip {
-    /// Where.
     at: String,
-    /// What it says.
     paper: String,
     /// What verifies instead.
     ours: String,

@@ -18,7 +18,6 @@ pub use networks::Published;
 /// One port, messages stored at each node, a start-up and a word a unit of time each.
 const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
 
-/// The paper.
 #[derive(Debug, Deserialize)]
 struct Li {
     #[serde(flatten)]

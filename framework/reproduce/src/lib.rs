@@ -28,13 +28,11 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// Re-runs it.
     pub fn run(&self, bench: &Bench<'_>) -> Result<Report, ReproduceError> {
         Ok(Report { paper: self.name, title: self.title, tables: (self.run)(bench)? })
     }
 }
 
-/// All papers.
 pub fn papers() -> &'static [Paper] {
     &[
         Paper {

@@ -21,7 +21,6 @@ mod stages;
 const ALGORITHMS: [(&str, &str); 4] =
     [("A1", "direct"), ("A2", "two-stage"), ("A3", "row-column"), ("A4", "four-stage")];
 
-/// The paper.
 #[derive(Debug, Deserialize)]
 struct Liu {
     #[serde(flatten)]

@@ -148,7 +148,6 @@ pub struct Cell {
     pub paper: String,
     /// What a run, or our computation, says.
     pub ours: String,
-    /// Whether they agree.
     pub verdict: Verdict,
     /// Why not, or what else there is to know.
     pub why: String,
@@ -161,7 +160,6 @@ pub struct Table {
     pub id: String,
     /// What it is about and how ours was made.
     pub title: String,
-    /// Its cells.
     pub cells: Vec<Cell>,
 }
 
@@ -171,7 +169,6 @@ impl Table {
         Self { id: id.to_owned(), title: title.to_owned(), cells: Vec::new() }
     }
 
-    /// Adds a cell.
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts alike, as the caller has them")]
     pub fn add(
         &mut self,
@@ -198,14 +195,12 @@ impl Table {
     }
 }
 
-/// A paper re-run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Its name on the command line.
     pub paper: &'static str,
     /// Authors, title, year.
     pub title: &'static str,
-    /// Its tables.
     pub tables: Vec<Table>,
 }
 

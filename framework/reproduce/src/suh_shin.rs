@@ -66,7 +66,6 @@ impl Rival {
     }
 }
 
-/// The paper.
 #[derive(Debug, Deserialize)]
 struct SuhShin {
     #[serde(flatten)]

@@ -16,7 +16,6 @@ mod fit;
 mod links;
 mod pairs;
 
-/// The paper.
 #[derive(Debug, Deserialize)]
 struct Thakur {
     #[serde(flatten)]

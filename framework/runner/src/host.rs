@@ -45,11 +45,8 @@ pub struct Answers {
 pub struct Asked {
     /// The size of blocks.
     pub bytes: bool,
-    /// Ports.
     pub ports: bool,
-    /// Virtual channels.
     pub virtual_channels: bool,
-    /// Start-up.
     pub startup_us: bool,
     /// Time per link.
     pub hop_us: bool,
@@ -78,7 +75,6 @@ pub enum Outcome {
     Unsupported(String),
     /// The schedule broke a rule.
     Invalid(Fault),
-    /// The plugin failed.
     Failed(String),
     /// This program has a mistake, and panicked in a call of the plugin's with this message.
     HostPanicked(String),
@@ -98,7 +94,6 @@ impl Outcome {
 /// A plan that has ended.
 #[derive(Debug)]
 pub struct Planned {
-    /// How.
     pub outcome: Outcome,
     /// What it asked for on the way.
     pub asked: Asked,

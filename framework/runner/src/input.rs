@@ -6,9 +6,7 @@ use std::ops::Range;
 /// Text that the user wrote, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// What it says.
     pub value: String,
-    /// Where it stands.
     pub place: Place,
 }
 
@@ -55,16 +53,13 @@ impl Text {
 /// Something the user wrote that can't be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
-    /// Where it stands.
     pub place: Place,
     /// What is wrong and what was expected.
     pub message: String,
-    /// What would help.
     pub help: Option<String>,
 }
 
 impl InputError {
-    /// With advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -18,13 +18,13 @@ use swapmeet_abi::{
 pub struct About {
     /// The name users type: lower case, digits and hyphens.
     pub name: &'static str,
-    /// One line.
+    /// What it does, in one line for lists.
     pub title: &'static str,
     /// Where it was published: authors, title, year.
     pub paper: &'static str,
     /// On what it runs, in words.
     pub accepts: &'static str,
-    /// What it does.
+    /// The collectives it does; asked for another, it never gets to plan.
     pub collectives: &'static [Collective],
     /// The parameters it takes, in the order in which specs name them.
     pub params: &'static [ParamInfo],

@@ -57,7 +57,7 @@ impl ParamInfo {
         Self { kind: SWM_PARAM_CHOICE, values, ..Self::text(key, default, help) }
     }
 
-    /// Its key.
+    /// Its key: what users type before the equals sign.
     pub const fn key(&self) -> &'static str {
         self.key
     }

@@ -16,7 +16,7 @@ pub use swapmeet_abi::SwmByteCount as ByteCount;
 pub enum Stop {
     /// The algorithm can't run on this problem; the reason is for the reader of a table.
     Unsupported(String),
-    /// The plugin failed.
+    /// The plugin failed at what it should be able to do; the row's `reason` says this.
     Failed(String),
     /// The host refused a call: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
     Stopped,
@@ -184,7 +184,7 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Travels this way.
+    /// Travels by `route` instead of the topology's own.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
@@ -207,7 +207,7 @@ impl<'a> Bucket<'a> {
         Self { raw, borrowed: PhantomData }
     }
 
-    /// Travels this way.
+    /// Travels by `route` instead of the topology's own.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
@@ -238,7 +238,7 @@ impl<'a> Bytes<'a> {
         self
     }
 
-    /// Travels this way.
+    /// Travels by `route` instead of the topology's own.
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
@@ -250,7 +250,7 @@ impl<'a> Bytes<'a> {
 /// `e = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + e) % buckets`. What it holds for itself is redistributed with the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
-    /// Whose bytes.
+    /// The node of the schedule's grid that redistributes what it holds.
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,

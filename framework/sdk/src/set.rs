@@ -39,7 +39,7 @@ pub struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// Every coordinate.
+    /// Every coordinate of the axis, whatever its radix.
     pub const ALL: Self = Self::from_raw(SwmAxis::ALL);
 
     const fn from_raw(raw: SwmAxis) -> Self {
@@ -114,7 +114,7 @@ pub struct Set<'a> {
 }
 
 impl<'a> Set<'a> {
-    /// Every node.
+    /// Every node of the grid, whatever its axes.
     pub const ALL: Self = Self { raw: SwmSet::ALL, axes: PhantomData };
 
     /// The one node `node`.

@@ -28,7 +28,6 @@ pub enum Language {
 pub struct File {
     /// Where it lies in the folder.
     pub path: String,
-    /// What it says.
     pub text: String,
 }
 
@@ -38,7 +37,6 @@ pub enum WriteError {
     /// There is something of that name.
     #[error("{0}: exists already; a new plugin goes into a folder of its own")]
     Exists(PathBuf),
-    /// The system refused.
     #[error("{path}: {source}")]
     Io {
         /// The file or folder.

@@ -110,7 +110,6 @@ impl Name {
         Ok(Self(text.to_owned()))
     }
 
-    /// As it is.
     pub fn as_str(&self) -> &str {
         &self.0
     }

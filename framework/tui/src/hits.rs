@@ -9,7 +9,6 @@ pub(crate) enum Spot {
     Anywhere,
     /// One of the lines that the cursor can be on.
     Line(usize),
-    /// A heading.
     Heading(usize),
     /// A mark in a picture.
     Mark(usize),

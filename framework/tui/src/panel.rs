@@ -121,7 +121,6 @@ pub(crate) trait Panel {
 /// The names of a panel and its keys: an enum of its actions, and the table of what asks for them. An action that no key asks for is one that the
 /// compiler says is never constructed.
 pub(crate) trait Keyed: Panel {
-    /// On the tab.
     const TAB: &'static str;
     /// In help and documentation.
     const TITLE: &'static str;
@@ -141,7 +140,6 @@ pub(crate) trait AnyPanel: Panel {
     fn title(&self) -> &'static str;
     /// Does what a key asks for; false if it means nothing here.
     fn press(&mut self, event: &KeyEvent, session: &mut Session) -> bool;
-    /// Its table.
     fn table(&self) -> Vec<Row>;
     /// The rows of its table that do something now.
     fn useful(&self, session: &Session) -> Vec<Row>;

@@ -11,7 +11,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 /// From this size on, panels share the screen.
 const ROOMY: (u16, u16) = (110, 34);
 
-/// Draws the session.
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> Hits {
     let mut hits = Hits::default();
     let area = frame.area();

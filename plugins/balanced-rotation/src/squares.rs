@@ -8,7 +8,6 @@
 //! (x, y) to (y, -x) has two fixed points: the centre, and where the torus closes the point half a row and half a column from it. About either there are n/2 squares, and a node
 //! is on one of each. In a row the two squares that share it use n links between them, each link once: no two cycles share a link.
 
-/// A square.
 #[derive(Debug, Clone)]
 pub struct Square {
     /// Its nodes, clockwise from a corner: the rotation takes each to the one `side` places on.

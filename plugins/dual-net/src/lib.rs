@@ -70,7 +70,6 @@ const VARIANT: ParamInfo = ParamInfo::choice(
 const DUAL_NET: About =
     About { paper: PAPER, accepts: "recursive dual-net, over any base", ports: 1, ..About::DEFAULT };
 
-/// What goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goods {
     /// A block of each sender's, copied. From all to all, blocks are told apart by where they come from.

@@ -79,11 +79,8 @@ impl<'a> Sets<'a> {
 
 /// Which nodes of a cluster.
 pub(crate) enum Which<'a> {
-    /// Every one.
     All,
-    /// This one.
     One(u64),
-    /// These.
     Product(&'a [Axis<'static>]),
     /// To be said by what goes on within the cluster.
     Hole,

@@ -99,7 +99,6 @@ const ONE_TO_ALL: Collected =
 const ALL_TO_ALL: Collected =
     Collected { about: TORUS, variants: &ALL_THREE, check: |_| Ok(()), plan: all_to_all::plan };
 
-/// A permutation.
 const PERMUTATION: Collected =
     Collected { about: TORUS, variants: &ONE_AND_ALL, check: permutation::check, plan: permutation::plan };
 

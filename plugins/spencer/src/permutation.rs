@@ -42,7 +42,6 @@ pub(crate) const FORMS: [(&str, Form); 4] = [
     ("combined", Form::Combined),
     ("direct", Form::Direct),
 ];
-/// And the directions.
 pub(crate) const DIRECTIONS: [(&str, Directions); 2] = [("forward", Directions::Forward), ("both", Directions::Both)];
 
 /// What the user chose.

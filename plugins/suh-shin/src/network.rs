@@ -22,7 +22,6 @@ pub(crate) struct Network {
     /// Side of the submeshes whose nodes are all in different groups: 4, in a mesh 2.
     pub submesh: u64,
     pub machine: Grid,
-    /// With virtual nodes.
     pub padded: Grid,
     /// The axis of x1, x2, ..: in 2D the paper's first dimension is c, the last axis; in more, x is the first.
     pub axes: Vec<usize>,

@@ -10,7 +10,6 @@ use swapmeet_results::{CompareError, Comparison, Group, Line, Record, Status, co
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where.
     pub x: f64,
     /// How high: the mean over repetitions.
     pub y: f64,
@@ -21,7 +20,6 @@ pub struct Point {
 /// One algorithm in a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// The algorithm.
     pub name: String,
     /// Its points, by x.
     pub points: Vec<Point>,
@@ -87,9 +85,7 @@ pub struct Figure {
     pub names: Vec<String>,
     /// What some of them are called in the figure.
     pub labels: Vec<(String, String)>,
-    /// How they look.
     pub styles: Styles,
-    /// The panels.
     pub panels: Vec<Panel>,
     /// What is not shown, and why.
     pub notes: Vec<String>,
@@ -107,19 +103,13 @@ pub enum FigureError {
     /// More panels than a figure has room for.
     #[error("the rows make {count} panels, a figure has room for {most}: choose among their {differ}", most = Figure::MOST_PANELS)]
     ManyPanels {
-        /// How many.
         count: usize,
         /// In what they differ.
         differ: String,
     },
     /// A label for nothing.
     #[error("--label {name}: no curve has that name; there are {known}")]
-    NoCurve {
-        /// The name given.
-        name: String,
-        /// Those there are.
-        known: String,
-    },
+    NoCurve { name: String, known: String },
     /// A lower bound is a time.
     #[error("a lower bound can be shown where completion times are, not {0}")]
     BoundOfTimes(&'static str),

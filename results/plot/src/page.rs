@@ -14,7 +14,6 @@ use swapmeet_results::{CompareError, Record, as_html, command, compare, escaped}
 /// What else a page says.
 #[derive(Debug, Clone, Copy)]
 pub struct PageWanted<'a> {
-    /// Its title.
     pub title: &'a str,
     /// The algorithm that others are compared with.
     pub baseline: Option<&'a str>,

@@ -15,7 +15,6 @@ pub enum Y {
     Bound,
     /// What sharing links, or waiting for ports, adds.
     Contention,
-    /// Steps.
     Steps,
     /// Messages over all steps.
     Messages,
@@ -81,9 +80,7 @@ impl Y {
 /// Which axes are logarithmic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
-    /// The x axis.
     pub x: bool,
-    /// The y axis.
     pub y: bool,
 }
 

@@ -4,7 +4,6 @@
 use crate::draw::scene::Colour;
 use std::collections::BTreeMap;
 
-/// A curve's marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Marker {
     /// Filled.
@@ -32,7 +31,6 @@ pub struct Style {
     pub colour: Colour,
     /// Its dashes; none for a solid line.
     pub dashes: &'static [f64],
-    /// Its marker.
     pub marker: Marker,
 }
 

@@ -19,7 +19,6 @@ pub enum Axis {
 /// Where a group stands along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
-    /// How far along.
     pub x: f64,
     /// The topology, or the kind of topologies that nodes vary within.
     pub topology: String,
@@ -28,7 +27,6 @@ pub struct Place {
 }
 
 impl Axis {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Block, Self::Nodes, Self::Variation];
 
     /// What is written along it.

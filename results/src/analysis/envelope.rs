@@ -24,11 +24,9 @@ pub struct Crossover {
 /// From where to where an algorithm is the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stretch {
-    /// Which.
     pub algorithm: String,
     /// The first x of which it is known.
     pub from: f64,
-    /// The last.
     pub to: f64,
 }
 

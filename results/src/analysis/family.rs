@@ -23,14 +23,12 @@ pub struct Point {
 pub struct Curve {
     /// The algorithm, as the comparison's lines name it.
     pub algorithm: String,
-    /// Its points.
     pub points: Vec<Point>,
 }
 
 /// Cases that differ in nothing but the algorithm and x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
-    /// What varies.
     pub axis: Axis,
     /// The topology, or the kind that topologies of different size are of.
     pub topology: String,
@@ -38,7 +36,6 @@ pub struct Family {
     pub workload: String,
     /// The machine, with what an experiment's own stands for.
     pub machine: String,
-    /// The model.
     pub model: String,
     /// The files that topology and workload name, with digests.
     pub inputs: String,

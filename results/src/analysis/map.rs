@@ -39,7 +39,6 @@ pub struct Map {
 }
 
 impl Across {
-    /// Both of them.
     pub const ALL: [Self; 2] = [Self::Nodes, Self::Machines];
 
     /// What a row is.

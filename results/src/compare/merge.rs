@@ -10,7 +10,6 @@ use std::collections::HashMap;
 pub(super) struct Merged<'a> {
     /// The rows of each group, in the order in which they came.
     pub groups: Vec<Vec<(&'a Record, RowAt)>>,
-    /// What was noticed.
     pub notes: Vec<String>,
 }
 

@@ -7,7 +7,6 @@ use serde::Serialize;
 /// The fastest of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Winner {
-    /// Which.
     pub algorithm: String,
     /// Its times, in us.
     pub time: Summary,
@@ -20,7 +19,6 @@ pub struct Winner {
 /// The one that comes next.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rival {
-    /// Which.
     pub algorithm: String,
     /// How many times as long it takes; `None` where a time is 0.
     pub times_as_long: Option<Ratio>,

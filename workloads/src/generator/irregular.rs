@@ -112,7 +112,6 @@ impl fmt::Display for Shape {
 /// A distribution with its two figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
-    /// Which.
     pub shape: Shape,
     /// Mean size in bytes.
     pub mean: f64,

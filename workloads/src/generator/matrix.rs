@@ -85,7 +85,6 @@ impl Matrix {
         Self { nodes, bytes }
     }
 
-    /// Nodes.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }

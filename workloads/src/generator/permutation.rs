@@ -10,7 +10,6 @@ use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};
 
-/// All permutations.
 pub(crate) static PERMUTATIONS: &[Generator] = &[
     Generator {
         keys: &[WORD, "axis"],

@@ -39,7 +39,6 @@ fn read(args: &mut Args<'_>, place: Place) -> Result<Arc<dyn Pattern>, SpecError
     Ok(Arc::new(Spiked { max: args.whole_elements(max)?, rest: args.whole_elements(rest)?, place }))
 }
 
-/// Where spikes go.
 #[derive(Debug)]
 enum Place {
     Random,

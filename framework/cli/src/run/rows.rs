@@ -14,7 +14,6 @@ use swapmeet_runner::case::Case;
 pub(crate) enum Rows {
     /// Kept, for a table.
     Kept(Vec<Record>),
-    /// Written as CSV.
     Written {
         csv: Box<CsvSink<Box<dyn Write>>>,
         /// The file, where it is one.
@@ -35,9 +34,7 @@ pub(crate) struct Found {
 /// What is done with rows that a file holds already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// They go.
     Drop,
-    /// They stay.
     Keep,
     /// They stay, but for those of cases that failed, which are run again.
     KeepGood,
@@ -89,7 +86,6 @@ impl Rows {
         matches!(self, Self::Written { path: Some(_), lock: Some(file), .. } if is_regular(file))
     }
 
-    /// Takes a row.
     pub(crate) fn push(&mut self, record: Record) -> Result<(), Failure> {
         match self {
             Self::Kept(rows) => rows.push(record),
@@ -98,7 +94,6 @@ impl Rows {
         Ok(())
     }
 
-    /// No more rows.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         match self {
             Self::Kept(_) => Ok(()),

@@ -68,15 +68,15 @@ impl fmt::Display for BoundKind {
 /// Lower bounds on the parts of a completion time, in us.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
-    /// Start-ups.
+    /// Start-ups (alpha) that no schedule avoids.
     pub startup_us: f64,
     /// Transmission, whether or not links are shared.
     pub transmission_us: f64,
-    /// Propagation.
+    /// Propagation that no schedule avoids.
     pub propagation_us: f64,
     /// Composing what is sent (`flat` only).
     pub rearrangement_us: f64,
-    /// Barriers.
+    /// Barriers that no schedule avoids.
     pub barrier_us: f64,
     /// What shows the transmission, or the start-ups where nothing is transmitted.
     pub kind: BoundKind,
@@ -89,7 +89,7 @@ impl Bound {
         if self.total_us() > other.total_us() { self } else { other }
     }
 
-    /// All parts together.
+    /// The sum of the parts: a time that no schedule beats.
     pub fn total_us(&self) -> f64 {
         self.startup_us + self.transmission_us + self.propagation_us + self.rearrangement_us + self.barrier_us
     }

@@ -60,7 +60,7 @@ pub enum Origin {
     Own,
     /// The preset says so, with this source.
     Preset(&'static str),
-    /// Nobody says so.
+    /// Nobody says so: it is what the parameter is by default.
     Default,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Origin {
 pub struct Value {
     /// What it is the value of.
     pub parameter: &'static dyn Parameter,
-    /// In canonical form.
+    /// The value in canonical form, as specs print it.
     pub text: String,
     /// Where it is from.
     pub origin: Origin,
@@ -231,7 +231,7 @@ impl Machine {
         all
     }
 
-    /// Their values.
+    /// Every parameter that the machine's model or planning reads, with its value and where that is from.
     pub fn values(&self) -> Vec<Value> {
         self.values_of(self.parameters())
     }

@@ -23,7 +23,7 @@ mod synchronous;
 mod test_steps;
 mod wormhole;
 
-/// All models.
+/// The models in the order in which they are listed.
 pub fn models() -> &'static [&'static ModelKind] {
     MODELS
 }
@@ -33,9 +33,9 @@ static MODELS: &[&ModelKind] = &[&wormhole::KIND, &circuit::KIND, &store_and_for
 /// A model before its parameters are known.
 #[derive(Debug)]
 pub struct ModelKind {
-    /// What users type.
+    /// What users type after `model=`.
     pub name: &'static str,
-    /// One line.
+    /// What it is for, for lists.
     pub title: &'static str,
     /// What it reads, in the order in which specs print it.
     pub parameters: &'static [&'static dyn Parameter],
@@ -61,15 +61,15 @@ pub trait Model: Debug + Send + Sync {
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
-    /// Start-ups.
+    /// Start-ups of messages (alpha).
     pub startup: Option<f64>,
-    /// Transmission.
+    /// Bytes times time per byte (beta), as if no link were shared.
     pub transmission: Option<f64>,
-    /// Propagation over links.
+    /// Links of routes times time per link.
     pub propagation: Option<f64>,
     /// Rearrangement of data within nodes.
     pub rearrangement: Option<f64>,
-    /// Barriers between steps.
+    /// Barriers after steps.
     pub barrier: Option<f64>,
     /// What sharing of links or waiting for ports adds.
     pub contention: Option<f64>,

@@ -11,7 +11,7 @@ use std::fmt::{self, Debug, Display};
 pub trait Parameter: Debug + Sync {
     /// Its key, with the unit in it.
     fn key(&self) -> &'static str;
-    /// What it means.
+    /// What it means, with its unit, for `list` and the docs.
     fn meaning(&self) -> &'static str;
     /// What papers call it.
     fn symbols(&self) -> &'static str;
@@ -24,7 +24,7 @@ pub trait Parameter: Debug + Sync {
 /// What a parameter is where nobody says.
 #[derive(Debug, Clone, Copy)]
 pub enum Default {
-    /// This.
+    /// This value, in canonical form.
     Text(&'static str),
     /// What this other one is.
     As(&'static dyn Parameter),
@@ -83,30 +83,30 @@ impl<T: Display + Debug> Typed<T> {
 /// A parameter that can't be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
-    /// No such key.
+    /// No machine has such a key.
     #[error("unknown key `{key}`")]
     Unknown {
-        /// The key.
+        /// As the user wrote it.
         key: String,
-        /// Keys like it.
+        /// Keys that are spelt like it, the nearest first.
         near: Vec<String>,
     },
     /// A value that makes no sense.
     #[error("{key}: expected {expected}, found `{found}`")]
     Bad {
-        /// The key.
+        /// Whose value it is.
         key: &'static str,
-        /// What was expected.
+        /// What a value of it looks like.
         expected: String,
-        /// What was given.
+        /// The value as the user wrote it.
         found: String,
     },
     /// A key that changes nothing on this machine.
     #[error("`{key}` is not read by the model `{model}`, whose parameters are {}", has.join(", "))]
     Unread {
-        /// The key.
+        /// Whose value it is.
         key: &'static str,
-        /// The machine's model.
+        /// The model that the machine has, be it that the spec or the base says so.
         model: &'static str,
         /// The keys that the machine has.
         has: Vec<&'static str>,
@@ -141,7 +141,7 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// What it reads.
+            /// The parameters that it reads, in the order in which specs print them.
             $vis const PARAMETERS: &'static [&'static dyn $crate::cost::parameter::Parameter] = &[$(&$parameter,)*];
 
             /// As a machine sets them.
@@ -241,9 +241,9 @@ impl Planning {
 /// Messages that a node may send, and receive, at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ports {
-    /// So many.
+    /// So many messages at a time.
     Count(u64),
-    /// One a link.
+    /// One for each link of the node.
     All,
 }
 

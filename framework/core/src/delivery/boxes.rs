@@ -16,13 +16,13 @@ pub use selection::{Axis, Cut, NodeSet, Selection};
 /// One axis within a box.
 #[derive(Debug, Clone, Copy)]
 struct Field {
-    /// First word.
+    /// Its first word of those of a box.
     word: usize,
     /// Words taken: 1 if `mask` says it all.
     words: usize,
     /// Lowest bit in the first word.
     shift: u32,
-    /// Coordinates.
+    /// How many coordinates there are.
     radix: u32,
     /// Its bits in its one word; all ones for fields of several words.
     mask: u64,
@@ -33,7 +33,7 @@ struct Field {
 pub enum Side {
     /// Where blocks come from.
     Origins,
-    /// Where blocks go.
+    /// Their destinations.
     Destinations,
     /// Which segments of the blocks.
     Segments,

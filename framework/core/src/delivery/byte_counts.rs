@@ -35,7 +35,7 @@ pub struct Units {
 /// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
-    /// Who redistributes.
+    /// The node of the schedule's grid that redistributes what it holds.
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,
@@ -55,13 +55,13 @@ pub const ALL_BYTES: u64 = u64::MAX;
 /// One send of byte counts.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Share<'a> {
-    /// Sender.
+    /// Sender, a node of the schedule's grid.
     pub from: u64,
-    /// Receiver.
+    /// Receiver, a node of the schedule's grid.
     pub to: u64,
     /// Sender and receiver may be the same.
     pub local: bool,
-    /// What goes.
+    /// A bucket, or so many bytes for each of some destinations.
     pub what: What<'a>,
 }
 

@@ -38,7 +38,7 @@ pub enum After {
 pub enum SecondCopy {
     /// A message longer than it need be.
     Waste,
-    /// A fault.
+    /// A fault that ends the case.
     Fault,
 }
 
@@ -47,7 +47,7 @@ pub enum SecondCopy {
 pub struct CollectiveKind {
     /// The word in specs and rows.
     pub word: &'static str,
-    /// One line.
+    /// What each node has and is to have, for lists.
     pub help: &'static str,
     /// Its number at the plugin boundary.
     pub code: u32,
@@ -209,9 +209,9 @@ pub struct Permutation {
 /// Blocks, of all that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocks {
-    /// None.
+    /// No block at all.
     None,
-    /// All.
+    /// Every block of the collective.
     All,
     /// Those that come from a node.
     From(u64),
@@ -241,7 +241,7 @@ impl Collective {
         Self { kind: &PERMUTATION, root: 0, permutation: Some(permutation) }
     }
 
-    /// What it is.
+    /// Its row of the table of collectives.
     pub fn kind(&self) -> &'static CollectiveKind {
         self.kind
     }

@@ -25,7 +25,7 @@ pub struct Rule<'a> {
     pub to: u64,
     /// Where the blocks come from.
     pub origins: NodeSet<'a>,
-    /// Where they go.
+    /// Where the blocks are to end.
     pub destinations: NodeSet<'a>,
     /// Which segments of them.
     pub segments: Axis<'a>,
@@ -235,7 +235,7 @@ impl Exchange {
         self.inventory.segments
     }
 
-    /// Who runs what.
+    /// Which node of the machine runs which node of the schedule's grid.
     pub fn placement(&self) -> &Placement {
         &self.inventory.placement
     }

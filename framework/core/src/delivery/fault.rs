@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Block {
     /// Where it comes from.
     pub origin: Option<u64>,
-    /// Where it goes.
+    /// Where it is to end.
     pub destination: Option<u64>,
     /// Which part of it, where blocks are split.
     pub segment: Option<u64>,
@@ -33,7 +33,7 @@ impl fmt::Display for Block {
 pub struct Place {
     /// In the schedule's grid.
     pub virtual_node: u64,
-    /// On the machine.
+    /// The node of the machine that runs it.
     pub physical: u64,
 }
 
@@ -54,11 +54,11 @@ pub enum Fault {
     /// A node number out of range.
     #[error("step {step}: {role} {node} is unknown, the schedule's grid has nodes 0 to {last}")]
     UnknownNode {
-        /// The step.
+        /// In which step.
         step: u64,
-        /// Sender or receiver.
+        /// What it was to be: `sender` or `receiver`.
         role: &'static str,
-        /// The number.
+        /// The number that was given.
         node: u64,
         /// The highest that exists.
         last: u64,
@@ -66,19 +66,19 @@ pub enum Fault {
     /// Sender and receiver are the same, and the send isn't marked as a local copy.
     #[error("step {step}: {node} sends to itself, which is no message (mark a local copy as such)")]
     SentToItself {
-        /// The step.
+        /// In which step.
         step: u64,
-        /// The node.
+        /// Sender and receiver at once.
         node: Place,
     },
     /// A strict send of what the sender doesn't hold.
     #[error("step {step}: {from} sends {to} {block}, which it does not hold{whereabouts}")]
     NotHeld {
-        /// The step.
+        /// In which step.
         step: u64,
-        /// The sender.
+        /// The node that sends it.
         from: Place,
-        /// The receiver.
+        /// The node it is sent to.
         to: Place,
         /// The first such block.
         block: Block,
@@ -88,9 +88,9 @@ pub enum Fault {
     /// A block reached a node that has it.
     #[error("step {step}: {block} is delivered twice, {node} has it already")]
     DeliveredTwice {
-        /// The step.
+        /// In which step.
         step: u64,
-        /// The receiver.
+        /// The node that has it.
         node: Place,
         /// The first such block.
         block: Block,
@@ -100,7 +100,7 @@ pub enum Fault {
         "after step {step}: {block} was never delivered to {node}{whereabouts}; {missing} in all are missing, at {nodes}"
     )]
     NeverDelivered {
-        /// The last step.
+        /// The schedule's last step.
         step: u64,
         /// Who should have it.
         node: Place,
@@ -116,13 +116,13 @@ pub enum Fault {
     /// A set that makes no sense in the schedule's grid.
     #[error("step {step}: in the send from {from} to {to}, the set of {side} {what}")]
     BadSet {
-        /// The step.
+        /// In which step.
         step: u64,
-        /// The sender.
+        /// The sender, in the schedule's grid.
         from: u64,
-        /// The receiver.
+        /// The receiver, in the schedule's grid.
         to: u64,
-        /// Which set.
+        /// `origins`, `destinations` or `segments`.
         side: &'static str,
         /// What is wrong with it.
         what: String,
@@ -130,13 +130,13 @@ pub enum Fault {
     /// A route that doesn't exist.
     #[error("step {step}: the message from node {from} to node {to} can't be routed: {source}")]
     BadRoute {
-        /// The step.
+        /// In which step.
         step: u64,
         /// The sender, on the machine.
         from: u64,
         /// The receiver, on the machine.
         to: u64,
-        /// Why.
+        /// What is wrong with the route.
         source: RouteError,
     },
     /// A grid or a placement that doesn't fit the machine.
@@ -145,31 +145,31 @@ pub enum Fault {
     /// A redistribution that makes no sense.
     #[error("after step {step}: node {node} {what}")]
     BadRedistribution {
-        /// The last step.
+        /// The schedule's last step.
         step: u64,
-        /// Who redistributes.
+        /// The node of the schedule's grid that redistributes.
         node: u64,
-        /// What is wrong.
+        /// What is wrong, as the end of a sentence.
         what: String,
     },
     /// A send of what can't be sent.
     #[error("step {step}: what node {from} sends node {to} {what}")]
     BadShare {
-        /// The step.
+        /// In which step.
         step: u64,
-        /// The sender.
+        /// The sender, in the schedule's grid.
         from: u64,
-        /// The receiver.
+        /// The receiver, in the schedule's grid.
         to: u64,
-        /// What is wrong.
+        /// What is wrong, as the end of a sentence.
         what: String,
     },
     /// The schedule ended with something redistributed and not sent.
     #[error("after step {step}: node {node} has not sent bucket {bucket} of what it redistributed")]
     BucketUnsent {
-        /// The last step.
+        /// The schedule's last step.
         step: u64,
-        /// Who redistributed.
+        /// The node of the schedule's grid that redistributed.
         node: u64,
         /// The first such bucket.
         bucket: u64,
@@ -179,15 +179,15 @@ pub enum Fault {
         "after step {step}: {node} still has {bytes} for node {destination}; {all} in all are not at their destination, at {nodes}"
     )]
     Astray {
-        /// The last step.
+        /// The schedule's last step.
         step: u64,
-        /// Who has them.
+        /// The node that has them.
         node: Place,
-        /// Who should.
+        /// The node that should have them.
         destination: u64,
-        /// How many.
+        /// How many it has for that destination.
         bytes: Count,
-        /// Of how many.
+        /// How many are astray in all.
         all: Count,
         /// How many nodes hold some.
         nodes: Count,

@@ -36,7 +36,7 @@ impl Grid {
         &self.radices
     }
 
-    /// Nodes.
+    /// How many nodes it has: the product of its radices.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }

@@ -21,7 +21,7 @@ pub enum Proof {
 /// The state of an exchange of either kind.
 #[derive(Debug)]
 pub enum Payload {
-    /// Blocks.
+    /// Blocks, every one followed to its destination.
     Blocks(Exchange),
     /// Bytes for each destination, in narrow numbers.
     ByteCounts(ByteCounts<u32>),
@@ -117,7 +117,7 @@ impl Payload {
         either!(self, payload => payload.peak())
     }
 
-    /// Who runs what.
+    /// Which node of the machine runs which node of the schedule's grid.
     pub fn placement(&self) -> &Placement {
         either!(self, payload => payload.placement())
     }

@@ -29,7 +29,7 @@ impl Placement {
         Self { grid, machine_nodes, table: None }
     }
 
-    /// The schedule's grid.
+    /// The grid whose nodes are placed.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }

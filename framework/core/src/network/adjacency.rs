@@ -42,7 +42,7 @@ impl Adjacency {
         self.first.len() - 1
     }
 
-    /// Directed links.
+    /// Directed links, parallel ones counted each.
     pub(crate) fn link_count(&self) -> usize {
         self.ends.len()
     }

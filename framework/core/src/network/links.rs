@@ -64,7 +64,7 @@ impl LinkLoad {
         Self { planes, slots, few: Few::default(), most_few, array: None, in_array: false, touched }
     }
 
-    /// Begins a step.
+    /// Begins a step: no link has any load yet.
     pub fn begin(&mut self) {
         self.few.clear();
         if std::mem::take(&mut self.in_array) {

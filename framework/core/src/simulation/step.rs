@@ -7,13 +7,13 @@ use crate::network::topology::Route;
 /// A message of a step, between two different nodes of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
-    /// Sender.
+    /// Sender, a node of the machine.
     pub from: u32,
-    /// Receiver.
+    /// Receiver, a node of the machine.
     pub to: u32,
     /// How it travels: an index into [`Step::routes`] plus one; 0 is the topology's own route.
     pub route: u32,
-    /// Directed links crossed.
+    /// Directed links crossed, 0 for a local copy.
     pub hops: u32,
     /// Blocks when sizes are uniform, bytes otherwise; times the number of segments where blocks are split.
     pub load: u64,
@@ -23,13 +23,13 @@ pub struct Transfer {
 /// blocks are split.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
-    /// Messages.
+    /// Messages between different nodes; local copies are none.
     pub messages: u64,
-    /// The longest message.
+    /// Load of the longest message.
     pub max_load: u64,
-    /// All messages together.
+    /// Load of all messages together.
     pub total_load: u64,
-    /// The longest route.
+    /// Links of the longest route.
     pub max_hops: u64,
     /// Load times hops, over all messages.
     pub load_hops: u128,
@@ -145,7 +145,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds a step.
+    /// Adds the facts of one more step.
     pub fn add(&mut self, facts: &StepFacts) {
         self.steps += 1;
         self.messages += facts.messages;
@@ -212,19 +212,19 @@ pub trait Listener {
 pub struct Sent<'a> {
     /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in which nothing leaves a node.
     pub step: u64,
-    /// Sender.
+    /// Sender, in the schedule's grid and on the machine.
     pub from: crate::delivery::fault::Place,
-    /// Receiver.
+    /// Receiver, likewise.
     pub to: crate::delivery::fault::Place,
     /// What moves: with [`Proof::ByteCounts`] loads are bytes and there are no boxes.
     pub proof: Proof,
-    /// What moved.
+    /// The boxes of blocks that moved.
     pub boxes: Vec<&'a [u64]>,
     /// How the boxes are laid out.
     pub layout: &'a crate::delivery::boxes::Layout,
-    /// Who runs whom.
+    /// Which node of the machine runs which node of the schedule's grid.
     pub placement: &'a crate::delivery::placement::Placement,
-    /// Where.
+    /// The network it moved on.
     pub topology: &'a dyn crate::network::topology::Topology,
     /// Whether the sender keeps it.
     pub copy: bool,

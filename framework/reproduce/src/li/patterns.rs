@@ -58,7 +58,6 @@ pub(super) struct Measured<'a> {
     base: Time,
 }
 
-/// Runs the schedules.
 pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>, ReproduceError> {
     let mut measured = Vec::new();
     for (i, network) in li.network.iter().enumerate() {

@@ -31,7 +31,6 @@ pub(super) const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Curve {
-    /// The paper's name.
     algorithm: String,
     /// A mode of [`MODES`].
     mode: String,
@@ -66,7 +65,6 @@ pub(super) struct Key {
     curve: Curve,
     /// 1 or 2.
     pattern: u32,
-    /// Nodes.
     p: u64,
     /// Elements of a spike.
     mmax: u64,
@@ -82,7 +80,6 @@ impl Key {
         Self { machine: machine.to_owned(), curve: curve.clone(), pattern, p, mmax, rest: REST, tm: COMPOSING[0] }
     }
 
-    /// With another reading.
     pub(super) fn reading(self, rest: u64, tm: &'static str) -> Self {
         Self { rest, tm, ..self }
     }
@@ -92,7 +89,6 @@ impl Key {
 pub(super) struct Times(BTreeMap<Key, Vec<f64>>);
 
 impl Times {
-    /// Runs all experiments.
     pub(super) fn run(bench: &Bench<'_>) -> Result<Self, ReproduceError> {
         let mut times = Self(BTreeMap::new());
         for (machine, element) in MACHINES {
@@ -150,7 +146,6 @@ impl Times {
         self.0.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// Their mean.
     pub(super) fn mean(&self, key: &Key) -> f64 {
         let times = self.of(key);
         times.iter().sum::<f64>() / times.len() as f64

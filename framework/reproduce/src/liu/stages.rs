@@ -8,7 +8,6 @@ use swapmeet_results::Record;
 /// What happens in one stage. Loads are bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stage {
-    /// Steps.
     pub steps: u64,
     /// Sum over steps of the longest message.
     pub critical: u64,
@@ -20,7 +19,6 @@ pub(super) struct Stage {
     pub sent: Vec<u64>,
 }
 
-/// Watches a schedule.
 #[derive(Debug, Default)]
 struct Watcher {
     nodes: usize,

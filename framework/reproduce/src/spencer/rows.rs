@@ -128,7 +128,6 @@ pub(super) struct Closed {
     pub sums_to: Formula,
 }
 
-/// The thesis.
 #[derive(Debug, Deserialize)]
 pub(super) struct Thesis {
     #[serde(flatten)]

@@ -7,7 +7,6 @@ use super::{Mesh, Profiles, Seconds, Thakur, Timed, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::step::StepFacts;
 
-/// One measured time.
 struct Sample {
     steps: f64,
     /// L S.

@@ -21,7 +21,6 @@ impl Listener for Pairs {
 }
 
 impl Pairs {
-    /// Of a run.
     pub(super) fn of(bench: &Bench<'_>, topology: &str, algorithm: &str) -> Result<Self, ReproduceError> {
         let mut pairs = Self::default();
         bench.watch(topology, algorithm, &mut pairs)?;

@@ -4,7 +4,6 @@ use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::fault::{Block, Fault, Place, Whereabouts};
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
 
-/// Follows one block.
 pub(super) struct Trail {
     block: Block,
     at: Place,

@@ -42,7 +42,7 @@ pub enum Disproof {
     Wrong {
         /// The step, from 1, counting those in which nothing is sent; the last one for what was never delivered.
         step: u64,
-        /// What happens there.
+        /// What goes wrong there, in words.
         what: String,
     },
 }
@@ -68,7 +68,7 @@ pub(super) struct Task<'a> {
     pub(super) asked: &'a Asked,
 }
 
-/// Who runs what.
+/// Which node of the machine runs which node of the schedule's grid.
 struct Places {
     /// For each node of the schedule's grid, the node of the machine that runs it.
     physical: Vec<u64>,

@@ -41,9 +41,9 @@ pub struct RehearsedStep {
 /// A send of a rehearsed schedule; nodes are those of the schedule's grid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedSend {
-    /// The sender.
+    /// The sender, a node of the schedule's grid.
     pub from: u64,
-    /// The receiver.
+    /// The receiver, a node of the schedule's grid.
     pub to: u64,
     /// The origins of the blocks it is about, in order.
     pub origins: Vec<u64>,
@@ -81,7 +81,7 @@ pub struct RehearsedRoute {
 pub struct RehearsedRedistribution {
     /// After how many steps of the schedule.
     pub after: u64,
-    /// Whose bytes.
+    /// The node of the schedule's grid that redistributes.
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,
@@ -104,11 +104,11 @@ pub struct Rehearsed {
     pub segments: u64,
     /// Whether it moves byte counts instead of blocks.
     pub moves_byte_counts: bool,
-    /// Its steps.
+    /// The steps in order, those in which nothing is sent among them.
     pub steps: Vec<RehearsedStep>,
     /// Nodes placed: node of the schedule's grid, node of the machine, whether it is that one's home.
     pub placements: Vec<(u64, u64, bool)>,
-    /// Redistributions, in order.
+    /// Redistributions in the order in which they were asked for.
     pub redistributions: Vec<RehearsedRedistribution>,
     /// How many times every node rearranges what it holds.
     pub rearrangements: u64,

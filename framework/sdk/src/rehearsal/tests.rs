@@ -1,7 +1,6 @@
 use super::*;
 use crate::{About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set};
 
-/// Does one thing.
 struct Once(fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>);
 
 impl Algorithm for Once {

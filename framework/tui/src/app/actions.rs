@@ -11,7 +11,6 @@ pub(super) enum Action {
     Help,
     /// Leave, once it is clear that nothing is lost.
     Quit,
-    /// Leave at once.
     QuitNow,
     /// Leave, and print the results on the normal screen.
     QuitLeaving,
@@ -80,7 +79,6 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
 ];
 
 impl App {
-    /// Takes a key.
     pub fn key(&mut self, event: &KeyEvent) {
         if event.kind == KeyEventKind::Release {
             return;

@@ -136,9 +136,7 @@ impl Details {
 /// A name and what it is; a heading has nothing after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
-    /// The name.
     name: String,
-    /// What it is.
     value: String,
 }
 

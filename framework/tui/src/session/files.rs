@@ -104,7 +104,6 @@ pub(crate) fn save(files: &[Saved]) -> io::Result<String> {
     Ok(format!("saved {}", written.join(" and ")))
 }
 
-/// Rows as CSV.
 pub(crate) fn write_rows(file: &mut File, rows: &[Arc<Record>]) -> io::Result<()> {
     let mut sink = CsvSink::new(file);
     rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())

@@ -6,7 +6,6 @@
 
 use crate::torus::Torus;
 
-/// A transposition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mirror {
     /// (x) to (-x) on this axis.

@@ -13,9 +13,7 @@ use crate::tree::{Carries, Circuit, bundle_costs, divide};
 /// Which node of a section collects: of the two in the middle, with one port of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
-    /// The earlier one.
     Earlier,
-    /// The later one.
     Later,
     /// The one nearer to a mirror, of so many equal stretches of the cycle that begin and end at one by turns.
     Nearer(u64),

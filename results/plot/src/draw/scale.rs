@@ -25,7 +25,6 @@ pub(super) enum Base {
 /// A value at an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
-    /// The value.
     pub value: f64,
     /// What is written there; empty for one between two that are.
     pub label: String,

@@ -2,14 +2,12 @@
 
 use super::text::{Outline, outline, width};
 
-/// A place.
 pub(crate) type Point = (f64, f64);
 
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// Black.
 pub(crate) const BLACK: Colour = Colour(0, 0, 0);
 /// White, as the page.
 pub(crate) const WHITE: Colour = Colour(255, 255, 255);
@@ -21,9 +19,7 @@ pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
-    /// Its colour.
     pub colour: Colour,
-    /// Its width.
     pub width: f64,
     /// Dash, gap, dash, ..; none for a solid line.
     pub dashes: &'static [f64],
@@ -54,9 +50,7 @@ pub(crate) enum Anchor {
 pub(crate) struct Text {
     /// Where its base line is.
     pub at: Point,
-    /// What it says.
     pub words: String,
-    /// How large.
     pub size: f64,
     /// What of it is at its place.
     pub anchor: Anchor,
@@ -66,41 +60,30 @@ pub(crate) struct Text {
     pub halo: bool,
 }
 
-/// A mark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Mark {
     /// Points joined by straight lines.
     Lines {
-        /// The points.
         points: Vec<Point>,
         /// Whether the last is joined to the first.
         closed: bool,
-        /// How.
         look: Look,
         /// What a reader who points at it is told.
         hint: Option<String>,
     },
-    /// A circle.
     Circle {
-        /// Its centre.
         centre: Point,
-        /// Its radius.
         radius: f64,
-        /// How.
         look: Look,
         /// What a reader who points at it is told.
         hint: Option<String>,
     },
-    /// Words.
     Text(Text),
 }
 
-/// A picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Scene {
-    /// Its width.
     pub width: f64,
-    /// Its height.
     pub height: f64,
     /// By how much dashes are longer than they are given.
     pub dash: f64,
@@ -128,14 +111,12 @@ impl Text {
 
 /// A border as lines and curves, for what knows nothing of circles and letters.
 pub(crate) struct Shape {
-    /// Its border.
     pub outline: Outline,
     /// How it is drawn.
     pub look: Look,
 }
 
 impl Scene {
-    /// An empty page.
     pub(crate) fn new(width: f64, dash: f64) -> Self {
         Self { width, height: 0.0, dash, marks: Vec::new() }
     }
@@ -146,7 +127,6 @@ impl Scene {
         self.marks.push(Mark::Lines { points, closed: false, look, hint: None });
     }
 
-    /// Adds words.
     pub(crate) fn text(&mut self, at: Point, words: &str, size: f64, anchor: Anchor) {
         let words = words.to_owned();
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: false, halo: false }));

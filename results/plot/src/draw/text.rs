@@ -12,7 +12,6 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 pub(crate) enum Step {
     /// To the start of the next piece.
     Move(Point),
-    /// Straight.
     Line(Point),
     /// A cubic curve: two control points and the end.
     Curve(Point, Point, Point),
@@ -25,7 +24,6 @@ pub(crate) enum Step {
 pub(crate) struct Outline(pub Vec<Step>);
 
 impl Outline {
-    /// Through points.
     pub(crate) fn of_lines(points: &[Point], closed: bool) -> Self {
         let mut steps: Vec<Step> = points.iter().map(|point| Step::Line(*point)).collect();
         if let Some(first) = points.first() {

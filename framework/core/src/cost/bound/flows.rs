@@ -7,7 +7,7 @@ use crate::simulation::Task;
 /// What goes between different nodes: bytes, or blocks where those are counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Flows<'a> {
-    /// Nothing.
+    /// Nothing goes from anyone to anyone.
     None,
     /// As much from each to each.
     Even(f64),

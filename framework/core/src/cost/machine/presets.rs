@@ -3,15 +3,15 @@
 /// A machine by name.
 #[derive(Debug)]
 pub struct Preset {
-    /// What users type.
+    /// What users type before the colon of a machine's spec.
     pub name: &'static str,
-    /// One line.
+    /// The machine and its paper, for lists.
     pub title: &'static str,
     /// Its parameters, as far as they are not as usual: (key, value, source).
     pub figures: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// All presets.
+/// The presets in the order in which they are listed.
 pub fn presets() -> &'static [Preset] {
     PRESETS
 }

@@ -55,7 +55,7 @@ static BUFFERS: Typed<u64> = Typed {
 };
 
 parameters! {
-    /// A flat machine.
+    /// A machine whose nodes are all equally far apart: only their own ports and buffers hold them up.
     pub struct Flat {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,

@@ -5,15 +5,15 @@ use super::{Field, Layout, Side};
 /// A subset of the coordinates of one axis.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum Axis<'a> {
-    /// Every coordinate.
+    /// Every coordinate of the axis.
     All,
     /// `first`, `first + stride`, .. (`count` of them), modulo the radix.
     Range {
-        /// First coordinate.
+        /// The first one, below the radix.
         first: u32,
-        /// Distance between members.
+        /// What is added from one to the next, at least 1.
         stride: u32,
-        /// Members.
+        /// How many there are, none twice.
         count: u32,
     },
     /// The coordinates whose bits are set.
@@ -23,9 +23,9 @@ pub enum Axis<'a> {
 /// A set of nodes of the schedule's grid.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum NodeSet<'a> {
-    /// Every node.
+    /// Every node of the grid.
     All,
-    /// One node.
+    /// This node of the grid alone.
     One(u64),
     /// The product of one subset an axis.
     Axes(&'a [Axis<'a>]),
@@ -54,9 +54,9 @@ impl Selection {
 /// What a selection takes of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// Nothing.
+    /// Nothing of the box lies within the sets.
     Nothing,
-    /// All of it.
+    /// All of the box lies within them.
     Whole,
     /// A part, with so many blocks.
     Part(u64),

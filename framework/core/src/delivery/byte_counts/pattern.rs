@@ -7,7 +7,7 @@
 /// `(first + firsts[d] + c) % buckets`; `first` is the redistributing node's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// Hands.
+    /// How many buckets the elements go to.
     pub buckets: u32,
     /// Cards after which the redistribution begins again.
     pub cycle: u32,

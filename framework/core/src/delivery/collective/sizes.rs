@@ -12,7 +12,7 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
         origins.iter().flat_map(|&o| destinations.iter().map(move |&d| (o, d))).map(|(o, d)| self.bytes(o, d)).sum()
     }
 
-    /// The largest block.
+    /// The largest block in bytes, 0 if there is none.
     fn largest(&self) -> u64;
 
     /// What the busiest of so many nodes have to send and receive.

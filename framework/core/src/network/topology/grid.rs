@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// How the nodes of a line are linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Into rings.
+    /// Lines of nodes closed into rings.
     Torus,
-    /// Into lines.
+    /// Lines of nodes left open.
     Mesh,
     /// Into one ring, with a spec of its own.
     Ring,

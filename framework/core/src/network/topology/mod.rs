@@ -82,13 +82,13 @@ pub enum RouteError {
     /// The topology has no directions of that kind.
     #[error("{topology} has no dimensions to choose a direction in")]
     NoDimensions {
-        /// The topology.
+        /// Its spec.
         topology: String,
     },
     /// A list of the wrong length or with an entry out of range.
     #[error("a route on {topology} needs {expected}, got {got}")]
     Malformed {
-        /// The topology.
+        /// Its spec.
         topology: String,
         /// What a route there looks like.
         expected: String,
@@ -98,7 +98,7 @@ pub enum RouteError {
     /// No link between two nodes that follow each other on a path.
     #[error("{topology} has no link from node {from} to node {to}")]
     NoLink {
-        /// The topology.
+        /// Its spec.
         topology: String,
         /// A node of the path.
         from: u64,
@@ -193,7 +193,7 @@ pub struct Family {
     pub name: &'static str,
     /// What comes after it.
     pub syntax: &'static str,
-    /// One line.
+    /// What it connects and how, for lists.
     pub help: &'static str,
     make: fn(&Spec, Read<'_>) -> Made,
 }
@@ -203,7 +203,7 @@ type Made = Result<Arc<dyn Topology>, SpecError>;
 /// Reads a file that a spec names; the error says why it can't be.
 pub type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// All families.
+/// The families in the order in which they are listed.
 pub fn families() -> &'static [Family] {
     FAMILIES
 }

@@ -15,7 +15,7 @@ pub enum How {
     SearchedFromOne,
     /// Every way of halving the nodes was tried.
     AllHalves,
-    /// The family's formula.
+    /// The family's own formula, exact.
     Formula,
     /// The family's formula for a cut, which may not be the smallest.
     FormulaForACut,
@@ -39,7 +39,7 @@ impl fmt::Display for How {
 pub struct Survey {
     /// Nodes, switches not among them.
     pub nodes: u64,
-    /// Directed links.
+    /// Directed links between nodes or switches, and how they were counted.
     pub links: Option<(u64, How)>,
     /// The fewest and the most links out of a node.
     pub degree: Option<(u64, u64, How)>,
@@ -57,7 +57,7 @@ const MOST_STEPS: u64 = 1 << 31;
 const MOST_HALVED: u64 = 24;
 
 impl Survey {
-    /// Surveys a network.
+    /// Counts and measures a network as far as its size allows.
     pub fn of(topology: &dyn Topology) -> Self {
         let formula = |degree| (degree, degree, How::Formula);
         let mut survey = Self {

@@ -9,7 +9,6 @@ pub(super) enum Scale {
     /// Both axes logarithmic.
     #[default]
     LogLog,
-    /// Only x.
     LogX,
     Linear,
 }

@@ -4,7 +4,6 @@ use crate::session::Session;
 use crate::session::recording::Recording;
 use std::time::Duration;
 
-/// Playing a schedule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Playback {
     /// The step shown, from 0.

@@ -18,20 +18,20 @@ use std::collections::BinaryHeap;
 /// A message of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Message {
-    /// Sender.
+    /// Sender, a node of the machine.
     pub from: u32,
-    /// Receiver.
+    /// Receiver, a node of the machine.
     pub to: u32,
     /// The step of the schedule it belongs to: nodes work through their messages in this order.
     pub step: u32,
-    /// Bytes.
+    /// Its length in bytes.
     pub bytes: f64,
 }
 
 /// The messages of a stage, in the schedule's order, and what each node composes.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// Messages.
+    /// As the schedule has them.
     pub messages: Vec<Message>,
     /// Bytes that each node puts into its send buffer.
     pub composed: Vec<f64>,
@@ -42,11 +42,11 @@ pub struct Stage {
 pub struct Clock {
     /// The moment: the sum of the parts.
     pub us: f64,
-    /// Start-ups.
+    /// Start-ups along the critical path.
     pub startup: f64,
-    /// Transmission and copying.
+    /// Transmission and copying along that path.
     pub transmission: f64,
-    /// Composing.
+    /// Composing along that path.
     pub rearrangement: f64,
     /// Waiting for ports and engines.
     pub contention: f64,
@@ -63,7 +63,7 @@ impl Clock {
         self
     }
 
-    /// Some composing later.
+    /// The moment `us` microseconds of composing later.
     #[must_use]
     pub fn rearranged(mut self, us: f64) -> Self {
         (self.us, self.rearrangement) = (self.us + us, self.rearrangement + us);
@@ -158,7 +158,7 @@ impl Stage {
         self.messages.push(message);
     }
 
-    /// Forgets all messages.
+    /// Forgets all messages and keeps what was allocated for them.
     pub fn clear(&mut self) {
         self.messages.clear();
         self.composed.fill(0.0);
