@@ -52,7 +52,7 @@ pub fn is_random(workload: &str) -> Option<bool> {
     Some(row_of(&Spec::parse("workload", workload).ok()?)?.random)
 }
 
-fn row_of(spec: &Spec) -> Option<&'static Generator> {
+pub(crate) fn row_of(spec: &Spec) -> Option<&'static Generator> {
     let (prefix, name) = spec.name().split_once('/').unwrap_or((ALL_TO_ALL.word, spec.name()));
     let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix)?;
     generators(collective).find(|row| row.name == name)

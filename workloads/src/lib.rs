@@ -15,6 +15,7 @@ mod digest;
 pub mod file;
 mod generator;
 mod parse;
+mod range;
 
 pub use axis::{Axis, is_random};
 pub use digest::{InputDigest, digest};
@@ -22,6 +23,7 @@ pub use generator::irregular::{Distribution, Shape};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
+pub use range::expand;
 
 /// A workload as the user named it.
 #[derive(Debug, Clone)]

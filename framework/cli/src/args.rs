@@ -173,7 +173,8 @@ pub(crate) struct RunArgs {
     /// An algorithm, such as suh-shin; see `swapmeet list algorithms`.
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
-    /// A workload, such as uniform:64 (bytes a pair of nodes) [default: uniform:1KiB].
+    /// A workload, such as uniform:64 (bytes a pair of nodes), or a range of sizes: uniform:8..1MiB doubles, 8..1MiB*4 quadruples
+    /// [default: uniform:1KiB].
     #[arg(long = "workload", value_name = "SPEC")]
     pub workloads: Vec<String>,
     /// A machine, such as paragon or paragon:startup_us=220 [default: paragon].

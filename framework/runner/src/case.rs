@@ -13,7 +13,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
-use swapmeet_workloads::{InputDigest, Workload};
+use swapmeet_workloads::{InputDigest, Workload, expand};
 
 /// An algorithm with the parameters the user gave it.
 #[derive(Debug, Clone)]
@@ -106,16 +106,17 @@ impl Case {
 
 /// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the last varying fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
-    affordable(experiment)?;
+    let sized = expanded(&experiment.workloads)?;
+    affordable(experiment, sized.len())?;
     let topologies =
         all(&experiment.topologies, |t| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e)))?;
     let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
-    let workloads = all(&experiment.workloads, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
+    let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
     let own = own_machines(&experiment.own_machines)?;
     let machines = all(&experiment.machines, |t| machine_among(t, &own))?;
     once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
     once(&experiment.algorithms, algorithms.iter().map(Chosen::to_string))?;
-    once(&experiment.workloads, workloads.iter().map(Workload::to_string))?;
+    once(&sized, workloads.iter().map(Workload::to_string))?;
     once(&experiment.machines, machines.iter().map(Machine::to_string))?;
     if let Some(baseline) = &experiment.baseline {
         let baseline_name = choose(baseline, registry)?.to_string();
@@ -159,16 +160,26 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     Ok(cases)
 }
 
+/// A list of workloads, each range of sizes in it as one workload a size.
+pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
+    let mut list = Vec::with_capacity(workloads.len());
+    for text in workloads {
+        let specs = expand(&text.value).map_err(|e| spec_error(text, &e))?;
+        list.extend(specs.into_iter().map(|value| Text { value, place: text.place.clone() }));
+    }
+    Ok(list)
+}
+
 /// The most cases of an experiment. All are held while it runs, and so is a job of many: a million that share a schedule take 1.4 GB, and their rows
 /// a file of a third of that.
 pub const MOST_CASES: u64 = 1_000_000;
 
 /// Whether the lists multiply to cases that can be held; the error shows the product.
-fn affordable(experiment: &Experiment) -> Result<(), InputError> {
+fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputError> {
     let factors = [
         (experiment.topologies.len() as u64, "topologies"),
         (experiment.algorithms.len() as u64, "algorithms"),
-        (experiment.workloads.len() as u64, "workloads"),
+        (workloads as u64, "workloads"),
         (experiment.machines.len() as u64, "machines"),
         (u64::from(experiment.repetitions), "repetitions"),
     ];

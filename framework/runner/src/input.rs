@@ -35,8 +35,11 @@ impl Text {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// An error about `len` bytes of this text, from byte `at`.
+    /// An error about `len` bytes of this text, from byte `at`; about all of it where it is not as the user wrote it, but one of a range.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
+        if !self.place.content[self.place.span.clone()].contains(&self.value) {
+            return self.error(message);
+        }
         let mut place = self.place.clone();
         // In a file the span takes in the quotes; escapes would shift what follows, but no spec has any.
         let quote = usize::from(place.is_file && place.content[place.span.clone()].starts_with(['"', '\'']));

@@ -47,6 +47,21 @@ fn time_is_the_sum_of_its_six_parts() {
 }
 
 #[test]
+fn a_range_of_sizes_is_one_case_a_size_on_the_command_line_and_in_a_file() {
+    let sizes = |rows: Vec<swapmeet_results::Record>| -> Vec<String> { rows.into_iter().map(|r| r.workload).collect() };
+    let flags =
+        ["--topology", "ring:4", "--algorithm", "ring", "--workload", "uniform:8..1KiB*4", "--workload", "uniform:5"];
+    let expected = ["uniform:8", "uniform:32", "uniform:128", "uniform:512", "uniform:5"];
+    assert_eq!(sizes(rows(&flags)), expected);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sizes.toml");
+    let lists =
+        "topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\nworkloads = [\"uniform:8..1KiB*4\", \"uniform:5\"]\n";
+    std::fs::write(&file, lists).unwrap();
+    assert_eq!(sizes(rows(&[file.to_str().unwrap()])), expected);
+}
+
+#[test]
 fn rows_do_not_depend_on_what_else_is_run() {
     let strip = |mut rows: Vec<swapmeet_results::Record>| {
         for row in &mut rows {

@@ -138,8 +138,11 @@ impl Panel for Explore {
             None => {}
             Some(Asked::Setting(setting)) => session.selection.set(setting, text)?,
             Some(Asked::Spec(section, instead)) => {
-                let spec = session.selection.check(section, text, &session.registry)?;
-                let place = session.selection.put(section, spec, instead);
+                // Of several, the first takes the place of what was edited.
+                let (mut place, mut instead) = (0, instead);
+                for spec in session.selection.check(section, text, &session.registry)? {
+                    place = session.selection.put(section, spec, instead.take());
+                }
                 self.lists[section as usize] = List { cursor: place, ..List::default() };
             }
         }

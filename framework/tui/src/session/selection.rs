@@ -114,6 +114,8 @@ pub(crate) struct Selection {
 impl Selection {
     /// What an experiment lists, selected; and everything else on offer.
     pub(crate) fn new(experiment: &Experiment, registry: &Registry) -> Self {
+        // A range that can't be is refused with the rest of the experiment, when it is run.
+        let workloads = case::expanded(&experiment.workloads).unwrap_or_else(|_| experiment.workloads.clone());
         let selected = |list: &[Text]| {
             let mut seen = BTreeSet::new();
             let new = list.iter().filter(|t| seen.insert(t.value.clone()));
@@ -123,7 +125,7 @@ impl Selection {
             choices: [
                 selected(&experiment.algorithms),
                 selected(&experiment.topologies),
-                selected(&experiment.workloads),
+                selected(&workloads),
                 selected(&experiment.machines),
             ],
             offers: offers(experiment, registry),
@@ -250,17 +252,20 @@ impl Selection {
         Ok(())
     }
 
-    /// Reads a spec of a list and gives its canonical form.
-    pub(crate) fn check(&self, section: Section, text: &str, registry: &Registry) -> Result<String, InputError> {
+    /// Reads a spec of a list and gives its canonical form; a range of sizes gives one a size.
+    pub(crate) fn check(&self, section: Section, text: &str, registry: &Registry) -> Result<Vec<String>, InputError> {
         let flag = Text::flag(section.singular(), text);
-        let wrong = |e| case::spec_error(&flag, &e);
-        match section {
-            Section::Algorithms => choose(&flag, registry).map(|chosen| chosen.to_string()),
-            Section::Topologies => topology::parse(text).map(|t| t.spec()).map_err(wrong),
-            Section::Workloads => Workload::parse(text).map(|w| w.to_string()).map_err(wrong),
-            Section::Machines => case::machine(&flag, &self.own_machines).map(|m| m.to_string()),
-            Section::Settings => Ok(text.to_owned()),
-        }
+        let one = match section {
+            Section::Algorithms => choose(&flag, registry)?.to_string(),
+            Section::Topologies => topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec(),
+            Section::Workloads => {
+                let read = |t: &Text| Workload::parse(&t.value).map_err(|e| case::spec_error(t, &e));
+                return case::expanded(&[flag])?.iter().map(|t| read(t).map(|w| w.to_string())).collect();
+            }
+            Section::Machines => case::machine(&flag, &self.own_machines)?.to_string(),
+            Section::Settings => text.to_owned(),
+        };
+        Ok(vec![one])
     }
 
     /// What a list offers for a word typed so far, as whole specs; after the name, the keys that it takes.

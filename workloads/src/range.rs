@@ -1,0 +1,98 @@
+//! Ranges of sizes: `uniform:8..1MiB` stands for a list of workloads, one a size.
+
+use crate::axis::{Axis, row_of};
+use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
+
+const FORM: &str = "a range such as 8..1MiB (each size twice the last) or 8..1MiB*4";
+
+/// The workloads that a text stands for: one a size where it has a range, else itself as it is, right or wrong.
+///
+/// Sizes go up by a factor, 2 unless another is given; the last is the end of the range where the factor leads to it, else the largest below.
+///
+/// ```
+/// use swapmeet_workloads::expand;
+/// assert_eq!(expand("uniform:8..40").unwrap(), ["uniform:8", "uniform:16", "uniform:32"]);
+/// assert_eq!(expand("one-spike:max=1KiB..16KiB*4,rest=8").unwrap(), [
+///     "one-spike:max=1KiB,rest=8", "one-spike:max=4KiB,rest=8", "one-spike:max=16KiB,rest=8",
+/// ]);
+/// assert_eq!(expand("uniform:64").unwrap(), ["uniform:64"]);
+/// ```
+pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
+    let as_it_is = || vec![text.to_owned()];
+    let Ok(spec) = Spec::parse("workload", text) else { return Ok(as_it_is()) };
+    // A file may have two dots in its name.
+    if row_of(&spec).is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == Axis::BlockSize)) {
+        return Ok(as_it_is());
+    }
+    let mut ranges = spec.args().iter().filter(|arg| arg.value().contains(".."));
+    let Some(arg) = ranges.next() else { return Ok(as_it_is()) };
+    if let Some(second) = ranges.next() {
+        return Err(spec.error(second.value_at(), second.value().len(), "a second range, expected one in a workload"));
+    }
+    let (before, after) = (&text[..arg.value_at()], &text[arg.value_at() + arg.value().len()..]);
+    Ok(sizes(&spec, arg)?.into_iter().map(|bytes| format!("{before}{}{after}", format_size(bytes))).collect())
+}
+
+fn sizes(spec: &Spec, arg: &Arg) -> Result<Vec<u64>, SpecError> {
+    let form = || spec.bad_value(arg, FORM);
+    let (first, rest) = arg.value().split_once("..").ok_or_else(form)?;
+    let (last, factor) = rest.split_once('*').unwrap_or((rest, "2"));
+    let size =
+        |text: &str| parse_size(text).map_err(|expected| spec.bad_value(arg, &format!("{FORM}, with {expected}")));
+    let (first, last) = (size(first)?, size(last)?);
+    let factor = factor.parse().ok().filter(|factor: &u64| *factor >= 2);
+    let factor = factor.ok_or_else(|| spec.bad_value(arg, &format!("{FORM}, with a whole factor of at least 2")))?;
+    if first == 0 || first > last {
+        return Err(spec.bad_value(arg, &format!("{FORM}, from at least 1 upwards")));
+    }
+    let next = |bytes: &u64| bytes.checked_mul(factor).filter(|next| *next <= last);
+    Ok(std::iter::successors(Some(first), next).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_holds_its_end_only_where_the_factor_leads_to_it() {
+        assert_eq!(expand("broadcast/uniform:8..1MiB,root=3").unwrap().len(), 18);
+        assert_eq!(expand("uniform:8..1MiB*4").unwrap().last().unwrap(), "uniform:512KiB");
+        assert_eq!(expand("uniform:3..3").unwrap(), ["uniform:3"]);
+        assert_eq!(expand("permutation/shear-2d:1..4,by=2").unwrap().join(" "), {
+            "permutation/shear-2d:1,by=2 permutation/shear-2d:2,by=2 permutation/shear-2d:4,by=2"
+        });
+        assert_eq!(expand(&format!("uniform:1..{}", u64::MAX)).unwrap().len(), 64);
+    }
+
+    #[test]
+    fn only_sizes_have_ranges() {
+        for text in ["matrix:1..2", "matrix:../sizes.csv", "no-such-thing:8..16", "uniform", ":"] {
+            assert_eq!(expand(text).unwrap(), [text]);
+        }
+    }
+
+    #[test]
+    fn a_range_that_cannot_be_says_what_was_expected() {
+        let error = |text: &str| expand(text).unwrap_err().to_string().split_once("`: ").unwrap().1.to_owned();
+        for (text, expected) in [
+            (
+                "uniform:16..8",
+                "expected a range such as 8..1MiB (each size twice the last) or 8..1MiB*4, from at least 1 upwards, found `16..8`",
+            ),
+            (
+                "uniform:8..16*1",
+                "expected a range such as 8..1MiB (each size twice the last) or 8..1MiB*4, with a whole factor of at least 2, found `8..16*1`",
+            ),
+            (
+                "uniform:..16",
+                "expected a range such as 8..1MiB (each size twice the last) or 8..1MiB*4, with a size such as 64, 64B, 4KiB or 1MiB, found `..16`",
+            ),
+        ] {
+            assert_eq!(error(text), expected);
+        }
+        for text in ["uniform:0..8", "uniform:8..16*1.5", "uniform:8...16", "uniform:8..", "uniform:8..16*"] {
+            assert!(expand(text).is_err(), "{text}");
+        }
+        assert_eq!(error("one-spike:max=8..16,rest=1..2"), "a second range, expected one in a workload");
+    }
+}
