@@ -1,6 +1,7 @@
 /* A plugin that misbehaves in every way we could think of, an algorithm each. What it does to its process must stay there. */
 
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,9 @@
 #include <swapmeet.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -102,7 +106,7 @@ ALGORITHM(outlives, if (fork() == 0) {
     _exit(0);
 } abort();)
 ALGORITHM(floods, int fd; char junk[4096]; memset(junk, 'x', sizeof junk); for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, junk, sizeof junk) < 0) continue; })
-ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Progress\":{\"steps\":1}}\n", 25) < 0) continue; })
+ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Of\":[1,{\"Progress\":{\"steps\":1}}]}\n", 36) < 0) continue; })
 ALGORITHM(babbles, for (;;) puts("noise");)
 ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)
@@ -111,6 +115,27 @@ ALGORITHM(goes_on, static char reason[60000]; SwmStr s; size_t i; for (i = 0; i 
 /* These two do no harm, and must come to none. */
 ALGORITHM(prints, int i; for (i = 0; i < 20000; i++) { puts("1,2,3,ok"); fputs("noise\n", stderr); } fflush(stdout); return shift(problem, host);)
 ALGORITHM(wanders, if (chdir("/") != 0) abort(); close(0); close(1); close(2); signal(SIGPIPE, SIG_DFL); return shift(problem, host);)
+
+/* These end well, and leave the process other than it was. */
+#if defined(__x86_64__)
+ALGORITHM(rounds, _mm_setcsr((_mm_getcsr() & ~0x6000u) | 0x4000u); return shift(problem, host);)
+#else
+ALGORITHM(rounds, return shift(problem, host);)
+#endif
+ALGORITHM(limits, struct rlimit few; few.rlim_cur = 8; few.rlim_max = 8; setrlimit(RLIMIT_NOFILE, &few); return shift(problem, host);)
+ALGORITHM(alarms, alarm(1); return shift(problem, host);)
+ALGORITHM(blocks, sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, NULL); return shift(problem, host);)
+static const SwmHost *held;
+static void *late(void *nothing)
+{
+    usleep(300000);
+    for (;;)
+        held->step(held->ctx);
+    return nothing;
+}
+ALGORITHM(threads, pthread_t thread; held = host; pthread_create(&thread, NULL, late, NULL); return shift(problem, host);)
+/* A row of a case that is none of its job's, wherever the socket is. */
+ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Row\":{\"case\":7,\"outcome\":[]}}]}\n"); return shift(problem, host);)
 
 typedef int32_t (*Plan)(const SwmAlgorithm *, const SwmProblem *, const SwmHost *);
 
@@ -125,6 +150,8 @@ static const struct {
     {"outlives", plan_outlives},   {"floods", plan_floods},           {"pesters", plan_pesters}, {"babbles", plan_babbles},
     {"odd-answer", plan_odd_answer}, {"fails", plan_fails},     {"goes-on", plan_goes_on},
             {"prints", plan_prints},   {"wanders", plan_wanders},
+    {"rounds", plan_rounds},       {"limits", plan_limits},           {"alarms", plan_alarms},   {"blocks", plan_blocks},
+    {"threads", plan_threads},     {"forges", plan_forges},
 };
 
 enum { COUNT = sizeof ALL / sizeof ALL[0] };

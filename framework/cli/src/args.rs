@@ -189,7 +189,7 @@ pub(crate) struct RunArgs {
     /// Where rows go as CSV; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Seconds that a case may take.
+    /// Seconds that a case may take [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
     /// Take up a run that was stopped: keep the rows that --out holds, run the other cases.
@@ -207,9 +207,6 @@ pub(crate) struct RunArgs {
     /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's, over those that run at a time].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory_limit: Option<u64>,
-    /// Run in this process, one case after another: for profiling. A plugin that crashes then ends everything.
-    #[arg(long)]
-    pub in_process: bool,
     /// No progress and no summary.
     #[arg(long)]
     pub quiet: bool,
@@ -329,6 +326,9 @@ pub(crate) struct TraceArgs {
     /// Only what this node sends or receives.
     #[arg(long, value_name = "V")]
     pub node: Option<u64>,
+    /// Seconds that it may take [default: 600].
+    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<f64>,
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,

@@ -57,14 +57,12 @@ fn main() -> ExitCode {
 
 /// Serves the swapmeet that started this one.
 fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
-    swapmeet_runner::batch::worker::serve(args.memory_limit)
+    swapmeet_runner::worker::serve(args.memory_limit, &[trace::WATCH])
         .map(|()| ExitCode::SUCCESS)
         .map_err(|e| Failure::Output(e.to_string()))
 }
 
 /// Tells the swapmeet that started this one what plugins offer.
 fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitCode, Failure> {
-    swapmeet_runner::describe::serve(&args.files)
-        .map(|()| ExitCode::SUCCESS)
-        .map_err(|e| Failure::Output(e.to_string()))
+    swapmeet_runner::describe::serve(&args.file).map(|()| ExitCode::SUCCESS).map_err(|e| Failure::Output(e.to_string()))
 }

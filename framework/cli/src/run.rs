@@ -16,12 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::batch::{self, Batch, Event, Ordered, unit};
+use swapmeet_runner::batch::{Batch, Event, Ordered};
 use swapmeet_runner::case::{self, Case};
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::{Origin, Registry};
+use swapmeet_runner::unit::{self, units};
+use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file::read_bounded;
 
 mod progress;
@@ -53,9 +55,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
-    if args.in_process {
-        output::keep().map_err(|e| Failure::printing(&e))?;
-    }
     let all = all.as_deref().unwrap_or(&cases);
     leave_what_is_read(args, all)?;
     let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases, all)?;
@@ -67,9 +66,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
     let to_run: Vec<Case> = open.iter().map(|i| cases[*i].clone()).collect();
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
-    let mut course =
-        Course { progress, tally, rows: &mut rows, ordered: Ordered::default(), ended: 0, in_order: found.in_order };
-    let finished = course.follow(&to_run, &place(args, unit::units(&to_run).len()), &interrupted)?;
+    let mut course = Course {
+        progress,
+        tally,
+        rows: &mut rows,
+        ordered: Ordered::default(),
+        ended: 0,
+        lines: 0,
+        in_order: found.in_order,
+    };
+    let finished =
+        course.follow(&to_run, &workers(args.jobs, args.memory_limit, units(&to_run).len())?, &interrupted)?;
     let Course { tally, progress, in_order, .. } = course;
     rows.finish()?;
     progress.finish();
@@ -102,7 +109,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Set at a Ctrl-C or when the system asks us to end; at the second, we are gone.
-fn interrupts() -> Arc<AtomicBool> {
+pub(crate) fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Where there can be no handler, a signal just ends the program, as it would have.
@@ -128,14 +135,13 @@ pub(crate) fn before(args: &RunArgs) -> Before {
     }
 }
 
-/// Where cases run, of which so many parts can run side by side.
-pub(crate) fn place(args: &RunArgs, parts: usize) -> batch::Place {
-    let Some(program) = std::env::current_exe().ok().filter(|_| !args.in_process) else { return batch::Place::Here };
-    let jobs =
-        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
+/// How workers are started, of which so many parts can run side by side.
+pub(crate) fn workers(jobs: Option<u32>, memory_limit: Option<u64>, parts: usize) -> Result<Workers, Failure> {
+    let program = std::env::current_exe().map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
+    let jobs = jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
     let command = vec![program, PathBuf::from("worker")];
-    let memory_limit = args.memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
-    batch::Place::Workers(batch::Workers { command, jobs, memory_limit })
+    let memory_limit = memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
+    Ok(Workers { command, jobs, memory_limit })
 }
 
 /// Four fifths of the machine's memory, shared by all that run at a time; and never less than a gibibyte.
@@ -147,6 +153,9 @@ fn default_memory(jobs: u64) -> u64 {
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
 }
 
+/// Lines from plugins that a run shows.
+const MOST_LINES: u64 = 1000;
+
 /// A run under way: events become rows and progress.
 struct Course<'a> {
     progress: Progress,
@@ -155,16 +164,19 @@ struct Course<'a> {
     ordered: Ordered,
     /// Cases that have ended.
     ended: usize,
+    /// Lines from plugins.
+    lines: u64,
     /// Whether the rows of a file that may be sorted later are in the order of cases.
     in_order: bool,
 }
 
 impl Course<'_> {
     /// Runs the cases; whether all of them ended, rather than being interrupted.
-    fn follow(&mut self, cases: &[Case], place: &batch::Place, interrupted: &AtomicBool) -> Result<bool, Failure> {
+    fn follow(&mut self, cases: &[Case], workers: &Workers, interrupted: &AtomicBool) -> Result<bool, Failure> {
         /// How long an interrupt may go unnoticed.
         const SLICE: Duration = Duration::from_millis(100);
-        let batch = Batch::start(cases, place);
+        let batch =
+            Batch::start(cases, workers).map_err(|e| Failure::Output(format!("no thread to run cases in: {e}")))?;
         let mut stopping = false;
         while let Some(event) = batch.next_within(SLICE) {
             if interrupted.load(Ordering::Relaxed) && !stopping {
@@ -177,7 +189,9 @@ impl Course<'_> {
                     self.progress.started(&numbers, &cases[numbers[0]]);
                 }
                 Some(Event::Progress { case, steps }) => self.progress.steps(case, steps),
-                Some(Event::Log { line }) => self.progress.say(&line),
+                Some(Event::Log { line }) => self.log(&line),
+                // No watch was asked for.
+                Some(Event::Seen { .. }) => {}
                 Some(Event::Finished { case, record }) => {
                     self.tally.add(&record);
                     self.progress.finished(case);
@@ -198,7 +212,27 @@ impl Course<'_> {
         for row in std::mem::take(&mut self.ordered).left() {
             self.rows.push(row)?;
         }
+        self.log_rest();
+        if self.ended < cases.len() && !stopping {
+            // A thread of ours has panicked, and said so.
+            return Err(Failure::Output(format!("{} cases have no row: please report it", cases.len() - self.ended)));
+        }
         Ok(self.ended == cases.len())
+    }
+
+    /// Says a line from a plugin. Nobody reads a million of them.
+    fn log(&mut self, line: &str) {
+        self.lines += 1;
+        if self.lines <= MOST_LINES {
+            self.progress.say(line);
+        }
+    }
+
+    /// Says how many lines were left out.
+    fn log_rest(&self) {
+        if self.lines > MOST_LINES {
+            self.progress.say(&format!("{} more lines from plugins are left out", self.lines - MOST_LINES));
+        }
     }
 }
 
@@ -251,8 +285,13 @@ fn override_lists(experiment: &mut Experiment, lists: &Lists<'_>) {
 }
 
 /// The cases of flags alone.
-pub(crate) fn cases_of(lists: Lists<'_>, seed: u64, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
-    let mut experiment = Experiment { seed, ..Experiment::default() };
+pub(crate) fn cases_of(
+    lists: Lists<'_>,
+    seed: u64,
+    timeout: Option<f64>,
+    plugins: &PluginArgs,
+) -> Result<Vec<Case>, Failure> {
+    let mut experiment = Experiment { seed, timeout_secs: timeout, ..Experiment::default() };
     override_lists(&mut experiment, &lists);
     complete(experiment, plugins)
 }

@@ -1,10 +1,12 @@
 //! `swapmeet trace`: a schedule as it goes by, a line a message, as the papers print theirs.
 
 use crate::args::{TraceArgs, TraceFormat};
-use crate::failure::{Failure, SOME_FAILED};
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::output;
 use crate::run::{self, Lists};
 use crate::say::say;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -14,8 +16,9 @@ use swapmeet_core::delivery::fault::Place;
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
-use swapmeet_results::{Status, Verified};
-use swapmeet_runner::session;
+use swapmeet_results::{Record, Status, Verified};
+use swapmeet_runner::watch::{Event, watch};
+use swapmeet_runner::worker::{Say, Watch, Watcher};
 
 mod json;
 
@@ -29,34 +32,37 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         workloads: std::slice::from_ref(&args.workload),
         machines: std::slice::from_ref(&args.machine),
     };
-    let cases = run::cases_of(lists, args.seed, &args.plugins)?;
-    let unwritten = |e: io::Error| Failure::printing(&e);
-    output::keep().map_err(unwritten)?;
-    let only = Only { step: args.step, node: args.node };
+    let cases = run::cases_of(lists, args.seed, args.timeout, &args.plugins)?;
     if let (Some(node), Some(case)) = (args.node, cases.first())
         && node >= case.topology.nodes()
     {
         let nodes = case.topology.nodes();
         return Err(Failure::Usage(format!("--node: there is no node {node}, expected a number below {nodes}")));
     }
-    let out = BufWriter::new(output::data().map_err(unwritten)?);
-    let records = match (args.format, cases.first()) {
-        (TraceFormat::Json, Some(case)) => {
-            let mut json = Json::new(out, only, case);
-            let records = session::run_group(&cases, &mut [&mut json]);
-            json.finish(records.first()).map_err(unwritten)?;
-            records
+    let workers = run::workers(Some(1), None, 1)?;
+    let asked =
+        Asked { json: args.format == TraceFormat::Json, summary: args.summary, step: args.step, node: args.node };
+    let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
+    let mut out = BufWriter::new(output::data().map_err(|e| Failure::printing(&e))?);
+    let (mut record, mut written) = (None, Ok(()));
+    if let (TraceFormat::Json, Some(case)) = (args.format, cases.first()) {
+        written = json::head(&mut out, case);
+    }
+    let stop = run::interrupts();
+    watch(&cases, &workers, (WATCH.name, asked), &stop, &mut |event| match event {
+        // What is known is printed, whatever becomes of the rest.
+        Event::Seen { value: Value::String(text) } if written.is_ok() => {
+            written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         }
-        (TraceFormat::Json, None) => Vec::new(),
-        (TraceFormat::Text, _) => {
-            let bytes = cases.iter().any(|case| !case.workload.is_uniform());
-            let mut tracer = Tracer::new(out, only, args.summary, bytes);
-            let records = session::run_group(&cases, &mut [&mut tracer]);
-            tracer.finish().map_err(unwritten)?;
-            records
-        }
-    };
-    let Some(record) = records.first() else { return Ok(ExitCode::SUCCESS) };
+        Event::Finished { record: row, .. } => record = Some(row),
+        Event::Log { line } => say!("{line}"),
+        Event::Seen { .. } | Event::Started { .. } | Event::Progress { .. } => {}
+    });
+    if args.format == TraceFormat::Json {
+        written = written.and_then(|()| json::outcome(&mut out, record.as_deref()));
+    }
+    written.map_err(|e| Failure::printing(&e))?;
+    let Some(record) = record else { return Ok(ExitCode::from(INTERRUPTED)) };
     match record.status {
         Status::Ok => {
             say!(
@@ -81,6 +87,66 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
 }
 
+/// What a worker is to say of the schedule.
+#[derive(Serialize, Deserialize)]
+struct Asked {
+    json: bool,
+    summary: bool,
+    step: Option<u64>,
+    node: Option<u64>,
+}
+
+/// The schedule in words, made in the worker.
+pub(crate) const WATCH: Watch = Watch {
+    name: "trace",
+    start: |case, asked, say| {
+        let Asked { json, summary, step, node } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
+        let (out, only) = (Spoken { text: Vec::new(), say }, Only { step, node });
+        Ok(match json {
+            true => Box::new(Json::new(out, only, case)),
+            false => Box::new(Tracer::new(out, only, summary, !case.workload.is_uniform())),
+        })
+    },
+};
+
+/// Text that is said whole lines at a time: what comes before a crash can be read.
+struct Spoken {
+    text: Vec<u8>,
+    say: Say,
+}
+
+impl Write for Spoken {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        /// So much is said at a time.
+        const ENOUGH: usize = 1 << 16;
+        self.text.extend_from_slice(bytes);
+        if self.text.len() > ENOUGH && self.text.ends_with(b"\n") {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.text.is_empty() {
+            (self.say)(String::from_utf8_lossy(&std::mem::take(&mut self.text)).into());
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Watcher for Tracer<W> {
+    fn ended(&mut self, record: &Record) {
+        if record.status == Status::Ok {
+            self.put_what_stays(u64::MAX);
+        } else {
+            self.put_unfinished();
+        }
+        self.put_rearrangements();
+        self.put_legend();
+        drop(self.out.flush());
+    }
+}
+
 struct Tracer<W: Write> {
     out: W,
     only: Only,
@@ -95,36 +161,26 @@ struct Tracer<W: Write> {
     guests: bool,
     /// Messages of the step under way, and the schedule's number of the step: they are printed under the step's own line.
     lines: Vec<(u64, String)>,
-    written: io::Result<()>,
 }
 
 impl<W: Write> Tracer<W> {
     fn new(out: W, only: Only, summary: bool, bytes: bool) -> Self {
-        Self {
-            out,
-            only,
-            summary,
-            bytes,
-            phase: None,
-            rearrangements: 0,
-            guests: false,
-            lines: Vec::new(),
-            written: Ok(()),
-        }
-    }
-
-    /// Prints what is still to be said.
-    fn finish(mut self) -> io::Result<()> {
-        self.put_what_stays(u64::MAX);
-        self.put_rearrangements();
-        self.put_legend();
-        self.written?;
-        self.out.flush()
+        Self { out, only, summary, bytes, phase: None, rearrangements: 0, guests: false, lines: Vec::new() }
     }
 
     fn put(&mut self, text: &str) {
-        if self.written.is_ok() {
-            self.written = writeln!(self.out, "{text}");
+        // Nobody listening any more is found out where it is printed.
+        drop(writeln!(self.out, "{text}"));
+    }
+
+    /// Prints what was sent in the step that a fault ended.
+    fn put_unfinished(&mut self) {
+        if !self.lines.is_empty() {
+            self.put_phase();
+            self.put("  a step that was not finished");
+        }
+        for (_, line) in std::mem::take(&mut self.lines) {
+            self.put(&line);
         }
     }
 }
@@ -223,6 +279,7 @@ impl<W: Write> Listener for Tracer<W> {
         for (_, line) in std::mem::take(&mut self.lines) {
             self.put(&line);
         }
+        drop(self.out.flush());
     }
 
     fn rearranged(&mut self, _: u64, _: u64) {

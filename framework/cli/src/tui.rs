@@ -63,7 +63,7 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
         cases,
         found,
         // Another experiment may be picked, with more cases.
-        place: run::place(args, usize::MAX),
+        workers: run::workers(args.jobs, args.memory_limit, usize::MAX)?,
         rows,
         out: args.out.clone(),
     };

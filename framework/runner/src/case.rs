@@ -1,6 +1,6 @@
 //! From an experiment to cases: every spec looked up, the cross product taken.
 
-use crate::experiment::{Experiment, OwnMachine};
+use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
 use crate::input::{InputError, Text};
 use crate::plugin::{Algorithm, Param};
 use crate::registry::Registry;
@@ -132,7 +132,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
         return Err(seed.error(message).help("repetition r has seed + r"));
     }
     // What no clock can add up is no limit.
-    let timeout = experiment.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
+    let timeout = Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS)).ok();
     let name: Arc<str> = experiment.name.as_str().into();
     let mut cases = Vec::new();
     for (topology, made_of) in &topologies {

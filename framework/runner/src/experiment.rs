@@ -62,6 +62,9 @@ impl Default for Experiment {
     }
 }
 
+/// Seconds that a case may take where nobody says how long: a plugin that never ends would hold a run for ever.
+pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
+
 /// What a time limit is.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 

@@ -56,14 +56,6 @@ pub enum PluginError {
     /// What the process that loaded it says.
     #[error("{0}")]
     Told(String),
-    /// The process that loaded it came to nothing.
-    #[error("{path}: it can't be asked what it offers: {how}")]
-    Unread {
-        /// The file.
-        path: PathBuf,
-        /// What became of it.
-        how: String,
-    },
 }
 
 /// What a plugin says of itself. Once a process has loaded it, the library stays for that process's life: its tables and texts may be anywhere in it.
@@ -372,7 +364,7 @@ impl Algorithm {
 
 /// What tells a file from one that has taken its place, or was written over.
 #[derive(Debug, PartialEq, Eq)]
-struct State {
+pub(crate) struct State {
     place: (u64, u64),
     len: u64,
     modified: (i64, i64),
@@ -385,7 +377,7 @@ impl State {
 }
 
 /// The digest of a file, and what the file was when it was read.
-fn digest_of(path: &Path) -> io::Result<(String, State)> {
+pub(crate) fn digest_of(path: &Path) -> io::Result<(String, State)> {
     // Asked before it is opened: a pipe would wait for whoever writes to it.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no regular file"));

@@ -59,6 +59,9 @@ pub enum RegistryError {
         /// Where.
         path: PathBuf,
     },
+    /// Plugins can't be read at all.
+    #[error("no process could be started to read plugins: {0}")]
+    Reading(std::io::Error),
     /// A folder that the user named can't be read.
     #[error("plugin folder {path}: {reason}")]
     Folder {
@@ -220,7 +223,9 @@ impl Search {
     fn read(self, reader: &Reader) -> Result<Registry, RegistryError> {
         let mut registry = Registry { log: self.log, ..Registry::default() };
         let files: Vec<PathBuf> = self.files.iter().map(|(path, ..)| path.clone()).collect();
-        for ((_, origin, named), plugin) in self.files.into_iter().zip(reader.read(&files)) {
+        for ((_, origin, named), plugin) in
+            self.files.into_iter().zip(reader.read(&files).map_err(RegistryError::Reading)?)
+        {
             match plugin {
                 Ok(plugin) => registry.add(plugin, origin),
                 Err(error) if named => return Err(error.into()),
@@ -233,8 +238,9 @@ impl Search {
 
 /// The user's folder for plugins: `$XDG_DATA_HOME/swapmeet/plugins`, by default under `~/.local/share`.
 fn data_folder() -> Option<PathBuf> {
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    let base = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute()).or_else(home)?;
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || absolute("HOME").map(|home| home.join(".local/share"));
+    let base = absolute("XDG_DATA_HOME").or_else(home)?;
     Some(base.join("swapmeet/plugins"))
 }
 

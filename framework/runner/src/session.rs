@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};
+use crate::process::state::FloatingPoint;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use swapmeet_core::cost::bound::Traffic;
@@ -11,9 +12,9 @@ use swapmeet_core::limits;
 use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_results::{Record, Status, Verified};
 
-/// What is said while cases run.
+/// What happens while cases run.
 #[derive(Debug)]
-pub enum Said {
+pub enum Event {
     /// The row of the case of this number within its group.
     Row(usize, Box<Record>),
     /// A line from the plugin.
@@ -23,8 +24,8 @@ pub enum Said {
 /// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step too.
 pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
-    tell_group(group, watchers, &mut |said| {
-        if let Said::Row(index, record) = said {
+    tell_group(group, watchers, &mut |event| {
+        if let Event::Row(index, record) = event {
             records[index] = Some(*record);
         }
     });
@@ -32,7 +33,7 @@ pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Reco
 }
 
 /// Runs cases that share a schedule and tells their rows as they come.
-pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut dyn FnMut(Said)) {
+pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut dyn FnMut(Event)) {
     let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
     while !open.is_empty() {
@@ -43,7 +44,7 @@ pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut
         open.retain(|case| !done.contains(case));
         for (index, mut record) in rows {
             record.wall_ms = Some(wall_ms);
-            tell(Said::Row(index, Box::new(record)));
+            tell(Event::Row(index, Box::new(record)));
         }
     }
 }
@@ -53,7 +54,7 @@ fn plan_and_price(
     group: &[Case],
     open: &[usize],
     watchers: &mut [&mut dyn Listener],
-    tell: &mut dyn FnMut(Said),
+    tell: &mut dyn FnMut(Event),
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
@@ -79,8 +80,8 @@ fn plan_and_price(
         hop_us: case.machine.number("hop_us").unwrap_or_default(),
         byte_us: case.machine.number("byte_us").unwrap_or_default(),
     };
-    let planning = Instant::now();
-    let planned = {
+    let (planning, rounding) = (Instant::now(), FloatingPoint::now());
+    let mut planned = {
         let mut listeners: Vec<&mut dyn Listener> = Vec::new();
         for watcher in watchers.iter_mut() {
             listeners.push(&mut **watcher);
@@ -91,7 +92,12 @@ fn plan_and_price(
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
     };
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
-    planned.log.iter().for_each(|line| tell(Said::Log(bounded(line))));
+    if FloatingPoint::now() != rounding {
+        rounding.restore();
+        let why = "the plugin left another floating-point environment than it found, on which every figure depends";
+        planned.outcome = Outcome::Failed(why.to_owned());
+    }
+    planned.log.iter().for_each(|line| tell(Event::Log(bounded(line))));
     let told = answers(first);
     let mut records = Vec::new();
     let traffic = if matches!(planned.outcome, Outcome::Verified(_)) { Traffic::of(&task) } else { Traffic::default() };

@@ -41,7 +41,11 @@ impl Session {
             experiment,
             cases: Vec::new(),
             found: Vec::new(),
-            place: swapmeet_runner::batch::Place::Here,
+            workers: swapmeet_runner::worker::Workers {
+                command: vec![build().join("swapmeet"), "worker".into()],
+                jobs: 1,
+                memory_limit: 4 << 30,
+            },
             rows: None,
             out: None,
         };

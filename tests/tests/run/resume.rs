@@ -38,9 +38,9 @@ const SWEEP: [&str; 22] = [
 
 #[test]
 fn rows_are_the_same_whatever_runs_them() {
-    let alone = rows(&[&SWEEP[..], &["--in-process"]].concat());
+    let alone = rows(&[&SWEEP[..], &["--jobs", "1"]].concat());
     assert_eq!(alone.len(), 3 * 3 * 2 * 2 * 3);
-    for jobs in ["1", "3"] {
+    for jobs in ["2", "3"] {
         let apart = rows(&[&SWEEP[..], &["--jobs", jobs]].concat());
         assert_eq!(
             apart.iter().map(timeless).collect::<Vec<_>>(),

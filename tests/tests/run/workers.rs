@@ -6,12 +6,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use swapmeet_results::{Record, Status, read_file, read_records};
-use swapmeet_runner::batch::{Batch, Event, Place, Workers};
+use swapmeet_runner::batch::{Batch, Event};
 use swapmeet_runner::case::cases;
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
+use swapmeet_runner::worker::Workers;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
@@ -118,6 +119,62 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
     for (row, good) in rows.iter().step_by(2).zip(&good) {
         assert_eq!(timeless(row), timeless(good), "a good case between two bad ones");
     }
+}
+
+/// What one leaves in its process, ended well or not, reaches no other row.
+#[test]
+fn a_process_that_is_not_as_it_was_serves_no_other_case() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let common = ["--plugin-dir", file.to_str().unwrap(), "--topology", "ring:6", "--machine", "delta", "--jobs", "1"];
+    let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
+    let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
+    let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
+    // Between them one of the same plugin, whose process is kept where it can be.
+    let mixed: Vec<&str> = bad
+        .iter()
+        .zip(good)
+        .flat_map(|(bad, good)| ["--algorithm", bad, "--algorithm", good])
+        .chain(["--algorithm", "prints"])
+        .collect();
+    let mixed = rows(&[&common[..], &mixed].concat());
+    assert_eq!(mixed.len(), 13);
+    for (row, alone) in mixed.iter().skip(1).step_by(2).zip(&alone) {
+        assert_eq!(timeless(row), timeless(alone));
+    }
+    let ends: Vec<_> = mixed.iter().step_by(2).map(|row| (row.algorithm.as_str(), row.status)).collect();
+    let rounds = if cfg!(target_arch = "x86_64") { Status::Error } else { Status::Ok };
+    let ok = |name| (name, Status::Ok);
+    let expected = [ok("limits"), ok("alarms"), ok("blocks"), ok("threads"), ("forges", Status::Crashed), ok("prints")];
+    assert_eq!(ends, [&[("rounds", rounds)][..], &expected].concat());
+    assert!(mixed[10].reason.starts_with("the worker process sent what is no row: "), "{}", mixed[10].reason);
+}
+
+/// A trace is made in a worker: what is known by then is printed, and the fault is told.
+#[test]
+fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let trace = |algorithm: &str| {
+        let args = ["trace", "--topology", "ring:4", "--timeout", "0.5", "--plugin-dir", file.to_str().unwrap()];
+        let output = swapmeet(&args).args(["--algorithm", algorithm]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, _, said) = trace("segfault");
+    assert_eq!(status, Some(1));
+    assert!(said.contains("segfault on ring:4: crashed: its process was killed by signal 11 (SIGSEGV)"), "{said}");
+    let (status, _, said) = trace("exits");
+    assert_eq!(status, Some(1));
+    assert!(said.contains("exits on ring:4: crashed: its process ended with exit status 0"), "{said}");
+    let (status, _, said) = trace("loops");
+    assert_eq!(status, Some(1));
+    assert!(said.contains("loops on ring:4: timeout: not done after 0.5 s"), "{said}");
+    let (status, text, said) = trace("prints");
+    assert_eq!((status, text.lines().filter(|line| line.starts_with("  step ")).count()), (Some(0), 3), "{said}");
 }
 
 /// However close upon one another they come.
@@ -242,7 +299,8 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
     ] {
         let workers = Workers { command: command.iter().map(PathBuf::from).collect(), jobs: 1, memory_limit: 1 << 30 };
-        let rows: Vec<Record> = Batch::start(&cases, &Place::Workers(workers))
+        let rows: Vec<Record> = Batch::start(&cases, &workers)
+            .unwrap()
             .filter_map(|event| match event {
                 Event::Finished { record, .. } => Some(*record),
                 _ => None,

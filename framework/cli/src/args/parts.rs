@@ -103,6 +103,6 @@ pub(crate) struct WorkerArgs {
 /// What the child that reads plugins is told.
 #[derive(Debug, Args)]
 pub(crate) struct DescribePluginsArgs {
-    /// The plugins' files.
-    pub files: Vec<PathBuf>,
+    /// The plugin's file.
+    pub file: PathBuf,
 }

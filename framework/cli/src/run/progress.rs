@@ -5,8 +5,8 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, P
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
-use swapmeet_runner::batch::forecast::Forecast;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::forecast::Forecast;
 
 /// Shows progress, or does nothing at all.
 pub(super) struct Progress {

@@ -9,6 +9,7 @@ use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::worker::Watcher;
 
 /// The version of the format: fields may be added to it, none changes its meaning.
 const VERSION: u32 = 1;
@@ -31,7 +32,40 @@ impl Only {
     }
 }
 
-pub(super) struct Json<W: Write> {
+/// Begins the document: whose schedule it is.
+pub(crate) fn head(out: &mut impl Write, case: &Case) -> io::Result<()> {
+    let head = json!({
+        "format": "swapmeet-schedule",
+        "version": VERSION,
+        "topology": case.topology.spec(),
+        "nodes": case.topology.nodes(),
+        "algorithm": case.algorithm.to_string(),
+        "workload": case.workload.to_string(),
+        "collective": case.workload.collective().word,
+        "root": case.workload.root(),
+        "machine": case.machine.to_string(),
+        "seed": case.seed,
+    });
+    writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
+}
+
+/// Ends the document with what came of the case.
+pub(crate) fn outcome(out: &mut impl Write, record: Option<&Record>) -> io::Result<()> {
+    let outcome = record.map(|record| {
+        json!({
+            "status": record.status.to_string(),
+            "reason": record.reason,
+            "verified": record.verified.to_string(),
+            "steps": record.steps,
+            "messages": record.messages,
+        })
+    });
+    writeln!(out, "],\n\"outcome\":{}}}", outcome.unwrap_or(Value::Null))?;
+    out.flush()
+}
+
+/// The events, in the worker that makes the schedule.
+pub(crate) struct Json<W: Write> {
     out: W,
     only: Only,
     /// Bytes of a block where those are counted.
@@ -40,54 +74,22 @@ pub(super) struct Json<W: Write> {
     share: Option<Value>,
     laid_out: bool,
     first: bool,
-    written: io::Result<()>,
 }
 
 impl<W: Write> Json<W> {
     pub(super) fn new(out: W, only: Only, case: &Case) -> Self {
         let block_bytes = case.workload.is_uniform().then(|| case.workload.block_bytes());
-        let mut json = Self { out, only, block_bytes, share: None, laid_out: false, first: true, written: Ok(()) };
-        let head = json!({
-            "format": "swapmeet-schedule",
-            "version": VERSION,
-            "topology": case.topology.spec(),
-            "nodes": case.topology.nodes(),
-            "algorithm": case.algorithm.to_string(),
-            "workload": case.workload.to_string(),
-            "collective": case.workload.collective().word,
-            "root": case.workload.root(),
-            "machine": case.machine.to_string(),
-            "seed": case.seed,
-        });
-        json.put(&format!("{{\"schedule\":{head},\n\"events\":["));
-        json
+        Self { out, only, block_bytes, share: None, laid_out: false, first: true }
     }
 
     fn put(&mut self, text: &str) {
-        if self.written.is_ok() {
-            self.written = writeln!(self.out, "{text}");
-        }
+        // Nobody listening any more is found out where it is printed.
+        drop(writeln!(self.out, "{text}"));
     }
 
     fn event(&mut self, event: &Value) {
         let comma = if std::mem::replace(&mut self.first, false) { "" } else { "," };
         self.put(&format!("{comma}{event}"));
-    }
-
-    /// Ends the document with what came of the case.
-    pub(super) fn finish(mut self, record: Option<&Record>) -> io::Result<()> {
-        let outcome = record.map(|record| {
-            json!({
-                "status": record.status.to_string(),
-                "reason": record.reason,
-                "verified": record.verified.to_string(),
-                "steps": record.steps,
-                "messages": record.messages,
-            })
-        });
-        self.put(&format!("],\n\"outcome\":{}}}", outcome.unwrap_or(Value::Null)));
-        self.written?;
-        self.out.flush()
     }
 
     /// Before the first send: how blocks are split and, where the schedule has a grid of its own, who runs what.
@@ -111,6 +113,12 @@ impl<W: Write> Json<W> {
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         let bytes = u128::from(load) * u128::from(self.block_bytes.unwrap_or(1));
         u64::try_from(bytes.div_ceil(segments.max(1).into())).unwrap_or(u64::MAX)
+    }
+}
+
+impl<W: Write> Watcher for Json<W> {
+    fn ended(&mut self, _: &Record) {
+        drop(self.out.flush());
     }
 }
 
@@ -186,6 +194,7 @@ impl<W: Write> Listener for Json<W> {
         if self.only.is_all() {
             self.event(&json!({ "end_of_step": step.number }));
         }
+        drop(self.out.flush());
     }
 }
 

@@ -252,7 +252,7 @@ mod tests {
             experiment: Experiment::parse("none", "").unwrap(),
             cases: Vec::new(),
             found: Vec::new(),
-            place: swapmeet_runner::batch::Place::Here,
+            workers: swapmeet_runner::worker::Workers { command: Vec::new(), jobs: 1, memory_limit: 1 << 30 },
             rows: None,
             out: None,
         };

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use swapmeet_results::{Record, Sink};
-use swapmeet_runner::batch::{self, Place};
+use swapmeet_runner::batch;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::worker::Workers;
 
 /// What happens to a batch of cases. Cases are named by their place in the list.
 #[derive(Debug)]
@@ -39,13 +40,13 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Starts to run cases; `rows` gets their rows as they end.
-    pub(crate) fn start(cases: Vec<Case>, place: Place, rows: Option<RowSink>) -> Self {
+    pub(crate) fn start(cases: Vec<Case>, workers: Workers, rows: Option<RowSink>) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&cancelled);
         let failed = sender.clone();
         let thread = std::thread::Builder::new().name("cases".to_owned());
-        let thread = thread.spawn(move || Follower { rows, events: sender }.follow(&cases, &place, &flag));
+        let thread = thread.spawn(move || Follower { rows, events: sender }.follow(&cases, &workers, &flag));
         if let Err(error) = &thread {
             // The receiver is right here.
             let _ = failed.send(Event::Log(format!("error: no thread to run cases in: {error}")));
@@ -91,10 +92,16 @@ struct Follower {
 }
 
 impl Follower {
-    fn follow(&self, cases: &[Case], place: &Place, cancelled: &AtomicBool) {
+    fn follow(&self, cases: &[Case], workers: &Workers, cancelled: &AtomicBool) {
         /// How long a wish to stop may go unnoticed.
         const SLICE: Duration = Duration::from_millis(50);
-        let batch = batch::Batch::start(cases, place);
+        let batch = match batch::Batch::start(cases, workers) {
+            Ok(batch) => batch,
+            Err(error) => {
+                self.report(Event::Log(format!("error: no thread to run cases in: {error}")));
+                return self.report(Event::Done);
+            }
+        };
         while let Some(event) = batch.next_within(SLICE) {
             if cancelled.load(Ordering::Relaxed) {
                 batch.cancel();
@@ -104,6 +111,8 @@ impl Follower {
                 Some(batch::Event::Started { cases }) => cases.into_iter().for_each(|c| self.report(Event::Started(c))),
                 Some(batch::Event::Progress { case, steps }) => self.report(Event::Progress(case, steps)),
                 Some(batch::Event::Log { line }) => self.report(Event::Log(line)),
+                // No watch was asked for.
+                Some(batch::Event::Seen { .. }) => {}
                 Some(batch::Event::Finished { case, record }) => {
                     self.write(&record);
                     self.report(Event::Finished(case, record));

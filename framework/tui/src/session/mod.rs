@@ -26,10 +26,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
-use swapmeet_runner::batch::Place;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
+use swapmeet_runner::worker::Workers;
 
 /// What a session begins with.
 pub struct Setup {
@@ -44,7 +44,7 @@ pub struct Setup {
     /// For each of these, the row that it has from an earlier run, if any; none of them may have.
     pub found: Vec<Option<Record>>,
     /// Where cases run.
-    pub place: Place,
+    pub workers: Workers,
     /// Where rows go as they come.
     pub rows: Option<RowSink>,
     /// The file that those rows are in, which nothing else may be written to.
@@ -111,7 +111,7 @@ impl Session {
             now: Duration::ZERO,
             message: None,
             request: None,
-            runs: Runs::new(setup.place, setup.rows, setup.out),
+            runs: Runs::new(setup.workers, setup.rows, setup.out),
             analysis: Analysis::default(),
             registry: Arc::new(setup.registry),
         };

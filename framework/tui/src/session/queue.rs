@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{CaseId, Record, Status};
-use swapmeet_runner::batch::forecast::Forecast;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::forecast::Forecast;
 
 /// How far a case is.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use swapmeet_results::{Record, Status, units};
-use swapmeet_runner::batch::Place;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::worker::Workers;
 
 /// What runs, and where its rows go.
 pub(crate) struct Runs {
@@ -22,7 +22,7 @@ pub(crate) struct Runs {
     preparing: Option<Receiver<(bool, Result<Prepared, String>)>>,
     /// Batches that were told to end, and write what they have: nobody waits for them but the session's end.
     ending: Vec<Batch>,
-    place: Place,
+    workers: Workers,
     rows: Option<RowSink>,
     /// The file that those rows are in.
     pub(crate) out: Option<PathBuf>,
@@ -35,14 +35,14 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    pub(super) fn new(place: Place, rows: Option<RowSink>, out: Option<PathBuf>) -> Self {
+    pub(super) fn new(workers: Workers, rows: Option<RowSink>, out: Option<PathBuf>) -> Self {
         Self {
             frozen: false,
             held_back: Vec::new(),
             batch: None,
             preparing: None,
             ending: Vec::new(),
-            place,
+            workers,
             rows,
             out,
             saved: false,
@@ -96,7 +96,7 @@ impl Session {
         let text = format!("{} to run", units::count(new.len(), "case"));
         self.note(&text, false);
         self.tell(&text, false);
-        let batch = Batch::start(new, self.runs.place.clone(), self.runs.rows.clone());
+        let batch = Batch::start(new, self.runs.workers.clone(), self.runs.rows.clone());
         if let Some(before) = self.runs.batch.replace(batch) {
             before.cancel();
             self.runs.ending.push(before);

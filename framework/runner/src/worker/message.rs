@@ -7,19 +7,24 @@ use swapmeet_results::CaseId;
 
 /// To a worker: cases that share a schedule.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Job {
+pub(crate) struct Job {
+    /// Which: replies name it.
+    pub number: u64,
     /// The file of the plugin of all of them.
     pub plugin: PathBuf,
     /// Seconds that each may take.
     pub timeout_secs: Option<f64>,
     /// Which cases, by what their rows say of them: the worker looks it all up again.
     pub cases: Vec<CaseId>,
+    /// Who watches the schedule in the worker, and what that watcher is to know.
+    pub watch: Option<(String, serde_json::Value)>,
 }
 
 impl Job {
     /// For cases that share a schedule.
-    pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
-        let mut job = Self::default();
+    pub(crate) fn of<'a>(cases: impl Iterator<Item = &'a Case>, watch: Option<(&str, serde_json::Value)>) -> Self {
+        let watch = watch.map(|(name, args)| (name.to_owned(), args));
+        let mut job = Self { watch, ..Self::default() };
         for case in cases {
             job.plugin.clone_from(&case.algorithm.algorithm.file);
             job.timeout_secs = case.timeout.map(|t| t.as_secs_f64());
@@ -31,19 +36,28 @@ impl Job {
 
 /// From a worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// The worker can take jobs.
     Ready,
     /// It can't, and ends.
     Unfit { reason: String },
-    /// A case of the job has ended: the texts of the columns that say what came of it.
+    /// Something of the job of this number.
+    Of(u64, News),
+}
+
+/// What a worker has to say of a job.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum News {
+    /// A case has ended: the texts of the columns that say what came of it.
     Row { case: usize, outcome: Vec<String> },
-    /// A case of the job can't be looked up any more, or its plugin not be loaded, for this reason.
+    /// A case can't be looked up any more, or its plugin not be loaded, for this reason.
     Unknown { case: usize, reason: String },
     /// The schedule has come so far.
     Progress { steps: u64 },
     /// A line from the plugin.
     Log { line: String },
-    /// The job is done.
-    Done,
+    /// What a watcher says.
+    Seen { value: serde_json::Value },
+    /// The job is done, and left this behind in the process, if anything.
+    Done { left: Option<String> },
 }

@@ -1,8 +1,8 @@
-//! Bytes from a worker's socket, a line at a time.
+//! Bytes from a child, a line at a time.
 
 /// What came and is not a whole line yet, and lines that nobody has taken.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     bytes: Vec<u8>,
     /// No line ends before this.
     searched: usize,
@@ -10,12 +10,12 @@ pub(super) struct Lines {
 
 impl Lines {
     /// More has come.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// The next whole line.
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         let Some(end) = self.bytes[self.searched..].iter().position(|b| *b == b'\n') else {
             self.searched = self.bytes.len();
             return None;
@@ -25,8 +25,18 @@ impl Lines {
         Some(line)
     }
 
+    /// The next whole line, or as much of one as is longer than anybody reads.
+    pub(crate) fn next_within(&mut self, longest: usize) -> Option<Vec<u8>> {
+        self.next().or_else(|| {
+            (self.bytes.len() >= longest).then(|| {
+                self.searched = 0;
+                self.bytes.drain(..longest).collect()
+            })
+        })
+    }
+
     /// Bytes that are held.
-    pub(super) fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.bytes.len()
     }
 }
@@ -47,5 +57,13 @@ mod tests {
             assert_eq!(found, [&b"one\n"[..], b"\n", b"two and a half\n"], "pieces of {cut}");
             assert_eq!(lines.held(), 3);
         }
+    }
+
+    #[test]
+    fn a_line_without_an_end_comes_in_pieces() {
+        let mut lines = Lines::default();
+        lines.push(b"ab\nabcdefg");
+        let pieces: Vec<_> = std::iter::from_fn(|| lines.next_within(3)).collect();
+        assert_eq!(pieces, [&b"ab\n"[..], b"abc", b"def"]);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The end is foreseen anew whenever a case ends, and awaited in between: time that passes brings it nearer, and once it is past nothing is known.
 
-use super::unit::units;
 use crate::case::Case;
+use crate::unit::units;
 use std::time::Duration;
 
 /// What of a batch is open, weighed by what its cases are estimated to cost.

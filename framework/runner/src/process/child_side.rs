@@ -1,0 +1,34 @@
+//! What a child does to itself before a plugin is loaded.
+
+use super::printed::MARK;
+use crate::limits::{limit_memory, no_core_file};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// Standard input, moved out of a plugin's way.
+pub(crate) fn take_socket() -> io::Result<OwnedFd> {
+    let socket = io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    Ok(socket)
+}
+
+/// A plugin may not take more than its share, nor outlive the program, nor leave a core file.
+pub(crate) fn confine(memory: u64) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    limit_memory(memory)?;
+    no_core_file()
+}
+
+/// Sends on what a plugin has printed and C's library still holds, and a mark after it. A plugin may have closed or moved the output: then nobody hears.
+pub(crate) fn mark_prints() {
+    unsafe extern "C" {
+        fn fflush(stream: *mut c_void) -> c_int;
+    }
+    // SAFETY: null stands for all of C's streams.
+    unsafe { fflush(std::ptr::null_mut()) };
+    let mut out = io::stdout();
+    drop(writeln!(out, "{MARK}").and_then(|()| out.flush()));
+}

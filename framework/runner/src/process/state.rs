@@ -1,0 +1,148 @@
+//! What a job could leave behind in its process that the next would run with. A process that is not as it was gets no further job.
+
+use rustix::process::{Resource, Rlimit, getrlimit};
+use std::os::unix::fs::MetadataExt;
+
+/// What a process is like between two jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct State {
+    rounding: FloatingPoint,
+    folder: Option<(u64, u64)>,
+    limits: Vec<Rlimit>,
+    /// Of `/proc/self/status`: threads, signals blocked, ignored and caught.
+    threads: String,
+    signals: [String; 3],
+}
+
+impl State {
+    /// As it is now. A pending alarm is called off.
+    pub(crate) fn now() -> Self {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = |key: &str| status.lines().find_map(|l| l.strip_prefix(key)).unwrap_or_default().trim().to_owned();
+        let limits = [
+            Resource::Cpu,
+            Resource::Fsize,
+            Resource::Data,
+            Resource::Stack,
+            Resource::Core,
+            Resource::Nproc,
+            Resource::Nofile,
+            Resource::As,
+        ];
+        Self {
+            rounding: FloatingPoint::now(),
+            folder: std::fs::metadata(".").ok().map(|m| (m.dev(), m.ino())),
+            limits: limits.into_iter().map(getrlimit).collect(),
+            threads: line("Threads:"),
+            signals: ["SigBlk:", "SigIgn:", "SigCgt:"].map(line),
+        }
+    }
+
+    /// What is not as it was, in words; `None` if all is.
+    pub(crate) fn changed_since(&self, before: &Self) -> Option<&'static str> {
+        let alarm = pending_alarm();
+        [
+            (self.rounding != before.rounding, "another floating-point environment"),
+            (self.folder != before.folder, "another working directory"),
+            (self.limits != before.limits, "other resource limits"),
+            (self.threads != before.threads, "threads"),
+            (self.signals != before.signals, "other signal masks or handlers"),
+            (alarm, "an alarm"),
+        ]
+        .into_iter()
+        .find_map(|(differs, what)| differs.then_some(what))
+    }
+}
+
+/// Calls a pending alarm off; whether there was one.
+fn pending_alarm() -> bool {
+    unsafe extern "C" {
+        fn alarm(seconds: u32) -> u32;
+    }
+    // SAFETY: a call of C's library without pointers.
+    unsafe { alarm(0) > 0 }
+}
+
+/// How this thread rounds, without the exceptions that were raised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FloatingPoint([u64; 2]);
+
+impl FloatingPoint {
+    /// As it is now.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn now() -> Self {
+        /// The exceptions that were raised.
+        const RAISED: u32 = 0x3f;
+        let (mut vector, mut x87) = (0_u32, 0_u16);
+        // SAFETY: both store a control word where they are told to, and do nothing else.
+        unsafe {
+            std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut vector, options(nostack, preserves_flags));
+            std::arch::asm!("fnstcw [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags));
+        }
+        Self([u64::from(vector & !RAISED), u64::from(x87)])
+    }
+
+    /// As it is now.
+    #[cfg(target_arch = "aarch64")]
+    pub(crate) fn now() -> Self {
+        let control: u64;
+        // SAFETY: reads a control register.
+        unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) control, options(nomem, nostack, preserves_flags)) };
+        Self([control, 0])
+    }
+
+    /// As it is now: which way it rounds.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    pub(crate) fn now() -> Self {
+        let third = std::hint::black_box(1.0_f64) / std::hint::black_box(3.0);
+        let two_thirds = std::hint::black_box(-2.0_f64) / std::hint::black_box(3.0);
+        Self([third.to_bits(), two_thirds.to_bits()])
+    }
+
+    /// Sets it as it was.
+    pub(crate) fn restore(self) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let (vector, x87) = (self.0[0] as u32, self.0[1] as u16);
+            // SAFETY: both load a control word that was read from there.
+            unsafe {
+                std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const vector, options(nostack, preserves_flags));
+                std::arch::asm!("fldcw [{}]", in(reg) &raw const x87, options(nostack, preserves_flags));
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: writes back what was read from there.
+        unsafe {
+            std::arch::asm!("msr fpcr, {}", in(reg) self.0[0], options(nomem, nostack, preserves_flags));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_more_and_another_folder_are_noticed() {
+        let before = State::now();
+        let other = State { folder: None, ..before.clone() };
+        assert_eq!(other.changed_since(&before), Some("another working directory"));
+        let other = State { threads: "77".to_owned(), ..before.clone() };
+        assert_eq!(other.changed_since(&before), Some("threads"));
+    }
+
+    #[test]
+    fn another_rounding_is_noticed_and_can_be_undone() {
+        unsafe extern "C" {
+            fn fesetround(round: i32) -> i32;
+        }
+        let before = FloatingPoint::now();
+        assert_eq!(before, FloatingPoint::now());
+        // SAFETY: a call of C's library without pointers. FE_UPWARD of either architecture.
+        unsafe { fesetround(if cfg!(target_arch = "x86_64") { 0x800 } else { 0x40_0000 }) };
+        let after = FloatingPoint::now();
+        before.restore();
+        assert_ne!(after, before);
+        assert_eq!(FloatingPoint::now(), before);
+    }
+}

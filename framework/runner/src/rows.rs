@@ -1,0 +1,174 @@
+//! From what workers say of a unit to rows: whatever becomes of the worker, each case gets one.
+
+use crate::case::Case;
+use crate::session::refuse;
+use crate::worker::{Answer, Job, Worker, Workers, no_row};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use swapmeet_results::{Record, Status};
+
+/// What happens while cases run. Cases are numbered as they were given.
+#[derive(Debug)]
+pub enum Event {
+    /// Work on a case, and on those that share its schedule, has begun.
+    Started {
+        /// The cases.
+        cases: Vec<usize>,
+    },
+    /// A schedule has come so far.
+    Progress {
+        /// The first of the cases that share it.
+        case: usize,
+        /// Steps in which anything was sent.
+        steps: u64,
+    },
+    /// A case has ended.
+    Finished {
+        /// Which.
+        case: usize,
+        /// Its row.
+        record: Box<Record>,
+    },
+    /// What a watcher says of a schedule.
+    Seen {
+        /// What.
+        value: serde_json::Value,
+    },
+    /// A line from a plugin, or about one.
+    Log {
+        /// The line.
+        line: String,
+    },
+}
+
+/// Who watches a unit's schedule in the worker: a watch's name, and what it is to know.
+pub(crate) type Watched<'a> = Option<(&'a str, serde_json::Value)>;
+
+/// Cases on their way through workers.
+pub(crate) struct Desk<'a> {
+    pub workers: &'a Workers,
+    pub cases: &'a [Case],
+    pub watched: Watched<'a>,
+    pub stop: &'a AtomicBool,
+    pub tell: &'a mut dyn FnMut(Event),
+    /// Workers that can take more jobs of the plugin that they have loaded.
+    pub idle: Vec<Worker>,
+}
+
+impl Desk<'_> {
+    /// Gets each case of a unit its row, unless it is stopped meanwhile.
+    pub(crate) fn run(&mut self, unit: &[usize]) {
+        /// Workers that wait for more of their plugin.
+        const IDLE: usize = 4;
+        let mut open: BTreeSet<usize> = unit.iter().copied().collect();
+        while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
+            let plugin = &self.cases[*first].algorithm.algorithm.file;
+            // One that has had another plugin may be anything by now.
+            let known = self.idle.iter().position(|worker| worker.has(plugin));
+            let worker = match known.map(|at| self.idle.remove(at)).map_or_else(|| Worker::start(self.workers), Ok) {
+                Ok(worker) => worker,
+                Err(e) => return self.none_could_start(&mut open, &e.to_string()),
+            };
+            if let Some(worker) = self.ask(worker, &mut open) {
+                self.idle.push(worker);
+            }
+            if self.idle.len() > IDLE {
+                self.idle.remove(0);
+            }
+        }
+    }
+
+    /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes back if it still can work, and is as it was.
+    fn ask(&mut self, mut worker: Worker, open: &mut BTreeSet<usize>) -> Option<Worker> {
+        let asked: Vec<usize> = open.iter().copied().collect();
+        let limit = self.cases[asked[0]].timeout;
+        let job = Job::of(asked.iter().map(|i| &self.cases[*i]), self.watched.clone());
+        let mut steps_known = 0;
+        let mut answer = worker.ask(job, self.stop);
+        loop {
+            match answer {
+                Answer::Row(index, outcome) => {
+                    let case = asked[index];
+                    open.remove(&case);
+                    let mut record = self.cases[case].blank_row();
+                    if let Err(why) = record.set_outcome(outcome.iter().map(String::as_str)) {
+                        self.failed(case, Status::Crashed, &no_row(&why));
+                        return None;
+                    }
+                    steps_known = 0;
+                    self.finished(case, record);
+                }
+                Answer::Unknown(index, reason) => {
+                    open.remove(&asked[index]);
+                    self.failed(asked[index], Status::Error, &reason);
+                }
+                Answer::Progress(steps) => {
+                    steps_known = steps;
+                    (self.tell)(Event::Progress { case: asked[0], steps });
+                }
+                Answer::Log(line) => self.log(asked[0], &line),
+                Answer::Seen(value) => (self.tell)(Event::Seen { value }),
+                Answer::Done(None) if open.is_empty() => return Some(worker),
+                Answer::Done(Some(left)) if open.is_empty() => {
+                    let remark = format!("remark: it leaves {left} behind: what comes next has a process of its own");
+                    self.log(asked[0], &remark);
+                    return None;
+                }
+                // Neither rows nor a crash: whatever it is, the case is not good.
+                Answer::Done(_) => {
+                    self.failed_first(open, Status::Error, "the worker process gave no row");
+                    return None;
+                }
+                Answer::Late(limit) => {
+                    let reason = format!("not done after {} s{}", limit.as_secs_f64(), after(steps_known));
+                    self.failed_first(open, Status::Timeout, &reason);
+                    return None;
+                }
+                Answer::Died(how) => {
+                    self.failed_first(open, Status::Crashed, &format!("{how}{}", after(steps_known)));
+                    return None;
+                }
+                Answer::Unfit(why) => {
+                    self.none_could_start(open, &why);
+                    return None;
+                }
+                Answer::Cancelled => return None,
+            }
+            answer = worker.answer(limit, self.stop);
+        }
+    }
+
+    /// The first of the open cases is what the worker was at.
+    fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
+        if let Some(case) = open.pop_first() {
+            self.failed(case, status, reason);
+        }
+    }
+
+    /// It is no case's doing: the next worker would do no better with the others.
+    fn none_could_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
+        let reason = format!("no worker process could be started: {why}");
+        std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
+    }
+
+    /// A line, with whom it comes from.
+    fn log(&mut self, case: usize, line: &str) {
+        let case = &self.cases[case];
+        (self.tell)(Event::Log { line: format!("{} on {}: {line}", case.algorithm, case.topology.spec()) });
+    }
+
+    fn failed(&mut self, case: usize, status: Status, reason: &str) {
+        let mut record = self.cases[case].blank_row();
+        refuse(&mut record, status, reason);
+        self.finished(case, record);
+    }
+
+    fn finished(&mut self, case: usize, record: Record) {
+        (self.tell)(Event::Finished { case, record: Box::new(record) });
+    }
+}
+
+/// How far a schedule had come, as far as that is known.
+fn after(steps: u64) -> String {
+    if steps == 0 { String::new() } else { format!("; it had come to step {steps} at least") }
+}

@@ -1,0 +1,265 @@
+//! The worker's side: takes jobs, gives what came of their cases.
+//!
+//! Its standard input is a socket to the program that started it. Before any plugin is loaded the socket is moved to a descriptor that nobody else
+//! knows, and the standard input becomes empty; standard output and error are a pipe to the program's log.
+
+use super::message::{Job, News, Reply};
+use crate::case::{Case, choose};
+use crate::input::Text;
+use crate::process::child_side::{confine, mark_prints, take_socket};
+use crate::process::state::{FloatingPoint, State};
+use crate::registry::Registry;
+use crate::session::{Event, tell_group};
+use crate::topology;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::network::topology::Topology;
+use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_results::{CaseId, Record, Setting};
+use swapmeet_workloads::{InputDigest, Workload};
+
+/// Sends a value to whoever asked for the watch.
+pub type Say = Box<dyn FnMut(serde_json::Value)>;
+
+/// Somebody who sees more of a schedule than its row has, in the worker that makes it.
+pub trait Watcher: Listener {
+    /// The schedule has ended, and this is its row.
+    fn ended(&mut self, _record: &Record) {}
+}
+
+/// Starts a watcher for a case, from what it is to know.
+pub type Start = fn(&Case, &serde_json::Value, Say) -> Result<Box<dyn Watcher>, String>;
+
+/// A kind of watcher, that a job can ask for by name.
+pub struct Watch {
+    /// Its name.
+    pub name: &'static str,
+    /// One for a case.
+    pub start: Start,
+}
+
+/// Why a worker can't work.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The socket failed.
+    #[error("the worker's socket: {0}")]
+    Io(#[from] io::Error),
+    /// The limits could not be set.
+    #[error("its limits: {0}")]
+    Limits(io::Error),
+    /// A job that makes no sense.
+    #[error("the worker's job: {0}")]
+    Job(#[from] serde_json::Error),
+}
+
+/// The way out, for all who have something to say; once it is broken nobody hears any more.
+#[derive(Clone)]
+struct Outlet {
+    socket: Rc<RefCell<(File, io::Result<()>)>>,
+    job: u64,
+}
+
+impl Outlet {
+    fn send(&self, reply: &Reply) {
+        let (socket, broken) = &mut *self.socket.borrow_mut();
+        if broken.is_ok() {
+            *broken = serde_json::to_vec(reply).map_err(io::Error::from).and_then(|mut line| {
+                line.push(b'\n');
+                socket.write_all(&line)
+            });
+        }
+    }
+
+    fn say(&self, news: News) {
+        self.send(&Reply::Of(self.job, news));
+    }
+
+    fn broken(&self) -> io::Result<()> {
+        std::mem::replace(&mut self.socket.borrow_mut().1, Ok(()))
+    }
+}
+
+/// Serves jobs until the socket closes. `watches` are those that a job can ask for.
+pub fn serve(memory_limit: u64, watches: &[Watch]) -> Result<(), WorkerError> {
+    let socket = take_socket()?;
+    let mut outlet = Outlet { socket: Rc::new(RefCell::new((File::from(socket.try_clone()?), Ok(())))), job: 0 };
+    if let Err(error) = confine(memory_limit).map_err(WorkerError::Limits) {
+        // Whoever started this worker must not take it for a plugin's doing.
+        outlet.send(&Reply::Unfit { reason: error.to_string() });
+        return Err(error);
+    }
+    outlet.send(&Reply::Ready);
+    let rounding = FloatingPoint::now();
+    let mut known = Known {
+        plugins: HashMap::new(),
+        topologies: HashMap::new(),
+        workloads: HashMap::new(),
+        rounding,
+        before: None,
+    };
+    for line in BufReader::new(File::from(socket)).lines() {
+        let job: Job = serde_json::from_str(&line?)?;
+        outlet.job = job.number;
+        known.run(&job, watches, &outlet);
+        mark_prints();
+        outlet.say(News::Done { left: known.left_behind().map(str::to_owned) });
+        outlet.broken()?;
+    }
+    Ok(())
+}
+
+/// Says how far a schedule has come, a few times a second.
+struct Pulse {
+    outlet: Outlet,
+    last: Instant,
+}
+
+impl Listener for Pulse {
+    fn step(&mut self, step: &Step<'_>) {
+        const EVERY: Duration = Duration::from_millis(200);
+        if self.last.elapsed() >= EVERY {
+            self.last = Instant::now();
+            self.outlet.say(News::Progress { steps: step.number });
+        }
+    }
+}
+
+/// Nobody.
+struct Unwatched;
+
+impl Listener for Unwatched {
+    fn step(&mut self, _: &Step<'_>) {}
+}
+
+impl Watcher for Unwatched {}
+
+/// What has been looked up already: cases of one job must share it, and a matrix is read once.
+struct Known {
+    /// By their files.
+    plugins: HashMap<PathBuf, Registry>,
+    topologies: HashMap<String, (Arc<dyn Topology>, Vec<InputDigest>)>,
+    workloads: HashMap<String, Workload>,
+    /// How this process rounded before a plugin was loaded.
+    rounding: FloatingPoint,
+    /// What it was like once the plugin had been: some come with threads of their own, which do no other plugin harm.
+    before: Option<State>,
+}
+
+impl Known {
+    /// What the jobs so far have left behind, if anything.
+    fn left_behind(&self) -> Option<&'static str> {
+        State::now().changed_since(self.before.as_ref()?)
+    }
+
+    fn run(&mut self, job: &Job, watches: &[Watch], outlet: &Outlet) {
+        /// Lines of a job that anybody wants to see.
+        const MOST: u32 = 20;
+        let (mut cases, mut numbers) = (Vec::new(), Vec::new());
+        for (number, id) in job.cases.iter().enumerate() {
+            match self.look_up(job, id) {
+                Ok(case) => {
+                    cases.push(case);
+                    numbers.push(number);
+                }
+                // The program looked it up a moment ago: a file has gone, or changed.
+                Err(reason) => outlet.say(News::Unknown { case: number, reason }),
+            }
+        }
+        let Some(first) = cases.first() else { return };
+        self.rounding.restore();
+        self.before.get_or_insert_with(State::now);
+        let mut watcher = match watcher(job, watches, first, outlet) {
+            Ok(watcher) => watcher,
+            Err(reason) => {
+                return numbers.into_iter().for_each(|case| outlet.say(News::Unknown { case, reason: reason.clone() }));
+            }
+        };
+        let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now() };
+        let (mut lines, mut rows) = (0, Vec::new());
+        tell_group(&cases, &mut [&mut pulse, &mut *watcher], &mut |event| match event {
+            Event::Row(index, record) => {
+                outlet.say(News::Row { case: numbers[index], outcome: record.outcome().collect() });
+                if job.watch.is_some() {
+                    rows.push(record);
+                }
+            }
+            Event::Log(line) => {
+                lines += 1;
+                match lines {
+                    lines if lines < MOST => outlet.say(News::Log { line }),
+                    MOST => outlet.say(News::Log { line: "(what more it says is left out)".to_owned() }),
+                    _ => {}
+                }
+            }
+        });
+        rows.iter().for_each(|record| watcher.ended(record));
+    }
+
+    fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {
+        let CaseId { setting, implementation, .. } = id;
+        let (topology, made_of) = match self.topologies.get(&setting.topology) {
+            Some(known) => known.clone(),
+            None => {
+                let new = topology::parse_with_inputs(&setting.topology).map_err(|e| e.to_string())?;
+                self.topologies.insert(setting.topology.clone(), new.clone());
+                new
+            }
+        };
+        let workload = match self.workloads.get(&setting.workload) {
+            Some(known) => known.clone(),
+            None => {
+                let new = Workload::parse(&setting.workload).map_err(|e| e.to_string())?;
+                self.workloads.insert(setting.workload.clone(), new.clone());
+                new
+            }
+        };
+        let plugin = match self.plugins.entry(job.plugin.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Registry::of(&job.plugin).map_err(|e| e.to_string())?),
+        };
+        let algorithm = Text::flag("algorithm", &implementation.algorithm);
+        let machine = Machine::parse(setting.borrowed().machine_spec()).map_err(|e| e.to_string())?;
+        let case = Case {
+            experiment: "".into(),
+            inputs: made_of.iter().chain(workload.input()).cloned().collect(),
+            topology,
+            algorithm: choose(&algorithm, plugin).map_err(|e| e.message)?,
+            workload,
+            // The row says the user's name for it.
+            machine,
+            repetition: id.repetition,
+            seed: id.seed,
+            timeout: job.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
+        };
+        let found = case.id();
+        let named = Setting {
+            machine: setting.machine.clone(),
+            machine_definition: setting.machine_definition.clone(),
+            ..found.setting.clone()
+        };
+        let found = CaseId { setting: named, ..found };
+        match found.borrowed().differences(&id.borrowed()).first() {
+            Some(d) => Err(format!(
+                "changed while the run went on: its {} was `{}` when it began, and is `{}` now",
+                d.column, d.theirs, d.ours
+            )),
+            None => Ok(case),
+        }
+    }
+}
+
+/// Who watches the schedule of the case, if the job asks for somebody.
+fn watcher(job: &Job, watches: &[Watch], case: &Case, outlet: &Outlet) -> Result<Box<dyn Watcher>, String> {
+    let Some((name, args)) = &job.watch else { return Ok(Box::new(Unwatched)) };
+    let watch = watches.iter().find(|watch| watch.name == name).ok_or_else(|| format!("no watch is named `{name}`"))?;
+    let outlet = outlet.clone();
+    (watch.start)(case, args, Box::new(move |value| outlet.say(News::Seen { value })))
+}
