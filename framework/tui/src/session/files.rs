@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_results::{CsvSink, Record, Sink, quoted};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 use swapmeet_runner::input::Text;
 
 /// An experiment as a file has it.
@@ -125,8 +125,9 @@ fn whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Re
 pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
     let mut words = vec![case.id().borrowed().command()];
     let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
-    if let Some(limit) = case.timeout {
-        flag("--timeout", &limit.as_secs_f64().to_string());
+    let timeout = case.timeout.map(|limit| limit.as_secs_f64());
+    if let Some(seconds) = timeout.filter(|seconds| *seconds != DEFAULT_TIMEOUT_SECS) {
+        flag("--timeout", &seconds.to_string());
     }
     for dir in plugin_dirs {
         flag("--plugin-dir", &dir.display().to_string());
