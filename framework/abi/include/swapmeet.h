@@ -96,6 +96,15 @@
 // `SwmParamInfo.kind`: one of the words in `values`.
 #define SWM_PARAM_CHOICE 2
 
+// `SwmSymmetry.kind`: the group leaves the axis as it is.
+#define SWM_FIXED 0
+
+// `SwmSymmetry.kind`: the group adds the multiples of `unit`, modulo the radix, which `unit` divides.
+#define SWM_SHIFT 1
+
+// `SwmSymmetry.kind`: the group takes the exclusive-or with the multiples of `unit`; `unit` and the radix are powers of two.
+#define SWM_XOR 2
+
 // Level for `SwmHost.log`: the line is shown behind `warning: `.
 #define SWM_LOG_WARN 1
 
@@ -334,6 +343,16 @@ typedef struct SwmBytes {
     const struct SwmRoute *route;
 } SwmBytes;
 
+// How a group moves the coordinates of one axis of the schedule's grid (`SwmHost.symmetric`). Zero leaves them as they are.
+typedef struct SwmSymmetry {
+    // `SWM_FIXED`, `SWM_SHIFT` or `SWM_XOR`.
+    uint32_t kind;
+    // Zero.
+    uint32_t reserved;
+    // The period of a shift, the lowest bit of an exclusive-or.
+    uint64_t unit;
+} SwmSymmetry;
+
 // What a plugin may ask of the host. Each function takes `ctx` first; those that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
 //
 // Sizes and machine parameters are asked for rather than given: a schedule whose making did not ask for the block size is
@@ -388,6 +407,12 @@ typedef struct SwmHost {
     int32_t (*send_bucket)(void *ctx, const struct SwmBucket *send);
     // In a schedule of byte counts, adds a send of so many bytes for each of some destinations to the current step.
     int32_t (*send_bytes)(void *ctx, const struct SwmBytes *send);
+    // Says under which group the schedule is invariant, and asks for whom to plan; after `layout` and `place`, before the first step, once. The
+    // group is the product of what it does to each axis of the grid: whatever one of its elements does to the nodes of every send and to the
+    // members of its sets makes another send of the same step. The host writes to `planned`, for each axis, how many coordinates it is to plan
+    // for, from 0 on: `unit` of them where one node of each orbit will do, the radix where it wants everyone. Only nodes with such coordinates send from then on;
+    // what the others do follows from the group. A plugin that never calls it plans for everyone.
+    int32_t (*symmetric)(void *ctx, const struct SwmSymmetry *axes, uint64_t axis_count, uint64_t *planned);
 } SwmHost;
 
 // One algorithm of a plugin.

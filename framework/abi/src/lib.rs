@@ -88,6 +88,13 @@ pub const SWM_PARAM_NUMBER: u32 = 1;
 /// [`SwmParamInfo::kind`]: one of the words in `values`.
 pub const SWM_PARAM_CHOICE: u32 = 2;
 
+/// [`SwmSymmetry::kind`]: the group leaves the axis as it is.
+pub const SWM_FIXED: u32 = 0;
+/// [`SwmSymmetry::kind`]: the group adds the multiples of `unit`, modulo the radix, which `unit` divides.
+pub const SWM_SHIFT: u32 = 1;
+/// [`SwmSymmetry::kind`]: the group takes the exclusive-or with the multiples of `unit`; `unit` and the radix are powers of two.
+pub const SWM_XOR: u32 = 2;
+
 /// Level for [`SwmHost::log`]: the line is shown behind `warning: `.
 pub const SWM_LOG_WARN: u32 = 1;
 /// Level for [`SwmHost::log`]: the line is shown as it is.
@@ -267,6 +274,18 @@ pub struct SwmLayout {
     pub flags: u32,
 }
 
+/// How a group moves the coordinates of one axis of the schedule's grid ([`SwmHost::symmetric`]). Zero leaves them as they are.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmSymmetry {
+    /// [`SWM_FIXED`], [`SWM_SHIFT`] or [`SWM_XOR`].
+    pub kind: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The period of a shift, the lowest bit of an exclusive-or.
+    pub unit: u64,
+}
+
 /// What connects the nodes.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -375,6 +394,14 @@ pub struct SwmHost {
     pub send_bucket: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmBucket) -> i32>,
     /// In a schedule of byte counts, adds a send of so many bytes for each of some destinations to the current step.
     pub send_bytes: Option<unsafe extern "C" fn(ctx: *mut c_void, send: *const SwmBytes) -> i32>,
+    /// Says under which group the schedule is invariant, and asks for whom to plan; after `layout` and `place`, before the first step, once. The
+    /// group is the product of what it does to each axis of the grid: whatever one of its elements does to the nodes of every send and to the
+    /// members of its sets makes another send of the same step. The host writes to `planned`, for each axis, how many coordinates it is to plan
+    /// for, from 0 on: `unit` of them where one node of each orbit will do, the radix where it wants everyone. Only nodes with such coordinates send from then on;
+    /// what the others do follows from the group. A plugin that never calls it plans for everyone.
+    pub symmetric: Option<
+        unsafe extern "C" fn(ctx: *mut c_void, axes: *const SwmSymmetry, axis_count: u64, planned: *mut u64) -> i32,
+    >,
 }
 
 /// A parameter that an algorithm takes.

@@ -36,7 +36,7 @@ grows! {
     SwmLayout: 24;
     SwmTopology: 72;
     SwmProblem: 56;
-    SwmHost: 176;
+    SwmHost: 184;
     SwmParamInfo: 72;
     SwmAlgorithm: 128;
     SwmPlugin: 88, size @ 16;

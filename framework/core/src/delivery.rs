@@ -7,5 +7,6 @@ pub mod exchange;
 pub mod fault;
 pub mod grid;
 pub mod holdings;
+pub mod orbits;
 pub mod payload;
 pub mod placement;

@@ -11,6 +11,7 @@ use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
+use crate::delivery::orbits::group::{Group, Symmetry};
 use crate::delivery::payload::{Payload, Proof};
 use crate::delivery::placement::Placement;
 use crate::limits;
@@ -44,7 +45,7 @@ impl Task {
 #[derive(Debug)]
 enum State {
     /// Grid and placement may still be set.
-    Open { placement: Placement, segments: u32, byte_counts: Option<Units>, laid_out: bool },
+    Open { placement: Placement, segments: u32, byte_counts: Option<Units>, laid_out: bool, claimed: Option<Group> },
     /// Steps come one by one, and nothing of the grid can change.
     Running(Box<Payload>),
 }
@@ -77,6 +78,7 @@ impl<'a> Simulation<'a> {
                 segments: 1,
                 byte_counts: None,
                 laid_out: false,
+                claimed: None,
             },
             statistics: StepStatistics::new(Arc::clone(&task.topology), multiplexing),
             task,
@@ -111,12 +113,16 @@ impl<'a> Simulation<'a> {
             ));
         }
         match &mut self.state {
-            State::Open { laid_out: false, .. } => {
+            State::Open { laid_out: false, claimed: None, .. } => {
                 let placement = Placement::new(grid, self.task.topology.nodes());
-                self.state = State::Open { placement, segments: segments.max(1), byte_counts, laid_out: true };
+                self.state =
+                    State::Open { placement, segments: segments.max(1), byte_counts, laid_out: true, claimed: None };
                 Ok(())
             }
-            State::Open { .. } => Err(Fault::OutOfOrder("the schedule sets its grid twice")),
+            State::Open { laid_out: false, claimed: Some(_), .. } => {
+                Err(Fault::OutOfOrder("the schedule sets its grid after it has said what maps it onto itself"))
+            }
+            State::Open { laid_out: true, .. } => Err(Fault::OutOfOrder("the schedule sets its grid twice")),
             State::Running(_) => Err(Fault::OutOfOrder("the schedule sets its grid after its first step")),
         }
     }
@@ -124,8 +130,29 @@ impl<'a> Simulation<'a> {
     /// Node `logical` of the grid runs on node `real` of the machine.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
-            State::Open { placement, .. } => placement.place(virtual_node, physical, home),
+            State::Open { placement, claimed: None, .. } => placement.place(virtual_node, physical, home),
+            State::Open { claimed: Some(_), .. } => {
+                Err(Fault::OutOfOrder("the schedule places a node after it has said what maps it onto itself"))
+            }
             State::Running(_) => Err(Fault::OutOfOrder("the schedule places a node after its first step")),
+        }
+    }
+
+    /// The schedule is invariant under the group that does these things to the axes of its grid. Returns for how many coordinates of each axis, from 0 on,
+    /// it is to be planned.
+    pub fn symmetric(&mut self, symmetries: &[Symmetry]) -> Result<Vec<u64>, Fault> {
+        match &mut self.state {
+            State::Open { claimed: Some(_), .. } => {
+                Err(Fault::OutOfOrder("the schedule says twice what maps it onto itself"))
+            }
+            State::Running(_) => {
+                Err(Fault::OutOfOrder("the schedule says what maps it onto itself after its first step"))
+            }
+            State::Open { placement, claimed, .. } => {
+                let radices = placement.grid().radices();
+                *claimed = Some(Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?);
+                Ok(radices.to_vec())
+            }
         }
     }
 

@@ -248,7 +248,7 @@ unsafe fn run(
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: promised by the caller.
         let problem = unsafe { Problem::read(problem, &host, algorithm.about().params) }?;
-        work(algorithm, &problem, &mut Schedule::new(&host))
+        work(algorithm, &problem, &mut Schedule::new(&host, problem.topology().dims()))
     }));
     let (code, reason) = match outcome {
         Ok(Ok(())) => return SWM_OK,

@@ -47,6 +47,7 @@ mod problem;
 mod rehearsal;
 mod schedule;
 mod set;
+mod symmetry;
 
 pub use collective::Collective;
 pub use export::{About, Algorithm};
@@ -58,6 +59,7 @@ pub use rehearsal::{
 };
 pub use schedule::{Blocks, Bucket, ByteCount, Bytes, Redistribution, Route, Schedule, Stop};
 pub use set::{Axis, Set};
+pub use symmetry::{Planned, PlannedNodes, Symmetry};
 
 #[doc(hidden)]
 pub use export::{Exported, entry};

@@ -13,6 +13,7 @@ use swapmeet_abi::{
 };
 
 mod follow;
+mod orbits;
 mod record;
 mod sets;
 mod stage;
@@ -72,6 +73,7 @@ pub struct Rehearsal {
     to: Vec<u64>,
     params: Vec<(String, String)>,
     asked: Asked,
+    by_orbits: bool,
 }
 
 impl Rehearsal {
@@ -97,6 +99,7 @@ impl Rehearsal {
                 skip_empty: false,
                 prices: [0.0; 3],
             },
+            by_orbits: false,
         }
     }
 
@@ -179,6 +182,15 @@ impl Rehearsal {
         self
     }
 
+    /// Has one node of each orbit planned for where the schedule says what maps it onto itself ([`Schedule::symmetric`]), and writes down what all
+    /// nodes send, as it follows from that. It is the same as when everyone is planned for, in some order, if what the schedule says is so:
+    /// [`Rehearsal::verify_symmetry`].
+    #[must_use]
+    pub fn by_orbits(mut self) -> Self {
+        self.by_orbits = true;
+        self
+    }
+
     /// Asks whether the algorithm can run and then for its schedule.
     ///
     /// # Errors
@@ -198,7 +210,7 @@ impl Rehearsal {
             // SAFETY: problem and topology say their sizes, and outlive the schedule.
             let problem = unsafe { Problem::read(problem, host, algorithm.about().params) }?;
             algorithm.supports(&problem)?;
-            algorithm.plan(&problem, &mut Schedule::new(host))
+            algorithm.plan(&problem, &mut Schedule::new(host, problem.topology().dims()))
         })
     }
 
@@ -209,6 +221,16 @@ impl Rehearsal {
     /// What [`Rehearsal::plan`] says, or the first thing wrong with the schedule.
     pub fn verify(&self, algorithm: &dyn Algorithm) -> Result<Proved, Disproof> {
         self.rehearse(algorithm).map_err(Disproof::Stopped).and_then(|all| self.follow(&all))
+    }
+
+    /// Compares what nodes send when one of each orbit is planned for with what they send when all are.
+    ///
+    /// # Errors
+    /// What [`Rehearsal::plan`] says, or the first send of one that the other has not.
+    pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
+        let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
+        let everyone = rehearsed(Self { by_orbits: false, ..self.clone() })?;
+        orbits::compare(&rehearsed(self.clone().by_orbits())?, &everyone)
     }
 
     /// As [`Rehearsal::verify`], of an algorithm in any language.
@@ -284,7 +306,8 @@ impl Rehearsal {
             param_count: params.len() as u64,
             permutation: SwmStr::new(&self.permutation),
         };
-        let stage = RefCell::new(Stage::new(self.asked.clone(), self.collective, self.to.clone(), &self.dims));
+        let stage =
+            RefCell::new(Stage::new(self.asked.clone(), self.collective, self.to.clone(), &self.dims, self.by_orbits));
         let played = play(&problem, &stage::host(&stage), &|| stage.borrow().reason());
         let written = stage.into_inner().written()?;
         played.map(|()| written)

@@ -1,6 +1,7 @@
 //! The schedule as it streams to the host: phases, steps, sends.
 
 use crate::set::{Axis, Set};
+use crate::symmetry::{Planned, Symmetry};
 use std::fmt;
 use std::marker::PhantomData;
 use swapmeet_abi::{
@@ -301,11 +302,14 @@ pub struct Redistribution<'a> {
 /// ```
 pub struct Schedule<'a> {
     host: &'a SwmHost,
+    /// Of the grid in which the schedule speaks of nodes.
+    radices: Vec<u64>,
 }
 
 impl<'a> Schedule<'a> {
-    pub(crate) fn new(host: &'a SwmHost) -> Self {
-        Self { host }
+    /// A schedule in the topology's own grid, of these radices.
+    pub(crate) fn new(host: &'a SwmHost, radices: &[u64]) -> Self {
+        Self { host, radices: radices.to_vec() }
     }
 
     /// Speaks of nodes in a grid of the schedule's own, row-major, and splits every block in `segments` (1 for whole). Before the first
@@ -332,6 +336,9 @@ impl<'a> Schedule<'a> {
             segments,
             flags,
         };
+        if !radices.is_empty() {
+            self.radices = radices.to_vec();
+        }
         // SAFETY: the function and its context come from the host's table; `layout` outlives the call.
         answer(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
     }
@@ -341,6 +348,57 @@ impl<'a> Schedule<'a> {
     pub fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         answer(self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }))
+    }
+
+    /// Says that the schedule is invariant under a group, which does this to each axis of its grid, and asks for whom to plan: for one node of each
+    /// orbit, or for everyone where the problem breaks the symmetry or the whole schedule is wanted. Once, after [`Schedule::layout`] and
+    /// [`Schedule::place`], before the first step. What nodes send that are not planned for follows from the group: only those planned for may send.
+    ///
+    /// To speak of ranks as a whole, lay out a grid of one axis.
+    ///
+    /// ```
+    /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};
+    /// /// Direct exchange, a distance a step: the same seen from every rank.
+    /// struct Shift;
+    ///
+    /// impl Algorithm for Shift {
+    ///     fn about(&self) -> About {
+    ///         About { name: "shift", ..About::DEFAULT }
+    ///     }
+    ///
+    ///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    ///         let n = problem.topology().nodes();
+    ///         schedule.layout(&[n], 1)?;
+    ///         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+    ///         for distance in 1..n {
+    ///             schedule.step()?;
+    ///             for me in &planned {
+    ///                 let to = (me + distance) % n;
+    ///                 schedule.send(&Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
+    ///             }
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    /// // A rehearsal has everyone planned for.
+    /// assert_eq!(Rehearsal::on("ring", &[5]).verify(&Shift).unwrap().messages, 20);
+    /// ```
+    pub fn symmetric(&mut self, axes: &[Symmetry]) -> Result<Planned, Stop> {
+        let mut planned = self.radices.clone();
+        if axes.len() != planned.len() {
+            return Err(Stop::failed(format!(
+                "a symmetry says what happens to each of the {} axes of the schedule's grid, this one has {}",
+                planned.len(),
+                axes.len()
+            )));
+        }
+        if let Some(symmetric) = self.host.symmetric {
+            // SAFETY: the function and its context come from the host's table; both lists have an entry an axis.
+            let code =
+                unsafe { symmetric(self.host.ctx, axes.as_ptr().cast(), axes.len() as u64, planned.as_mut_ptr()) };
+            answer(Some(code))?;
+        }
+        Ok(Planned::new(&self.radices, &planned))
     }
 
     /// Begins a phase, by the paper's name for it.

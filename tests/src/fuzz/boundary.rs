@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
     SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_OK, SwmAlgorithm, SwmAxis, SwmBlocks, SwmBucket, SwmByteCount,
     SwmBytes, SwmHead, SwmHost, SwmLayout, SwmPlugin, SwmProblem, SwmRedistribution, SwmRoute, SwmSet, SwmStr,
+    SwmSymmetry,
 };
 use swapmeet_core::network::topology;
 use swapmeet_runner::host::{self, Answers, Outcome};
@@ -206,6 +207,13 @@ impl Calls<'_> {
                         f(ctx, reason);
                     }
                 }
+                11 => {
+                    let axes = [(); ROOM].map(|()| SwmSymmetry { kind: 1, reserved: 0, unit: 1 });
+                    let axes = self.symmetries(axes)?;
+                    let (axes, count) = (self.some(axes.as_ptr())?, self.bytes.int_in_range(0..=ROOM as u64 + 1)?);
+                    let mut planned = [0; ROOM];
+                    host.symmetric.map(|f| f(ctx, axes, count, planned.as_mut_ptr()));
+                }
                 _ => self.send(&arrays)?,
             }
         }
@@ -253,6 +261,13 @@ impl Calls<'_> {
             }
         }
         Ok(())
+    }
+
+    fn symmetries(&mut self, mut axes: [SwmSymmetry; ROOM]) -> Result<[SwmSymmetry; ROOM]> {
+        for axis in axes.iter_mut().take(4) {
+            *axis = SwmSymmetry { kind: self.bytes.int_in_range(0..=3)?, reserved: 0, unit: self.number()? };
+        }
+        Ok(axes)
     }
 
     fn arrays(&mut self) -> Result<Arrays> {

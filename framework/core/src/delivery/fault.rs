@@ -142,6 +142,9 @@ pub enum Fault {
     /// A grid or a placement that doesn't fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
+    /// A group that does not act on the grid.
+    #[error("the schedule's symmetry: {0}")]
+    BadSymmetry(String),
     /// A redistribution that makes no sense.
     #[error("after step {step}: node {node} {what}")]
     BadRedistribution {

@@ -7,11 +7,12 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{
-    Growing, SWM_BYTE_COUNTS, SWM_STOPPED, SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution,
-    SwmStr, read_sized,
+    Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks, SwmBucket, SwmBytes, SwmHost,
+    SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
 };
 use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
 use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::delivery::orbits::group::Symmetry;
 use swapmeet_core::limits;
 
 /// Everything but the context.
@@ -39,6 +40,7 @@ pub(super) const TABLE: SwmHost = SwmHost {
     redistribute: Some(redistribute),
     send_bucket: Some(send_bucket),
     send_bytes: Some(send_bytes),
+    symmetric: Some(symmetric),
 };
 
 /// Runs `work` on the host behind `ctx`. A panic of ours must not unwind into the plugin, and is not its fault.
@@ -205,6 +207,35 @@ unsafe extern "C" fn place(ctx: *mut c_void, virtual_node: u64, physical: u64, h
         with(ctx, SWM_STOPPED, |host| {
             host.placed = true;
             host.simulation(|simulation| simulation.place(virtual_node, physical, home != 0))
+        })
+    }
+}
+
+unsafe extern "C" fn symmetric(ctx: *mut c_void, axes: *const SwmSymmetry, axis_count: u64, planned: *mut u64) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.simulation(|simulation| {
+                let bad = |what: &str| Fault::BadSymmetry(what.to_owned());
+                if axis_count > limits::AXES {
+                    return Err(bad("it is one of over 64 axes"));
+                }
+                if axis_count > 0 && (axes.is_null() || planned.is_null()) {
+                    return Err(bad("the plugin gives null for its axes, or for where to write whom to plan for"));
+                }
+                let symmetries = values(axes, axis_count as usize).map(|axis| match axis.kind {
+                    SWM_FIXED => Ok(Symmetry::Fixed),
+                    SWM_SHIFT => Ok(Symmetry::Shift(axis.unit)),
+                    SWM_XOR => Ok(Symmetry::Xor(axis.unit)),
+                    other => Err(bad(&format!("an axis is of kind {other}, expected 0 to 2"))),
+                });
+                let symmetries: Vec<Symmetry> = symmetries.collect::<Result<_, _>>()?;
+                for (axis, count) in simulation.symmetric(&symmetries)?.into_iter().enumerate() {
+                    // There are as many as axes were given, and the plugin has room for these.
+                    planned.add(axis).write_unaligned(count);
+                }
+                Ok(())
+            })
         })
     }
 }

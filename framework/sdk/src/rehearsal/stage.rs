@@ -1,5 +1,6 @@
 //! The host's side of a rehearsal: what a plugin calls is written down, and refused where no host would take it.
 
+use super::orbits::Orbits;
 use super::record::{Asked, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep};
 use super::sets::{coordinates, nodes};
 use crate::collective::Collective;
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::c_void;
 use swapmeet_abi::{
     SWM_ALL, SWM_BYTE_COUNTS, SWM_COPY, SWM_LOCAL, SWM_OK, SWM_STOPPED, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes,
-    SwmHost, SwmLayout, SwmRedistribution, SwmRoute, SwmSet, SwmStr,
+    SwmHost, SwmLayout, SwmRedistribution, SwmRoute, SwmSet, SwmStr, SwmSymmetry,
 };
 
 /// Where a rehearsal is written down.
@@ -21,6 +22,9 @@ pub(super) struct Stage {
     machine: u64,
     all: Rehearsed,
     phase: String,
+    /// Whether one node of each orbit is to be planned for, and the others' sends written down as its images.
+    by_orbits: bool,
+    orbits: Option<Orbits>,
     laid_out: bool,
     /// Whether grid and placement can no longer be changed.
     begun: bool,
@@ -31,7 +35,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Nothing written down yet.
-    pub(super) fn new(asked: Asked, collective: Collective, to: Vec<u64>, dims: &[u64]) -> Self {
+    pub(super) fn new(asked: Asked, collective: Collective, to: Vec<u64>, dims: &[u64], by_orbits: bool) -> Self {
         Self {
             asked,
             collective,
@@ -39,6 +43,8 @@ impl Stage {
             machine: dims.iter().product(),
             all: Rehearsed { radices: dims.to_vec(), segments: 1, ..Rehearsed::default() },
             phase: String::new(),
+            by_orbits,
+            orbits: None,
             laid_out: false,
             begun: false,
             in_step: false,
@@ -71,7 +77,7 @@ impl Stage {
     }
 
     fn layout(&mut self, radices: Vec<u64>, layout: &SwmLayout) -> Result<(), String> {
-        if self.begun || self.laid_out || !self.all.placements.is_empty() {
+        if self.begun || self.laid_out || self.orbits.is_some() || !self.all.placements.is_empty() {
             return Err("the schedule sets its grid twice, or after its first step or placement".to_owned());
         }
         self.laid_out = true;
@@ -88,8 +94,10 @@ impl Stage {
 
     fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), String> {
         let (grid, machine) = (self.grid(), self.machine);
-        if self.begun {
-            return Err("the schedule places a node after its first step".to_owned());
+        if self.begun || self.orbits.is_some() {
+            return Err(
+                "the schedule places a node after its first step, or after it said what maps it onto itself".to_owned()
+            );
         }
         if node >= grid || physical >= machine {
             return Err(format!(
@@ -98,6 +106,15 @@ impl Stage {
         }
         self.all.placements.push((node, physical, home));
         Ok(())
+    }
+
+    /// Whom to plan for, as coordinates of each axis.
+    fn symmetric(&mut self, axes: &[SwmSymmetry]) -> Result<Vec<u64>, String> {
+        if self.begun || self.orbits.is_some() {
+            return Err("the schedule says twice, or after its first step, what maps it onto itself".to_owned());
+        }
+        let orbits = self.orbits.insert(Orbits::new(&self.all.radices, axes)?);
+        Ok(if self.by_orbits { orbits.units() } else { self.all.radices.clone() })
     }
 
     /// Before the first step, redistribution or rearrangement: every node has its place, every machine node its home.
@@ -174,7 +191,7 @@ impl Stage {
         let bad = |why: &str| format!("the send from {} to {} has a set {why}", send.from, send.to);
         // SAFETY: as above.
         let set = |set: &SwmSet| unsafe { nodes(&self.all.radices, set) }.map_err(bad);
-        self.add(RehearsedSend {
+        let send = RehearsedSend {
             origins: set(&send.origins)?,
             destinations: set(&send.destinations)?,
             // SAFETY: as above.
@@ -182,7 +199,11 @@ impl Stage {
             copies: send.flags & SWM_COPY != 0,
             is_strict: send.flags & SWM_STRICT != 0,
             ..envelope
-        })
+        };
+        match self.orbits.as_ref().filter(|_| self.by_orbits) {
+            Some(orbits) => orbits.images(&send)?.into_iter().try_for_each(|image| self.add(image)),
+            None => self.add(send),
+        }
     }
 
     fn shares(&mut self, send: RehearsedSend) -> Result<(), String> {
@@ -223,6 +244,7 @@ pub(super) fn host(stage: &RefCell<Stage>) -> SwmHost {
         redistribute: Some(redistribute),
         send_bucket: Some(send_bucket),
         send_bytes: Some(send_bytes),
+        symmetric: Some(symmetric),
     }
 }
 
@@ -309,6 +331,15 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
 unsafe extern "C" fn place(ctx: *mut c_void, node: u64, physical: u64, home: u32) -> i32 {
     // SAFETY: see `fail`.
     unsafe { on_stage(ctx, |stage| stage.drive(|stage| stage.place(node, physical, home != 0))) }
+}
+
+unsafe extern "C" fn symmetric(ctx: *mut c_void, axes: *const SwmSymmetry, axis_count: u64, planned: *mut u64) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let axes = list(axes, axis_count as usize);
+        let write = |counts: Vec<u64>| (0..).zip(counts).for_each(|(axis, count)| planned.add(axis).write(count));
+        on_stage(ctx, |stage| stage.drive(|stage| stage.symmetric(&axes).map(write)))
+    }
 }
 
 unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {

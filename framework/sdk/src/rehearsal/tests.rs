@@ -1,5 +1,5 @@
 use super::*;
-use crate::{About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set};
+use crate::{About, Axis, Blocks, Bucket, ByteCount, Bytes, ParamInfo, Redistribution, Route, Set, Symmetry};
 
 struct Once(fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>);
 
@@ -206,4 +206,46 @@ fn virtual_nodes_pass_on_what_is_not_theirs() {
     });
     let proved = Rehearsal::on("ring", &[2]).verify(&plan).unwrap();
     assert_eq!((proved.steps, proved.messages), (2, 2), "a send to a node's own virtual one is no message");
+}
+
+/// A distance a step, or two nodes away at once where `wrong` says; shifts of ranks map it onto itself, but for that.
+struct Shifts {
+    wrong: Option<u64>,
+}
+
+impl Algorithm for Shifts {
+    fn about(&self) -> About {
+        About { name: "shifts", ..About::DEFAULT }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        schedule.layout(&[n], 1)?;
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        for distance in 1..n {
+            schedule.step()?;
+            for me in &planned {
+                let to = (me + if self.wrong == Some(me) { n - distance } else { distance }) % n;
+                schedule.send(&Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn one_node_of_each_orbit_says_what_all_send() {
+    let ring = Rehearsal::on("ring", &[6]);
+    ring.verify_symmetry(&Shifts { wrong: None }).unwrap();
+    assert_eq!(ring.clone().by_orbits().verify(&Shifts { wrong: None }), ring.verify(&Shifts { wrong: None }));
+}
+
+#[test]
+fn the_first_send_that_a_symmetry_gets_wrong_is_named() {
+    let ring = Rehearsal::on("ring", &[6]);
+    // Right as a schedule, but not the same seen from node 4.
+    let wrong = Shifts { wrong: Some(4) };
+    ring.verify(&wrong).unwrap();
+    let said = ring.verify_symmetry(&wrong).unwrap_err().to_string();
+    assert_eq!(said, "step 1: node 4 should send node 5 what follows from another's send, but sends otherwise");
 }

@@ -1,0 +1,3 @@
+//! Schedules that a group maps onto themselves, proved on one node of each orbit.
+
+pub mod group;

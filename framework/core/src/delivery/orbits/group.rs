@@ -1,0 +1,231 @@
+//! Groups that map a schedule onto itself: on each axis of its grid shifts, or exclusive-ors, and the product of these over all axes.
+//!
+//! No element but the identity leaves a node where it is, so every orbit is as large as the group, and what is counted on one node of each orbit counts as often
+//! as the group has elements. Reflections and rotations of axes are left out for that reason: they fix nodes.
+
+/// What a group does to one axis of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symmetry {
+    /// Nothing.
+    Fixed,
+    /// Adds multiples of a period, modulo the radix.
+    Shift(u64),
+    /// Takes the exclusive-or with multiples of a power of two.
+    Xor(u64),
+}
+
+/// One axis of a grid with what the group does to it. Of each orbit on it the coordinate below `unit` is the representative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acting {
+    /// Coordinates.
+    pub radix: u64,
+    /// The group's elements are its multiples; the radix where the group does nothing.
+    pub unit: u64,
+    /// Whether they are taken as exclusive-or, and not added.
+    pub xor: bool,
+}
+
+impl Acting {
+    /// A coordinate moved by an element.
+    pub fn moved(self, coordinate: u64, element: u64) -> u64 {
+        if self.xor {
+            return coordinate ^ element;
+        }
+        let sum = coordinate + element;
+        if sum >= self.radix { sum - self.radix } else { sum }
+    }
+
+    /// The element that undoes another.
+    pub fn inverse(self, element: u64) -> u64 {
+        if self.xor || element == 0 { element } else { self.radix - element }
+    }
+
+    /// Whether the group leaves the axis as it is.
+    pub fn is_fixed(self) -> bool {
+        self.unit == self.radix
+    }
+}
+
+/// A group that acts on the nodes of a grid. An element is named by the node that it takes node 0 to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    axes: Vec<Acting>,
+    representatives: u64,
+    order: u64,
+}
+
+impl Group {
+    /// The group that does these things to the axes of a grid of these radices; `Err` says why there is none.
+    pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
+        if radices.len() != symmetries.len() {
+            return Err(format!("it is one of {} axes, the grid has {}", symmetries.len(), radices.len()));
+        }
+        let mut axes = Vec::with_capacity(radices.len());
+        for (axis, (&radix, symmetry)) in radices.iter().zip(symmetries).enumerate() {
+            let (unit, xor) = match *symmetry {
+                Symmetry::Fixed => (radix, false),
+                Symmetry::Shift(unit) if unit > 0 && radix % unit == 0 => (unit, false),
+                Symmetry::Shift(unit) => {
+                    return Err(format!(
+                        "axis {axis}, of {radix}, is shifted by multiples of {unit}, which does not divide it"
+                    ));
+                }
+                Symmetry::Xor(unit) if radix.is_power_of_two() && unit.is_power_of_two() && unit <= radix => {
+                    (unit, true)
+                }
+                Symmetry::Xor(unit) => {
+                    return Err(format!(
+                        "axis {axis}, of {radix}, is changed by exclusive-or with multiples of {unit}; both must be powers of two, the second not above the first"
+                    ));
+                }
+            };
+            axes.push(Acting { radix, unit, xor });
+        }
+        let representatives = axes.iter().map(|axis| axis.unit).product();
+        Ok(Self { order: radices.iter().product::<u64>() / representatives, representatives, axes })
+    }
+
+    /// What it does to each axis.
+    pub fn axes(&self) -> &[Acting] {
+        &self.axes
+    }
+
+    /// How many nodes there are one of in each orbit: those whose coordinates are below the units.
+    pub fn representatives(&self) -> u64 {
+        self.representatives
+    }
+
+    /// Elements, and nodes of each orbit.
+    pub fn order(&self) -> u64 {
+        self.order
+    }
+
+    /// The number, among representatives, of the one of a node's orbit, and the element that takes that one to the node.
+    pub fn home(&self, node: u64) -> (usize, u64) {
+        let (mut rest, mut index, mut places, mut element, mut stride) = (node, 0, 1, 0, 1);
+        for axis in self.axes.iter().rev() {
+            let coordinate = rest % axis.radix;
+            rest /= axis.radix;
+            let own = coordinate % axis.unit;
+            index += own * places;
+            places *= axis.unit;
+            element += (coordinate - own) * stride;
+            stride *= axis.radix;
+        }
+        (index as usize, element)
+    }
+
+    /// The node of this number among representatives.
+    pub fn representative(&self, index: usize) -> u64 {
+        let (mut rest, mut node, mut stride) = (index as u64, 0, 1);
+        for axis in self.axes.iter().rev() {
+            node += rest % axis.unit * stride;
+            rest /= axis.unit;
+            stride *= axis.radix;
+        }
+        node
+    }
+
+    /// A node moved by an element.
+    pub fn moved(&self, node: u64, element: u64) -> u64 {
+        self.combine(node, element, Acting::moved)
+    }
+
+    /// The element that undoes another.
+    pub fn inverse(&self, element: u64) -> u64 {
+        self.combine(element, 0, |axis, element, _| axis.inverse(element))
+    }
+
+    fn combine(&self, a: u64, b: u64, with: impl Fn(Acting, u64, u64) -> u64) -> u64 {
+        let (mut a, mut b, mut node, mut stride) = (a, b, 0, 1);
+        for axis in self.axes.iter().rev() {
+            node += with(*axis, a % axis.radix, b % axis.radix) * stride;
+            (a, b) = (a / axis.radix, b / axis.radix);
+            stride *= axis.radix;
+        }
+        node
+    }
+
+    /// All elements, in ascending order of the nodes that they take node 0 to.
+    pub fn elements(&self) -> impl Iterator<Item = u64> + use<'_> {
+        (0..self.order).map(|number| {
+            let (mut rest, mut element, mut stride) = (number, 0, 1);
+            for axis in self.axes.iter().rev() {
+                let count = axis.radix / axis.unit;
+                element += rest % count * axis.unit * stride;
+                rest /= count;
+                stride *= axis.radix;
+            }
+            element
+        })
+    }
+
+    /// Elements that all others are made of: on each axis the least shift, or the exclusive-or with each bit.
+    pub fn generators(&self) -> Vec<u64> {
+        let (mut generators, mut stride) = (Vec::new(), 1);
+        for axis in self.axes.iter().rev().filter(|axis| axis.radix > 1) {
+            if axis.xor {
+                let bits = std::iter::successors(Some(axis.unit), |bit| Some(bit * 2));
+                generators.extend(bits.take_while(|bit| *bit < axis.radix).map(|bit| bit * stride));
+            } else if !axis.is_fixed() {
+                generators.push(axis.unit * stride);
+            }
+            stride *= axis.radix;
+        }
+        generators
+    }
+
+    /// Whether a permutation, which takes node i to `images[i]`, commutes with every element.
+    pub fn commutes_with(&self, images: &[u32]) -> bool {
+        self.generators().into_iter().all(|generator| {
+            (0..).zip(images).all(|(node, image)| {
+                let moved = images.get(self.moved(node, generator) as usize);
+                moved.is_some_and(|moved| u64::from(*moved) == self.moved(u64::from(*image), generator))
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Symmetry::{Fixed, Shift, Xor};
+
+    #[test]
+    fn every_node_is_its_representative_moved_by_one_element() {
+        for (radices, symmetries) in [
+            (&[6, 4][..], &[Shift(2), Shift(1)][..]),
+            (&[8], &[Xor(2)]),
+            (&[5, 4, 3], &[Fixed, Xor(1), Shift(3)]),
+            (&[1, 7], &[Shift(1), Shift(7)]),
+        ] {
+            let group = Group::new(radices, symmetries).unwrap();
+            let elements: Vec<u64> = group.elements().collect();
+            let nodes: u64 = radices.iter().product();
+            assert_eq!((elements.len() as u64, group.order() * group.representatives()), (group.order(), nodes));
+            for node in 0..nodes {
+                let (index, element) = group.home(node);
+                assert!(elements.contains(&element) && index < group.representatives() as usize);
+                assert_eq!(group.moved(group.representative(index), element), node);
+                assert_eq!(group.moved(node, group.inverse(element)), group.representative(index));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_group_on_the_grid_is_refused() {
+        let refused = |symmetry| Group::new(&[10], &[symmetry]).unwrap_err();
+        assert_eq!(refused(Shift(4)), "axis 0, of 10, is shifted by multiples of 4, which does not divide it");
+        assert!(refused(Shift(0)).contains("multiples of 0") && refused(Xor(2)).contains("powers of two"));
+        assert_eq!(Group::new(&[2, 5], &[Fixed]).unwrap_err(), "it is one of 1 axes, the grid has 2");
+    }
+
+    #[test]
+    fn a_rotation_commutes_with_shifts_and_a_reversal_does_not() {
+        let shifts = Group::new(&[6], &[Shift(2)]).unwrap();
+        assert!(shifts.commutes_with(&[1, 2, 3, 4, 5, 0]));
+        assert!(!shifts.commutes_with(&[5, 4, 3, 2, 1, 0]));
+        let xors = Group::new(&[4], &[Xor(1)]).unwrap();
+        assert!(xors.commutes_with(&[3, 2, 1, 0]) && !xors.commutes_with(&[1, 2, 3, 0]));
+    }
+}
