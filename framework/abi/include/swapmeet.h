@@ -96,6 +96,9 @@
 // `SwmParamInfo.kind`: one of the words in `values`.
 #define SWM_PARAM_CHOICE 2
 
+// `SwmParamInfo.kind`: the path of a regular file, which the algorithm reads while it plans. The host reads it, too: its digest stands in the row.
+#define SWM_PARAM_FILE 3
+
 // `SwmSymmetry.kind`: the group leaves the axis as it is.
 #define SWM_FIXED 0
 
@@ -137,7 +140,7 @@ typedef struct SwmStr {
 typedef struct SwmParamInfo {
     // Size of this struct.
     uint32_t size;
-    // `SWM_PARAM_TEXT`, `SWM_PARAM_NUMBER` or `SWM_PARAM_CHOICE`.
+    // `SWM_PARAM_TEXT`, `SWM_PARAM_NUMBER`, `SWM_PARAM_CHOICE` or `SWM_PARAM_FILE`.
     uint32_t kind;
     // Its key: lower case, digits and hyphens.
     struct SwmStr key;
@@ -275,6 +278,8 @@ typedef struct SwmBlocks {
     struct SwmAxis segments;
     // Null for the topology's own route. A path in it wins over signs and order.
     const struct SwmRoute *route;
+    // What the plugin calls this send, such as the place in a file that it was read from: faults say it. Empty for nothing.
+    struct SwmStr label;
 } SwmBlocks;
 
 // A node sorts all it holds into buckets, element by element. Element x (from 0) of what it holds for destination d has number

@@ -87,6 +87,8 @@ pub const SWM_PARAM_TEXT: u32 = 0;
 pub const SWM_PARAM_NUMBER: u32 = 1;
 /// [`SwmParamInfo::kind`]: one of the words in `values`.
 pub const SWM_PARAM_CHOICE: u32 = 2;
+/// [`SwmParamInfo::kind`]: the path of a regular file, which the algorithm reads while it plans. The host reads it, too: its digest stands in the row.
+pub const SWM_PARAM_FILE: u32 = 3;
 
 /// [`SwmSymmetry::kind`]: the group leaves the axis as it is.
 pub const SWM_FIXED: u32 = 0;
@@ -182,6 +184,8 @@ pub struct SwmBlocks {
     pub segments: SwmAxis,
     /// Null for the topology's own route. A path in it wins over signs and order.
     pub route: *const SwmRoute,
+    /// What the plugin calls this send, such as the place in a file that it was read from: faults say it. Empty for nothing.
+    pub label: SwmStr,
 }
 
 /// A send of one bucket of what `from` has redistributed ([`SwmHost::send_bucket`]), in a schedule of byte counts.
@@ -410,7 +414,7 @@ pub struct SwmHost {
 pub struct SwmParamInfo {
     /// Size of this struct.
     pub size: u32,
-    /// [`SWM_PARAM_TEXT`], [`SWM_PARAM_NUMBER`] or [`SWM_PARAM_CHOICE`].
+    /// [`SWM_PARAM_TEXT`], [`SWM_PARAM_NUMBER`], [`SWM_PARAM_CHOICE`] or [`SWM_PARAM_FILE`].
     pub kind: u32,
     /// Its key: lower case, digits and hyphens.
     pub key: SwmStr,

@@ -29,7 +29,7 @@ macro_rules! grows {
 // Never to be changed: a plugin or host of 1.0 has these for ever.
 grows! {
     SwmRoute: 40;
-    SwmBlocks: 120;
+    SwmBlocks: 136;
     SwmBucket: 40;
     SwmBytes: 48;
     SwmRedistribution: 64;

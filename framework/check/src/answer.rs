@@ -44,7 +44,7 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
     Ok(Case {
         experiment: "check".into(),
         topology: topology::parse(&rung.topology).map_err(|e| e.to_string())?,
-        algorithm: Chosen { algorithm: Arc::clone(algorithm), params: rung.params.clone() },
+        algorithm: Chosen { algorithm: Arc::clone(algorithm), params: rung.params.clone(), inputs: Vec::new() },
         workload: Workload::parse(&rung.workload).map_err(|e| e.to_string())?,
         inputs: [].into(),
         machine: Machine::parse(&rung.machine).map_err(|e| e.to_string())?,

@@ -2,17 +2,19 @@
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
 use crate::input::{InputError, Text};
-use crate::plugin::{Algorithm, Param};
+use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::Registry;
 use crate::topology;
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
+use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::{InputDigest, Workload, expand};
 
 /// An algorithm with the parameters the user gave it.
@@ -22,6 +24,8 @@ pub struct Chosen {
     pub algorithm: Arc<Algorithm>,
     /// Its parameters, in the order in which the algorithm declares them, without those that are what they are by default.
     pub params: Vec<(String, String)>,
+    /// The files that parameters name.
+    pub inputs: Vec<InputDigest>,
 }
 
 impl fmt::Display for Chosen {
@@ -45,7 +49,7 @@ pub struct Case {
     pub algorithm: Chosen,
     /// What.
     pub workload: Workload,
-    /// The files that topology and workload name.
+    /// The files that topology, workload and algorithm name.
     pub inputs: Arc<[InputDigest]>,
     /// At which price.
     pub machine: Machine,
@@ -138,7 +142,8 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     for (topology, made_of) in &topologies {
         for algorithm in &algorithms {
             for workload in &workloads {
-                let inputs: Arc<[InputDigest]> = made_of.iter().chain(workload.input()).cloned().collect();
+                let named = made_of.iter().chain(workload.input()).chain(&algorithm.inputs);
+                let inputs: Arc<[InputDigest]> = named.cloned().collect();
                 for machine in &machines {
                     for repetition in 0..experiment.repetitions {
                         cases.push(Case {
@@ -228,7 +233,9 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
         text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name))
             .near(&unknown.near, "`swapmeet list algorithms` shows those found, `swapmeet list plugins` where")
     })?;
-    let mut given: Vec<(&str, String)> = Vec::new();
+    /// Of a file that a parameter names.
+    const MOST_OF_A_FILE: u64 = 1 << 30;
+    let (mut given, mut inputs): (Vec<(&str, String)>, _) = (Vec::new(), Vec::new());
     for arg in spec.args() {
         let Some(key) = arg.key() else {
             return Err(text
@@ -246,6 +253,11 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
             let message = format!("`{key}={}`: expected {expected}", arg.value());
             text.error_at(arg.value_at(), arg.value().len(), message).near(&near, "")
         })?;
+        if param.kind == ParamKind::File {
+            let content = read_regular(Path::new(&value), MOST_OF_A_FILE, "a file that the algorithm reads")
+                .map_err(|why| text.error_at(arg.value_at(), arg.value().len(), format!("`{value}` {why}")))?;
+            inputs.push(InputDigest::new(&value, &content));
+        }
         given.push((key, value));
     }
     // In one spelling, whatever the user's: rows of one case say the same of it.
@@ -254,7 +266,7 @@ pub fn choose(text: &Text, registry: &Registry) -> Result<Chosen, InputError> {
         (*value != p.default).then(|| ((*key).to_owned(), value.clone()))
     };
     let params = algorithm.params.iter().filter_map(spelt).collect();
-    Ok(Chosen { algorithm, params })
+    Ok(Chosen { algorithm, params, inputs })
 }
 
 fn takes(algorithm: &Algorithm) -> String {

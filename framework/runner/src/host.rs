@@ -5,7 +5,9 @@
 
 use crate::plugin::{Algorithm, Table};
 use astray::Trail;
+use std::cell::RefCell;
 use std::ffi::c_void;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
     SWM_ERROR, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmStr, SwmTopology,
@@ -128,9 +130,11 @@ fn explained(
     limit: Option<Duration>,
     fault: Fault,
 ) -> Fault {
-    let Some(mut trail) = Trail::of(&fault) else { return fault };
+    let labels = Rc::default();
+    let Some(mut trail) = Trail::of(&fault, Rc::clone(&labels)) else { return fault };
+    let mut host = Host { labels: Some(labels), ..Host::new(task, answers, limit) };
     // Whatever comes of it: a plugin that does something else the second time leaves no trail.
-    drop(run(algorithm, params, task, &mut Host::new(task, answers, limit), vec![&mut trail]));
+    drop(run(algorithm, params, task, &mut host, vec![&mut trail]));
     trail.explain(fault)
 }
 
@@ -179,6 +183,8 @@ struct Host<'a> {
     reason: Option<String>,
     log: Vec<String>,
     route: sends::Asked,
+    /// Where labels of sends are written down, while what a fault says is looked at once more.
+    labels: Option<Rc<RefCell<String>>>,
     /// When the plan must be done, and how long it had. Looked at between calls: a plugin that never calls isn't stopped by it.
     limit: Option<(Instant, Duration)>,
     late: bool,
@@ -199,6 +205,7 @@ impl<'a> Host<'a> {
             reason: None,
             log: Vec::new(),
             route: sends::Asked::default(),
+            labels: None,
             limit: limit.map(|limit| (Instant::now() + limit, limit)),
             late: false,
             calls: 0,

@@ -10,8 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
-    ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_PARAM_CHOICE, SWM_PARAM_NUMBER, SwmAlgorithm,
-    SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
+    ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER,
+    SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 use swapmeet_core::limits;
 use swapmeet_workloads::digest;
@@ -136,6 +136,8 @@ pub enum ParamKind {
     Number,
     /// One of these words.
     Choice(Vec<String>),
+    /// The path of a file that the algorithm reads: its digest is among a row's inputs.
+    File,
 }
 
 impl ParamKind {
@@ -143,14 +145,14 @@ impl ParamKind {
     pub fn words(&self) -> &[String] {
         match self {
             Self::Choice(words) => words,
-            Self::Text | Self::Number => &[],
+            Self::Text | Self::Number | Self::File => &[],
         }
     }
 
     /// The value that a text names, in the one way in which specs spell it; `Err` says what was expected.
     pub fn canonical(&self, text: &str) -> Result<String, String> {
         let expected = match self {
-            Self::Text => return Ok(text.to_owned()),
+            Self::Text | Self::File => return Ok(text.to_owned()),
             Self::Number if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
                 let digits = text.trim_start_matches('0');
                 return Ok(if digits.is_empty() { "0".to_owned() } else { digits.to_owned() });
@@ -419,6 +421,7 @@ impl Param {
                 ParamKind::Choice(values.collect::<Result<_, _>>()?)
             }
             SWM_PARAM_NUMBER => ParamKind::Number,
+            SWM_PARAM_FILE => ParamKind::File,
             _ => ParamKind::Text,
         };
         let default = read(table.default_value, "default")?;

@@ -1,7 +1,7 @@
 //! Parameters: what an algorithm declares, and how it reads what was given.
 
 use std::str::FromStr;
-use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
+use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
 
 /// A parameter that an algorithm takes, as in `tree:fan=3`; any other is refused before the algorithm sees it.
 ///
@@ -45,6 +45,12 @@ impl ParamInfo {
     /// A whole number, from 0 on. Texts as in [`ParamInfo::text`].
     pub const fn number(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
+    }
+
+    /// The path of a regular file, which the algorithm reads (as text with `std::fs::read_to_string`); without one it says that it is
+    /// [`Stop::unsupported`](crate::Stop::unsupported). A row says which content the file had.
+    pub const fn file(key: &'static str, help: &'static str) -> Self {
+        Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
     /// One of these words, which users are offered and `swapmeet check` tries one after another. Texts as in [`ParamInfo::text`].

@@ -138,6 +138,7 @@ impl<'a> Blocks<'a> {
                 destinations: Set::ALL.raw(),
                 segments: Axis::ALL.raw(),
                 route: std::ptr::null(),
+                label: SwmStr::EMPTY,
             },
             borrowed: PhantomData,
         }
@@ -189,6 +190,13 @@ impl<'a> Blocks<'a> {
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
+        self
+    }
+
+    /// What this send is called in faults: the place in a file that it was read from, a step of the paper.
+    #[must_use]
+    pub const fn label(mut self, label: &'a str) -> Self {
+        self.raw.label = SwmStr::new(label);
         self
     }
 }

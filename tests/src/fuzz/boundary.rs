@@ -255,6 +255,8 @@ impl Calls<'_> {
                     destinations: self.set(arrays)?,
                     segments: arrays.axes[0],
                     route,
+                    // Read where a send is refused: this flag is unknown.
+                    label: if flags & 8 != 0 { self.text(arrays)? } else { SwmStr::EMPTY },
                 };
                 // SAFETY: as above.
                 self.host.send_blocks.map(|f| unsafe { f(ctx, &raw const send) });

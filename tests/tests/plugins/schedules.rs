@@ -9,7 +9,7 @@ use tempfile::tempdir;
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
 /// Who sends what, when.
-const SENDS: [Case; 13] = [
+const SENDS: [Case; 16] = [
     (
         "unknown_receiver",
         "SwmBlocks s = everything(0, 9); return one_step(host, &s);",
@@ -47,6 +47,22 @@ const SENDS: [Case; 13] = [
         "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2, where step 1 took it); 12 blocks in all are missing, at 4 nodes",
     ),
     (
+        "labelled",
+        "SwmBlocks s = block(2, 3, 1, 3); s.label = text(\"line 7\"); return one_step(host, &s);",
+        "step 1: node 1 sends node 3 block 2 -> 3, which it does not hold (it is at node 2) [line 7]",
+    ),
+    (
+        "labelled_astray",
+        "SwmBlocks s = block(1, 0, 1, 2); s.label = text(\"line 7\"); one_step(host, &s); return SWM_OK;",
+        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2, where step 1 took it); 12 blocks in all are missing, at 4 nodes [line 7]",
+    ),
+    (
+        "labelled_twice",
+        "SwmBlocks s = block(0, 1, 0, 1); s.flags |= SWM_COPY; s.label = text(\"line 7\"); one_step(host, &s); s.label = text(\"line 8\"); \
+         one_step(host, &s); return SWM_OK;",
+        "step 3: block 0 -> 1 is delivered twice, node 1 has it already [line 8]",
+    ),
+    (
         "before_a_step",
         "SwmBlocks s = everything(0, 1); return host->send_blocks(host->ctx, &s);",
         "the schedule sends before its first step",
@@ -65,7 +81,7 @@ const SENDS: [Case; 13] = [
     (
         "size_forgotten",
         "SwmBlocks s = everything(0, 1); s.size = 0; return one_step(host, &s);",
-        "the plugin's send has a `size` below 120: set it to sizeof(SwmBlocks)",
+        "the plugin's send has a `size` below 136: set it to sizeof(SwmBlocks)",
     ),
     (
         "unknown_flag",

@@ -195,12 +195,32 @@ pub enum Fault {
         /// How many nodes hold some.
         nodes: Count,
     },
+    /// What the plugin calls the send at fault.
+    #[error("{fault} [{label}]")]
+    Labelled {
+        /// In its words.
+        label: String,
+        /// What is wrong with it.
+        fault: Box<Fault>,
+    },
     /// No broken rule: the case asks for more than can be followed, or for what doesn't go together.
     #[error("{0}")]
     Refused(String),
     /// A call at the wrong time.
     #[error("{0}")]
     OutOfOrder(&'static str),
+}
+
+impl Fault {
+    /// The same, of a send that the plugin calls so; an empty label says nothing.
+    #[must_use]
+    pub fn labelled(self, label: String) -> Self {
+        match self {
+            Self::Refused(_) => self,
+            fault if label.is_empty() => fault,
+            fault => Self::Labelled { label, fault: Box::new(fault) },
+        }
+    }
 }
 
 /// Where a block is that isn't where it should be.

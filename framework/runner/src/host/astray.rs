@@ -1,5 +1,8 @@
-//! Where a block went that never arrived: the plan is made again, with an eye on that block alone.
+//! Where a block went that never arrived, and what the plugin calls the send that took it there or brought it twice: the plan is made again, with an eye
+//! on that block alone.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::fault::{Block, Fault, Place, Whereabouts};
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
@@ -7,24 +10,33 @@ use swapmeet_core::simulation::step::{Listener, Sent, Step};
 pub(super) struct Trail {
     block: Block,
     at: Place,
-    /// The last step in which it was sent, and to whom.
-    last: Option<(u64, Place)>,
+    /// The last step in which it was sent, to whom, and what the plugin calls that send.
+    last: Option<(u64, Place, String)>,
+    /// What the plugin calls the send under way.
+    label: Rc<RefCell<String>>,
 }
 
 impl Trail {
-    /// Of the block that a fault says was never delivered, where it was found at a node; `None` for other faults.
-    pub(super) fn of(fault: &Fault) -> Option<Self> {
-        let Fault::NeverDelivered { block, whereabouts: Whereabouts::At(at), .. } = fault else { return None };
-        Some(Self { block: *block, at: *at, last: None })
+    /// Of the block that a fault says was delivered twice, or never and found at a node; `None` for other faults.
+    pub(super) fn of(fault: &Fault, label: Rc<RefCell<String>>) -> Option<Self> {
+        let (block, at) = match fault {
+            Fault::NeverDelivered { block, whereabouts: Whereabouts::At(at), .. } => (block, at),
+            Fault::DeliveredTwice { block, node, .. } => (block, node),
+            _ => return None,
+        };
+        Some(Self { block: *block, at: *at, last: None, label })
     }
 
     /// The same fault, with the step that took the block where it is, if one did.
-    pub(super) fn explain(&self, fault: Fault) -> Fault {
+    pub(super) fn explain(self, fault: Fault) -> Fault {
         match (fault, self.last) {
-            (Fault::NeverDelivered { step, node, block, missing, nodes, .. }, Some((since, to))) if to == self.at => {
+            (Fault::NeverDelivered { step, node, block, missing, nodes, .. }, Some((since, to, label)))
+                if to == self.at =>
+            {
                 let whereabouts = Whereabouts::AtSince(to, since);
-                Fault::NeverDelivered { step, node, block, whereabouts, missing, nodes }
+                Fault::NeverDelivered { step, node, block, whereabouts, missing, nodes }.labelled(label)
             }
+            (fault @ Fault::DeliveredTwice { .. }, Some((_, to, label))) if to == self.at => fault.labelled(label),
             (fault, _) => fault,
         }
     }
@@ -48,7 +60,7 @@ impl Listener for Trail {
             }
         }
         if sent.boxes.iter().any(|boxed| sent.layout.contains(boxed, &one)) {
-            self.last = Some((sent.step, sent.to));
+            self.last = Some((sent.step, sent.to, self.label.borrow().clone()));
         }
     }
 

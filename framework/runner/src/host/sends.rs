@@ -2,6 +2,7 @@
 
 use super::Host;
 use super::read::{axis, node_set, read_byte_counts, read_route};
+use crate::plugin::text;
 use smallvec::SmallVec;
 use swapmeet_abi::{SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute};
 use swapmeet_core::delivery::byte_counts::{Share, What};
@@ -35,10 +36,26 @@ fn known(flags: u32, known: u32) -> Result<(), Fault> {
     Err(Fault::OutOfOrder("the plugin's send has flags that this swapmeet does not know"))
 }
 
+/// What the plugin calls the send.
+fn label(send: &SwmBlocks) -> String {
+    // SAFETY: texts of a send are readable during the call.
+    unsafe { text(send.label) }.unwrap_or_else(|why| format!("a label that {why}"))
+}
+
 impl Host<'_> {
     /// # Safety
     /// All that the send points to must be readable for the counts beside it; so for the others.
     pub(super) unsafe fn send_blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
+        if let Some(labels) = &self.labels {
+            *labels.borrow_mut() = label(send);
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.blocks(send) }.map_err(|fault| fault.labelled(label(send)))
+    }
+
+    /// # Safety
+    /// See above.
+    unsafe fn blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
         known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL)?;
         let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
         let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());

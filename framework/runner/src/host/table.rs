@@ -274,7 +274,7 @@ unsafe fn sent<T: Growing>(send: *const T, too_small: &'static str) -> Result<T,
 }
 
 unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
-    const TOO_SMALL: &str = "the plugin's send has a `size` below 120: set it to sizeof(SwmBlocks)";
+    const TOO_SMALL: &str = "the plugin's send has a `size` below 136: set it to sizeof(SwmBlocks)";
     // SAFETY: see `fail`.
     unsafe { with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_blocks(&sent(send, TOO_SMALL)?))) }
 }

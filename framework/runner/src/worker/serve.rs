@@ -226,12 +226,13 @@ impl Known {
             Entry::Vacant(new) => new.insert(Registry::of(&job.plugin).map_err(|e| e.to_string())?),
         };
         let algorithm = Text::flag("algorithm", &implementation.algorithm);
+        let algorithm = choose(&algorithm, plugin).map_err(|e| e.message)?;
         let machine = Machine::parse(setting.borrowed().machine_spec()).map_err(|e| e.to_string())?;
         let case = Case {
             experiment: "".into(),
-            inputs: made_of.iter().chain(workload.input()).cloned().collect(),
+            inputs: made_of.iter().chain(workload.input()).chain(&algorithm.inputs).cloned().collect(),
             topology,
-            algorithm: choose(&algorithm, plugin).map_err(|e| e.message)?,
+            algorithm,
             workload,
             // The row says the user's name for it.
             machine,

@@ -57,6 +57,8 @@ pub struct RehearsedSend {
     pub is_strict: bool,
     /// Whether sender and receiver may be the same.
     pub is_local: bool,
+    /// What the plugin calls it in faults.
+    pub label: String,
     /// The way it should go; empty for the topology's own.
     pub route: RehearsedRoute,
     /// Which bucket of what the sender has redistributed, in a schedule of byte counts.

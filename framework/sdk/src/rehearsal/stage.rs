@@ -198,6 +198,8 @@ impl Stage {
             segments: unsafe { coordinates(&send.segments, self.all.segments) }.map_err(bad)?,
             copies: send.flags & SWM_COPY != 0,
             is_strict: send.flags & SWM_STRICT != 0,
+            // SAFETY: as above.
+            label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),
             ..envelope
         };
         match self.orbits.as_ref().filter(|_| self.by_orbits) {
