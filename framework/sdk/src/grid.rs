@@ -77,6 +77,25 @@ impl Grid {
         self.strides.iter().zip(&self.radices).map(move |(stride, radix)| node / stride % radix)
     }
 
+    /// Calls `visit` with the number and the coordinates of every node, in the order of the numbers.
+    ///
+    /// # Errors
+    /// The first one that `visit` returns; no node is visited after it.
+    pub fn each_node<E>(&self, mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>) -> Result<(), E> {
+        let mut coordinates = vec![0; self.radices.len()];
+        for node in 0..self.nodes {
+            visit(node, &coordinates)?;
+            for (coordinate, radix) in coordinates.iter_mut().zip(&self.radices).rev() {
+                *coordinate += 1;
+                if *coordinate < *radix {
+                    break;
+                }
+                *coordinate = 0;
+            }
+        }
+        Ok(())
+    }
+
     /// The node with these coordinates, one a dimension and each below its radix.
     pub fn node(&self, coordinates: impl IntoIterator<Item = u64>) -> u64 {
         coordinates.into_iter().zip(&self.strides).map(|(coordinate, stride)| coordinate * stride).sum()
@@ -116,6 +135,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_node_is_visited_in_order_until_one_is_refused() {
+        let grid = Grid::new(&[2, 1, 3]).unwrap();
+        let mut visited = Vec::new();
+        let end = grid.each_node(|node, at| {
+            visited.push((node, at.to_vec()));
+            if node == 4 { Err("enough") } else { Ok(()) }
+        });
+        assert_eq!(end, Err("enough"));
+        assert_eq!(visited, (0..5).map(|node| (node, grid.coordinates(node).collect())).collect::<Vec<_>>());
     }
 
     #[test]

@@ -42,9 +42,11 @@
 mod collective;
 mod export;
 mod grid;
+mod padded;
 mod param;
 mod problem;
 mod rehearsal;
+mod rounds;
 mod schedule;
 mod set;
 mod symmetry;
@@ -52,11 +54,13 @@ mod symmetry;
 pub use collective::Collective;
 pub use export::{About, Algorithm};
 pub use grid::Grid;
+pub use padded::Padded;
 pub use param::{ParamInfo, ParamValue, words};
 pub use problem::{Problem, Topology};
 pub use rehearsal::{
     Disproof, Proved, Rehearsal, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
 };
+pub use rounds::{Straight, serialized_rounds};
 pub use schedule::{Blocks, Bucket, ByteCount, Bytes, Redistribution, Route, Schedule, Stop};
 pub use set::{Axis, Set};
 pub use symmetry::{Planned, PlannedNodes, Symmetry};

@@ -1,9 +1,4 @@
-//! Who goes where: the patterns A, B and C, and directions by class of node.
-//!
-//! | 2D torus, (1) .. (8) | (r + c) mod 4 = 0 | 1 | 2 | 3 |
-//! | --- | --- | --- | --- | --- |
-//! | Phase 1 (pattern A) | +c | +r | -c | -r |
-//! | Phase 2 (pattern B) | +r | +c | -r | -c |
+//! Along which dimension, and which way, the class of a node goes.
 //!
 //! | 3D torus | z even | z odd |
 //! | --- | --- | --- |
@@ -11,45 +6,34 @@
 //! | Phase 2 | B | A |
 //! | Phase 3 | along z (C): + for 0, - for 2 | B |
 //!
-//! 2D is as printed in (1) .. (8), and 3.2.2 says how to go on: nodes in an even unit along dimension n follow the
-//! pattern of n - 1 dimensions and then go along dimension n; nodes in an odd unit go along dimension n first and then
-//! follow that pattern. In 3D the displayed rules of Phases 2 and 3 have pattern B before pattern A in odd planes, the
-//! text has A before B. Each is right by itself; one phase from each loses blocks. The text's order is the one that
-//! carries over to n dimensions, so it is the one here, in Phase n+1 too.
+//! 2D is as printed in (1) .. (8), and 3.2.2 says how to go on: nodes in an even unit along dimension n follow the pattern of n - 1 dimensions and then go along
+//! dimension n; nodes in an odd unit go along dimension n first. In 3D the displayed rules of Phases 2 and 3 have pattern B before pattern A in odd planes, the text has
+//! A before B. Each is right by itself; one phase from each loses blocks. The text's order carries over to n dimensions, so it is the one here, in Phase n+1 too.
 //!
-//! A mesh follows the same rule, with c + r even for EE and OO, but always forward on its logical rings. For three and
-//! more dimensions of it the paper has a figure and no text.
+//! A mesh follows the same rule, with c + r even for EE and OO, but always forward on its logical rings. For three and more dimensions of it the paper has a figure and no text.
 
 use crate::network::Kind;
 
-/// The dimension (from 0) that a node at `x` uses in ring phase `turn`, or in step `turn` of phase n+1 of a torus;
-/// turns count from 1.
-pub(crate) fn dimension(x: &[u64], turn: usize) -> usize {
-    let mut turn = turn;
+const C: usize = 0;
+const R: usize = 1;
+
+/// The 2D torus, (1) .. (8): by (r + c) mod 4, in Phase 1 (pattern A) and in Phase 2 (pattern B).
+const PLANE: [[(usize, i8); 4]; 2] = [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
+
+/// The dimension (from 0) and the way round it (1 or -1) that a node at `x` takes in ring phase `turn`, or in step `turn` of Phase n+1 of a torus; turns count from 1.
+///
+/// In a torus the way goes before "the shorter way": on a ring of eight both are four hops, and contention is avoided only if the two classes of a line go opposite ways.
+pub(crate) fn direction(kind: Kind, x: &[u64], mut turn: usize) -> (usize, i8) {
+    let way = |printed| if kind == Kind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
         let own = if x[k].is_multiple_of(2) { k + 1 } else { 1 };
         if turn == own {
-            return k;
+            return (k, way(if x[k] % 4 < 2 { 1 } else { -1 }));
         }
-        if turn > own {
-            turn -= 1;
-        }
+        turn -= usize::from(turn > own);
     }
-    // Pattern A in turn 1, pattern B in turn 2: even classes begin with x1 (c), odd ones with x2 (r).
-    let odd = (x[0] ^ x[1]) & 1 == 1;
-    usize::from((turn == 2) != odd)
-}
-
-/// The way round (1 or -1) that a node at `x` takes along dimension `k` in its ring phases.
-///
-/// In a torus this goes before "the shorter way": on a ring of eight both are four hops, and contention is avoided only
-/// if the two classes of a line go opposite ways.
-pub(crate) fn sign(kind: Kind, x: &[u64], k: usize) -> i8 {
-    let class = if k < 2 { x[0] + x[1] } else { x[k] };
-    match kind {
-        Kind::Torus if class % 4 >= 2 => -1,
-        Kind::Torus | Kind::Mesh => 1,
-    }
+    let (k, printed) = PLANE[turn - 1][((x[0] + x[1]) % 4) as usize];
+    (k, way(printed))
 }
 
 #[cfg(test)]
@@ -63,34 +47,20 @@ mod tests {
     }
 
     #[test]
-    fn the_sixteen_classes_of_the_plane_are_as_printed() {
-        for x in nodes(4, 2) {
-            let (phase1, phase2) = (dimension(&x, 1), dimension(&x, 2));
-            let (way1, way2) = (sign(Kind::Torus, &x, phase1), sign(Kind::Torus, &x, phase2));
-            let printed = match (x[0] + x[1]) % 4 {
-                0 => ((0, 1), (1, 1)),
-                1 => ((1, 1), (0, 1)),
-                2 => ((0, -1), (1, -1)),
-                _ => ((1, -1), (0, -1)),
-            };
-            assert_eq!(((phase1, way1), (phase2, way2)), printed, "{x:?}");
-        }
-    }
-
-    #[test]
     fn the_third_dimension_is_last_in_even_planes_and_first_in_odd_ones() {
-        let turns = |x: [u64; 3]| [1, 2, 3].map(|turn| dimension(&x, turn));
-        assert_eq!(turns([0, 0, 0]), [0, 1, 2]);
-        assert_eq!(turns([1, 0, 2]), [1, 0, 2]);
-        assert_eq!(turns([0, 0, 1]), [2, 0, 1]);
-        assert_eq!(turns([1, 0, 3]), [2, 1, 0]);
+        let turns = |x: [u64; 3]| [1, 2, 3].map(|turn| direction(Kind::Torus, &x, turn));
+        assert_eq!(turns([0, 0, 0]), [(C, 1), (R, 1), (2, 1)]);
+        assert_eq!(turns([1, 0, 2]), [(R, 1), (C, 1), (2, -1)]);
+        assert_eq!(turns([0, 0, 1]), [(2, 1), (C, 1), (R, 1)]);
+        assert_eq!(turns([1, 0, 3]), [(2, -1), (R, 1), (C, 1)]);
+        assert_eq!(direction(Kind::Mesh, &[1, 1], 1), (C, 1), "forward on its logical rings");
     }
 
     #[test]
     fn every_node_uses_every_dimension_once() {
         for n in 2..=6 {
             for x in nodes(2, n) {
-                let used: HashSet<usize> = (1..=n).map(|turn| dimension(&x, turn)).collect();
+                let used: HashSet<usize> = (1..=n).map(|turn| direction(Kind::Torus, &x, turn).0).collect();
                 assert_eq!(used.len(), n, "{x:?}");
             }
         }
@@ -104,8 +74,7 @@ mod tests {
                 for turn in 1..=n {
                     let mut taken = HashSet::new();
                     for x in nodes(side, n) {
-                        let k = dimension(&x, turn);
-                        let way = sign(kind, &x, k);
+                        let (k, way) = direction(kind, &x, turn);
                         let mut line = x.clone();
                         line[k] = 0;
                         assert!(taken.insert((line, k, way)), "turn {turn}, {x:?}");

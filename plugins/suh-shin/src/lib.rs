@@ -10,15 +10,13 @@
 //!
 //! | the paper | here |
 //! | --- | --- |
-//! | N1 .. Nn (2D: C, R) | sides of `machine`, made multiples of four (mesh: two) in `padded` |
+//! | N1 .. Nn (2D: C, R) | sides of the machine, padded to multiples of four (mesh: two): `network`, and the SDK's `Padded` |
 //! | x1 .. xn, or x, y, z (2D: c, r) | `x[0]` .. `x[n - 1]`: in 2D the column is first, in 3D and up the first axis |
 //! | P(r, c), P(x, y, z) | a node of the padded grid, by its number and by `x` |
 //! | SM, the 4x..x4 submesh (mesh: 2x..x2) | the coordinates that agree in `x[k] / submesh` |
 //! | group ij, ijk (mesh: EE, OE, EO, OO) | the coordinates that agree in `x[k] % submesh` |
 //! | +r, -r, +c, -c; patterns A, B, C | `directions` |
-//! | Phases 1 .. n, Step s | `rings` |
-//! | Phases n+1 and n+2 (mesh: n+1) | `exchanges` |
-//! | virtual nodes | `network`; what their homes do in turns, `turns` |
+//! | Phases 1 .. n, Step s; Phases n+1 and n+2 (mesh: n+1) | `phases` |
 //! | B[u, v] | nothing: rules name destinations, which is what the array's columns and rows stand for |
 //! | data rearrangement | one call between two phases |
 //!
@@ -33,16 +31,12 @@
 //!   longest first, is not the cheapest.
 
 mod directions;
-mod exchanges;
 mod network;
-mod post;
-mod rings;
+mod phases;
 #[cfg(test)]
 mod tests;
-mod turns;
 
-use network::{Kind, Network};
-use post::Post;
+use network::Network;
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop};
 
 struct SuhShin;
@@ -67,26 +61,12 @@ impl Algorithm for SuhShin {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let network = Network::of(problem)?;
-        if network.machine.nodes() == 1 {
+        if network.nodes.machine().nodes() == 1 {
             return Ok(());
         }
-        network.lay_out(schedule)?;
-        phases(&network, &mut Post::new(network.axes.len(), schedule))
+        network.nodes.lay_out(schedule)?;
+        phases::run(&network, schedule)
     }
-}
-
-fn phases(network: &Network, post: &mut Post<'_, '_>) -> Result<(), Stop> {
-    let n = network.axes.len();
-    for phase in 1..=n {
-        post.phase(phase)?;
-        rings::phase(network, phase, post)?;
-    }
-    post.phase(n + 1)?;
-    if network.kind == Kind::Torus {
-        exchanges::between_halves(network, post)?;
-        post.phase(n + 2)?;
-    }
-    exchanges::between_neighbours(network, post)
 }
 
 swapmeet_sdk::export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [SuhShin]);

@@ -4,7 +4,6 @@
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;
-#[expect(dead_code, reason = "the plugin's own module; padding is not used here")]
 #[path = "../../../../plugins/suh-shin/src/network.rs"]
 mod network;
 

@@ -1,6 +1,6 @@
 //! Suh & Shin, "All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks", on sizes that need no virtual nodes.
 
-use crate::directions::{dimension, sign};
+use crate::directions::direction;
 use crate::network::{Kind, Network};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
@@ -55,7 +55,7 @@ impl Algorithm for SuhShin {
         }
         if network.kind == Kind::Torus {
             for j in 1..=n {
-                self.exchange(&network, 2, |x| dimension(x, j), schedule)?;
+                self.exchange(&network, 2, |x| direction(network.kind, x, j).0, schedule)?;
             }
         }
         for j in 0..n {
@@ -67,23 +67,22 @@ impl Algorithm for SuhShin {
 
 fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
     let network = Network::of(problem)?;
-    if network.is_padded() { Err(Stop::unsupported("no virtual nodes here")) } else { Ok(network) }
+    if network.nodes.has_virtual_nodes() { Err(Stop::unsupported("no virtual nodes here")) } else { Ok(network) }
 }
 
 impl SuhShin {
     /// Phases 1 .. n.
     fn ring_phase(&self, network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let q = network.submesh;
-        let longest = network.machine.radices().iter().copied().max().unwrap_or(0);
+        let longest = network.nodes.machine().radices().iter().copied().max().unwrap_or(0);
         for s in 1..longest / q {
             schedule.step()?;
             network.each_node(|x, node| {
-                let k = dimension(x, phase);
-                let size = network.machine.radix(network.axes[k]);
+                let (k, way) = direction(network.kind, x, phase);
+                let size = network.nodes.machine().radix(network.axes[k]);
                 if s >= size / q {
                     return Ok(());
                 }
-                let way = sign(network.kind, x, k);
                 let ahead = |by: u64| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
                 let (there, count) = (ahead(q), size - q * s);
                 // Of the range of destinations that goes on: its first coordinate, counted upwards.
@@ -111,7 +110,7 @@ impl SuhShin {
         schedule.step()?;
         network.each_node(|x, node| {
             let k = along(x);
-            let size = network.machine.radix(network.axes[k]);
+            let size = network.nodes.machine().radix(network.axes[k]);
             let up = x[self.tested(k, distance)] % (2 * distance) < distance;
             let there = match (up, network.kind) {
                 (true, Kind::Torus) => (x[k] + distance) % size,
@@ -164,7 +163,7 @@ fn send(
     signs[axis] = way;
     let route = Route::signs(&signs);
     schedule.send(
-        &Blocks::new(node, network.machine.moved(node, axis, there))
+        &Blocks::new(node, network.nodes.machine().moved(node, axis, there))
             .destinations(Set::product(&destinations))
             .route(&route),
     )
