@@ -36,7 +36,7 @@ pub struct Workload {
     generator: &'static Generator,
     pattern: Arc<dyn generator::Pattern>,
     root: u64,
-    /// The unit that algorithms deal out which deal single elements, in bytes.
+    /// The unit in which algorithms redistribute, in bytes.
     element: u64,
     /// Whether a message of no bytes is none.
     skip_empty: bool,
@@ -79,7 +79,7 @@ impl Workload {
         self.pattern.uniform_bytes().unwrap_or(0)
     }
 
-    /// The unit in which dealing algorithms deal, in bytes.
+    /// The unit in which algorithms redistribute, in bytes.
     pub fn element_bytes(&self) -> u64 {
         self.element
     }

@@ -40,8 +40,8 @@ limits! {
     BYTE_COUNTS = 1 << 27, "byte counts of a send, destinations of a redistribution";
     /// A redistribution of more buckets is seldom meant, unless there are more nodes.
     BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
-    /// Cards are numbered with 32 bits.
-    CYCLE = 1 << 31, "cards in a cycle of a redistribution";
+    /// Elements are numbered with 32 bits.
+    CYCLE = 1 << 31, "elements in a cycle of a redistribution";
     /// Sets of two boxes a node, which the least fragmented schedules need; byte counts for every destination at every node; buckets.
     HELD_BYTES = 8 << 30, "bytes of sets, of byte counts, or of buckets, in a case";
 }

@@ -38,7 +38,7 @@ impl Algorithm for FourStage {
         );
         About {
             name: "four-stage",
-            title: "A4: deal out along rows and columns, collect along rows and columns",
+            title: "A4: redistribute along rows and columns, collect along rows and columns",
             params: &[START, STALL],
             ..ANYWHERE
         }
@@ -48,11 +48,11 @@ impl Algorithm for FourStage {
         let (start, stall) = (problem.choice("start", &STARTS)?, problem.choice("stall", &STALLS)?);
         let array = Array::new(line(problem)?);
         schedule.move_byte_counts(&[array.p])?;
-        schedule.phase("stage I: deal out along rows")?;
+        schedule.phase("stage I: redistribute along rows")?;
         schedule.rearrange()?;
         r_distribute(&array, start, schedule)?;
         r_comm(&array, stall, schedule)?;
-        schedule.phase("stage II: deal out along columns")?;
+        schedule.phase("stage II: redistribute along columns")?;
         schedule.rearrange()?;
         c_distribute(&array, start, schedule)?;
         c_comm(&array, schedule)?;
@@ -98,7 +98,7 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         };
         (0..array.p).map(|i| first(i) as u32).collect()
     };
-    // Complete columns first, then the others: nodes that deal alike follow one another.
+    // Complete columns first, then the others: nodes that redistribute alike follow one another.
     for column in 0..array.columns {
         let height = array.height(column);
         let starts = starts(height);

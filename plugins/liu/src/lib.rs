@@ -9,7 +9,7 @@
 //! | M | the workload | `M[i][j]`: what node i has for node j, i = j included |
 //! | sBUF, rBUF | `send_peak`, `receive_peak` of the reproduction | send and receive buffer of a node |
 //!
-//! A1 and A3 move whole blocks. A2 and A4 deal out what a node holds element by element (the workload's `element=`), so that messages come out
+//! A1 and A3 move whole blocks. A2 and A4 redistribute what a node holds element by element (the workload's `element=`), so that messages come out
 //! about equally long; where an element came from is forgotten, and what is proved is that the bytes for each destination all reach it.
 //!
 //! Every stage is a phase: it begins with a rearrangement (messages are composed in the send buffer) and, on a `flat` machine, with a barrier. The

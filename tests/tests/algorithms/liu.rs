@@ -1,4 +1,4 @@
-//! Liu et al.'s algorithms against the figures of an independent implementation that deals element by element (`fixtures/liu.json`), through the real
+//! Liu et al.'s algorithms against the figures of an independent implementation that redistributes element by element (`fixtures/liu.json`), through the real
 //! plugin file. It counts a node's message to itself as a message of its step, as the paper does; so does this test.
 
 use serde_json::Value;

@@ -31,7 +31,7 @@ pub struct Units {
     pub element_bytes: u64,
 }
 
-/// A node redistributes all it holds, element by element, like cards. Element x (from 0) of what it holds for destination d is card
+/// A node redistributes all it holds, element by element, over buckets. Element x (from 0) of what it holds for destination d has number
 /// `c = (starts[d] + x) % cycle` and goes to bucket `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
@@ -39,11 +39,11 @@ pub struct Redistribution<'a> {
     pub node: u64,
     /// How many buckets there are.
     pub buckets: u64,
-    /// Cards after which the redistribution begins again.
+    /// How many numbers there are before they begin again at 0.
     pub cycle: u64,
-    /// The bucket the first card goes to.
+    /// The bucket that number 0 goes to.
     pub first: u64,
-    /// For each destination the card its elements begin with; empty for 0 everywhere.
+    /// For each destination the number its elements begin with; empty for 0 everywhere.
     pub starts: &'a [u32],
     /// For each destination what is added to `first`; empty for 0 everywhere.
     pub firsts: &'a [u32],
@@ -110,7 +110,7 @@ pub struct ByteCounts<T> {
     redistributed: Vec<Option<Redistributed<T>>>,
     /// Nodes with something redistributed.
     redistributors: Vec<u32>,
-    /// Hands sent whose receivers don't know yet what is in them.
+    /// Buckets sent whose receivers don't know yet what is in them.
     unsettled: usize,
     /// No such bucket was sent before this step.
     unsettled_since: u64,

@@ -1,17 +1,17 @@
-//! Redistributing elements out like cards: who gets how many, by arithmetic instead of card by card.
+//! Redistributing elements over buckets: which gets how many, by arithmetic instead of element by element.
 //!
-//! A run of consecutive cards gives every bucket the same number and some of them one more; the buckets that get one more are a run as well.
+//! A run of consecutive numbers gives every bucket the same number and some of them one more; the buckets that get one more are a run as well.
 //! So a redistribution of any size is a few additions to a table of differences over buckets.
 
-/// How a node redistributes. Element x of what it holds for destination d is card `c = (starts[d] + x) % cycle` and goes to bucket
+/// How a node redistributes. Element x of what it holds for destination d has number `c = (starts[d] + x) % cycle` and goes to bucket
 /// `(first + firsts[d] + c) % buckets`; `first` is the redistributing node's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// How many buckets the elements go to.
     pub buckets: u32,
-    /// Cards after which the redistribution begins again.
+    /// How many numbers there are before they begin again at 0.
     pub cycle: u32,
-    /// For each destination the card its elements begin with; empty for 0 everywhere.
+    /// For each destination the number its elements begin with; empty for 0 everywhere.
     pub starts: Vec<u32>,
     /// For each destination what is added to the first bucket; empty for 0 everywhere.
     pub firsts: Vec<u32>,
@@ -36,7 +36,7 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Buckets that the cards from number `from` to before number `to` went to, card c to bucket c modulo their number.
+    /// Buckets that the elements with numbers from `from` to before `to` went to, number c to bucket c modulo how many there are.
     fn add_run(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
         let (rounds_from, rounds_to) = (from / buckets, to / buckets);
@@ -69,7 +69,7 @@ impl Pattern {
         self.for_each_run(first, destination, byte_count, |from, to, times| tally.add_run(from, to, times));
     }
 
-    /// Calls `each` with the runs of cards that a redistribution consists of, three at most: from, to, how many times.
+    /// Calls `each` with the runs of numbers that a redistribution consists of, three at most: from, to, how many times.
     fn for_each_run(&self, first: u32, destination: usize, byte_count: u64, mut each: impl FnMut(u64, u64, u64)) {
         if byte_count == 0 {
             return;
@@ -101,7 +101,7 @@ impl Pattern {
     /// What one bucket gets, in a few operations however many buckets there are.
     pub(super) fn share(&self, first: u32, destination: usize, byte_count: u64, bucket: u32) -> u64 {
         let (buckets, bucket) = (u64::from(self.buckets), u64::from(bucket));
-        let below = |card: u64| card / buckets + u64::from(card % buckets > bucket);
+        let below = |number: u64| number / buckets + u64::from(number % buckets > bucket);
         let mut share = 0;
         self.for_each_run(first, destination, byte_count, |from, to, times| share += times * (below(to) - below(from)));
         share
@@ -114,17 +114,17 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The arithmetic redistributes as one does by hand, card by card.
+        /// The arithmetic redistributes as one does by hand, element by element.
         #[test]
-        fn a_deal_is_what_dealing_card_by_card_gives(
+        fn a_redistribution_is_what_going_element_by_element_gives(
             buckets in 1_u32..12, cycle in 1_u32..40, start in any::<u32>(), first in any::<u32>(), more in any::<u32>(), byte_count in 0_u64..200,
         ) {
             let pattern = Pattern { buckets, cycle, starts: vec![0, start % cycle], firsts: vec![0, more % buckets] };
             let first = first % buckets;
             let mut expected = vec![0; buckets as usize];
             for x in 0..byte_count {
-                let card = (u64::from(start % cycle) + x) % u64::from(cycle);
-                expected[((u64::from(first) + u64::from(more % buckets) + card) % u64::from(buckets)) as usize] += 1;
+                let number = (u64::from(start % cycle) + x) % u64::from(cycle);
+                expected[((u64::from(first) + u64::from(more % buckets) + number) % u64::from(buckets)) as usize] += 1;
             }
             let mut tally = Tally::new(buckets);
             pattern.redistribute(first, 1, byte_count, &mut tally);

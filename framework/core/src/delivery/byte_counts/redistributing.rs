@@ -6,9 +6,9 @@ use crate::delivery::fault::Fault;
 use crate::limits;
 use std::sync::Arc;
 
-/// In `Dealt::receivers`: nobody has it yet.
+/// In `Redistributed::receivers`: nobody has it yet.
 pub(super) const UNSENT: u32 = u32::MAX;
-/// In `Dealt::receivers`: its receiver knows what is in it.
+/// In `Redistributed::receivers`: its receiver knows what is in it.
 const SETTLED: u32 = u32::MAX - 1;
 
 /// What a node has redistributed and not yet all been settled.
@@ -46,7 +46,7 @@ impl<T: Cell> ByteCounts<T> {
         }
         for (name, value, most) in [
             ("buckets", redistribution.buckets, nodes.max(limits::BUCKETS)),
-            ("cards a cycle", redistribution.cycle, limits::CYCLE),
+            ("elements a cycle", redistribution.cycle, limits::CYCLE),
         ] {
             if value == 0 || value > most {
                 return Err(bad(format!("redistributes with {value} {name}, expected 1 to {most}")));
@@ -167,7 +167,7 @@ impl<T: Cell> ByteCounts<T> {
             self.write_down(*receiver as usize)?;
         }
         let members = || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
-        // Hands that others of the group have sent, but not this one.
+        // Buckets that others of the group have sent, but not this one.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
             let sent = group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
             sent.filter(|(bucket, _)| !redistributed.arrived(*bucket, before))

@@ -128,7 +128,7 @@ fn redistributions_that_make_no_sense_are_refused() {
     assert_eq!(refused(&redistribute(0, 0)), "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536");
     assert_eq!(
         refused(&Redistribution { cycle: 0, ..redistribute(0, 2) }),
-        "after step 0: node 0 redistributes with 0 cards a cycle, expected 1 to 2147483648"
+        "after step 0: node 0 redistributes with 0 elements a cycle, expected 1 to 2147483648"
     );
     assert_eq!(
         refused(&Redistribution { first: 2, ..redistribute(0, 2) }),
