@@ -8,6 +8,7 @@
 #include <string.h>
 #include <swapmeet.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -137,6 +138,20 @@ ALGORITHM(threads, pthread_t thread; held = host; pthread_create(&thread, NULL, 
 /* A row of a case that is none of its job's, wherever the socket is. */
 ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Row\":{\"case\":7,\"outcome\":[]}}]}\n"); return shift(problem, host);)
 
+/* These reach for what no schedule needs, and say so if they get it. */
+#define COULD(WHAT)                                                                                                           \
+    do {                                                                                                                      \
+        host->fail(host->ctx, text("could " WHAT));                                                                           \
+        return SWM_ERROR;                                                                                                     \
+    } while (0)
+ALGORITHM(writes, FILE *f = fopen(getenv("TORTURE_MARK"), "w"); if (f != NULL) { fclose(f); COULD("write a file"); } return shift(problem, host);)
+ALGORITHM(cuts, if (truncate(getenv("TORTURE_SECRET"), 0) == 0) COULD("cut a file off"); return shift(problem, host);)
+ALGORITHM(removes, if (unlink(getenv("TORTURE_SECRET")) == 0) COULD("remove a file"); return shift(problem, host);)
+ALGORITHM(reads, FILE *f = fopen(getenv("TORTURE_SECRET"), "r"); if (f != NULL) { fclose(f); COULD("read a file"); } return shift(problem, host);)
+ALGORITHM(connects, if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0) COULD("open a socket"); return shift(problem, host);)
+ALGORITHM(signals, if (kill(getppid(), 0) == 0) COULD("signal the program"); return shift(problem, host);)
+ALGORITHM(starts, if (system("exit 0") == 0) COULD("start a program"); return shift(problem, host);)
+
 typedef int32_t (*Plan)(const SwmAlgorithm *, const SwmProblem *, const SwmHost *);
 
 static const struct {
@@ -152,6 +167,8 @@ static const struct {
             {"prints", plan_prints},   {"wanders", plan_wanders},
     {"rounds", plan_rounds},       {"limits", plan_limits},           {"alarms", plan_alarms},   {"blocks", plan_blocks},
     {"threads", plan_threads},     {"forges", plan_forges},
+    {"writes", plan_writes},       {"cuts", plan_cuts},               {"removes", plan_removes}, {"reads", plan_reads},
+    {"connects", plan_connects},   {"signals", plan_signals},         {"starts", plan_starts},
 };
 
 enum { COUNT = sizeof ALL / sizeof ALL[0] };

@@ -159,6 +159,9 @@ pub(crate) struct PluginArgs {
     /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins) and the program's own.
     #[arg(long = "plugin-dir", value_name = "DIR")]
     pub plugin_dirs: Vec<PathBuf>,
+    /// Let plugins do all that you may: by default they write no files, start no programs and open no sockets, as far as the kernel can hold them to it.
+    #[arg(long)]
+    pub no_sandbox: bool,
 }
 
 /// What `run` takes.

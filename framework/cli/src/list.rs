@@ -13,6 +13,7 @@ use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, 
 use swapmeet_core::network::topology::families;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
+use swapmeet_runner::sandbox::{self, NO_SANDBOX};
 use swapmeet_workloads::generators;
 
 /// One list: a title, a header, rows.
@@ -53,7 +54,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     let registry = run::registry(&args.plugins)?;
     let lists: Vec<List> = kinds.iter().map(|kind| make(*kind, &registry)).collect();
     let text = match args.format {
-        Format::Table => as_tables(&lists, &registry),
+        Format::Table => as_tables(&lists, &registry, args.plugins.no_sandbox),
         Format::Csv => as_csv(&lists).map_err(|e| Failure::Output(e.to_string()))?,
         Format::Json => as_json(&lists, &registry).map_err(|e| Failure::Output(e.to_string()))?,
     };
@@ -144,7 +145,7 @@ fn params(algorithm: &Algorithm) -> String {
 }
 
 /// A paragraph an entry for algorithms, machines and plugins, whose texts are long; a table for the rest.
-fn as_tables(lists: &[List], registry: &Registry) -> String {
+fn as_tables(lists: &[List], registry: &Registry, no_sandbox: bool) -> String {
     let mut out = String::new();
     for list in lists {
         if lists.len() > 1 {
@@ -168,7 +169,10 @@ fn as_tables(lists: &[List], registry: &Registry) -> String {
                 }
             }
             "machines" => out += &machines(),
-            "plugins" => out += &plugins(registry),
+            "plugins" => {
+                out += &plugins(registry);
+                out += &confined(no_sandbox);
+            }
             _ => {
                 out += &table::plain(list.header, &[], list.rows.clone());
                 out.push('\n');
@@ -198,6 +202,15 @@ fn plugins(registry: &Registry) -> String {
         out += "none: see `swapmeet list --help` for where they are looked for\n";
     }
     out
+}
+
+/// What keeps plugins in, here.
+fn confined(no_sandbox: bool) -> String {
+    match (no_sandbox, sandbox::holds()) {
+        (true, _) => format!("\nsandbox: none ({NO_SANDBOX}): plugins may do all that you may\n"),
+        (false, Ok(holds)) => format!("\nsandbox: {holds}\n"),
+        (false, Err(error)) => format!("\nsandbox: {error}\n"),
+    }
 }
 
 fn machines() -> String {

@@ -57,12 +57,14 @@ fn main() -> ExitCode {
 
 /// Serves the swapmeet that started this one.
 fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
-    swapmeet_runner::worker::serve(args.memory_limit, &[trace::WATCH])
+    swapmeet_runner::worker::serve(args.memory_limit, !args.no_sandbox, &[trace::WATCH])
         .map(|()| ExitCode::SUCCESS)
         .map_err(|e| Failure::Output(e.to_string()))
 }
 
 /// Tells the swapmeet that started this one what plugins offer.
 fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitCode, Failure> {
-    swapmeet_runner::describe::serve(&args.file).map(|()| ExitCode::SUCCESS).map_err(|e| Failure::Output(e.to_string()))
+    swapmeet_runner::describe::serve(&args.file, !args.no_sandbox)
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|e| Failure::Output(e.to_string()))
 }

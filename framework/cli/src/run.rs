@@ -9,7 +9,7 @@ use rows::{Before, Rows};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::{Origin, Registry};
+use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::unit::{self, units};
 use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file::read_bounded;
@@ -75,8 +76,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         lines: 0,
         in_order: found.in_order,
     };
-    let finished =
-        course.follow(&to_run, &workers(args.jobs, args.memory_limit, units(&to_run).len())?, &interrupted)?;
+    let finished = course.follow(
+        &to_run,
+        &workers(args.jobs, args.memory_limit, units(&to_run).len(), &args.plugins)?,
+        &interrupted,
+    )?;
     let Course { tally, progress, in_order, .. } = course;
     rows.finish()?;
     progress.finish();
@@ -136,12 +140,22 @@ pub(crate) fn before(args: &RunArgs) -> Before {
 }
 
 /// How workers are started, of which so many parts can run side by side.
-pub(crate) fn workers(jobs: Option<u32>, memory_limit: Option<u64>, parts: usize) -> Result<Workers, Failure> {
-    let program = std::env::current_exe().map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
+pub(crate) fn workers(
+    jobs: Option<u32>,
+    memory_limit: Option<u64>,
+    parts: usize,
+    plugins: &PluginArgs,
+) -> Result<Workers, Failure> {
+    let command = child("worker", plugins).map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
     let jobs = jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
-    let command = vec![program, PathBuf::from("worker")];
     let memory_limit = memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
     Ok(Workers { command, jobs, memory_limit })
+}
+
+/// How a child that runs plugins is started.
+fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathBuf>> {
+    let words = [std::env::current_exe()?, PathBuf::from(command)];
+    Ok(words.into_iter().chain(plugins.no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
 /// Four fifths of the machine's memory, shared by all that run at a time; and never less than a gibibyte.
@@ -330,8 +344,7 @@ pub(crate) fn fill_in(experiment: &mut Experiment) {
 
 /// The plugins there are.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
-    let program = std::env::current_exe();
-    let reader = program.map_or(Reader::Here, |program| Reader::Child(vec![program, "describe-plugins".into()]));
+    let reader = child("describe-plugins", plugins).map_or(Reader::Here, Reader::Child);
     Registry::find(&plugins.plugin_dirs, &reader).map_err(|e| Failure::Usage(e.to_string()))
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         let nodes = case.topology.nodes();
         return Err(Failure::Usage(format!("--node: there is no node {node}, expected a number below {nodes}")));
     }
-    let workers = run::workers(Some(1), None, 1)?;
+    let workers = run::workers(Some(1), None, 1, &args.plugins)?;
     let asked =
         Asked { json: args.format == TraceFormat::Json, summary: args.summary, step: args.step, node: args.node };
     let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;

@@ -63,7 +63,7 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
         cases,
         found,
         // Another experiment may be picked, with more cases.
-        workers: run::workers(args.jobs, args.memory_limit, usize::MAX)?,
+        workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
     };

@@ -1,10 +1,14 @@
 //! What plugin files offer, found out in processes of their own: to load a library is to run its code, and the process that writes rows runs nobody's.
 //!
-//! A child a file, side by side, so that none can hide or rename what others offer or make them wait. Answers are remembered by the digest of the file.
+//! A child a file, side by side, so that none can hide or rename what others offer or make them wait. What it said is remembered for as long as the file
+//! is the same; a file is not even read then, of which a large one takes longer than all the rest of a start.
 
-use crate::plugin::{Plugin, PluginError, digest_of};
+use crate::plugin::file::Stamp;
+use crate::plugin::{Plugin, PluginError};
 use crate::process::child::{Child, Report, RunTime};
 use crate::process::child_side::{confine, take_socket};
+use crate::sandbox;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -60,37 +64,52 @@ impl Reader {
     }
 }
 
+/// An answer, and the file that it is of.
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    file: PathBuf,
+    stamp: Stamp,
+    answer: Answer,
+}
+
 /// What a child says of a file now, or said before.
 fn remembered(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
-    let memory = memory(file);
-    if let Some(answer) = memory.as_deref().and_then(recall) {
-        // Another file may have had this content.
-        return Ok(answer.map_err(|why| why.replacen("\u{1}", &file.display().to_string(), 1)));
+    let stamp = Stamp::at(file).ok();
+    let memory = stamp.as_ref().and_then(|stamp| memory(command, stamp));
+    let known =
+        memory.as_deref().and_then(recall).filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref());
+    if let Some(known) = known {
+        return Ok(known.answer);
     }
     let answer = ask(command, file)?;
-    if let Some(memory) = memory {
-        let name = file.display().to_string();
-        let nameless = answer.as_ref().map_err(|why| why.replacen(&name, "\u{1}", 1));
+    // Of a file that is being written nobody can tell later whether it is the one that was asked about.
+    if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
+        let remembered = Remembered { file: file.to_owned(), stamp, answer };
         // Nothing is lost but time.
-        drop(serde_json::to_vec(&nameless).map_err(io::Error::from).and_then(|text| keep(&memory, &text)));
+        drop(serde_json::to_vec(&remembered).map_err(io::Error::from).and_then(|text| keep(&memory, &text)));
+        return Ok(remembered.answer);
     }
     Ok(answer)
 }
 
-/// Where answers of files of this content are remembered: in `$XDG_CACHE_HOME/swapmeet`, by default under `~/.cache`, where there is such a folder.
-fn memory(file: &Path) -> Option<PathBuf> {
+/// Where the answer of a file is remembered: in `$XDG_CACHE_HOME/swapmeet`, by default under `~/.cache`, where there is such a folder. A file written in the
+/// place of another takes that one's place here, too.
+fn memory(command: &[PathBuf], stamp: &Stamp) -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    let (digest, _) = digest_of(file).ok().filter(|_| base.is_dir())?;
-    Some(base.join("swapmeet").join(format!("{}-{digest}.json", env!("CARGO_PKG_VERSION"))))
+    let (device, number) = stamp.place();
+    // What a plugin says may depend on what it may do.
+    let freely = if command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX) { "-freely" } else { "" };
+    let name = format!("{}-{device:x}-{number:x}{freely}.json", env!("CARGO_PKG_VERSION"));
+    base.is_dir().then(|| base.join("swapmeet").join(name))
 }
 
-fn recall(memory: &Path) -> Option<Answer> {
+fn recall(memory: &Path) -> Option<Remembered> {
     /// What went wrong once may go well another day.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age = std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();
-    let answer: Answer = serde_json::from_slice(&std::fs::read(memory).ok()?).ok()?;
-    (answer.is_ok() || age < DAY).then_some(answer)
+    let known: Remembered = serde_json::from_slice(&std::fs::read(memory).ok()?).ok()?;
+    (known.answer.is_ok() || age < DAY).then_some(known)
 }
 
 fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
@@ -130,11 +149,14 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
 }
 
 /// The child's side: loads the file and says what it offers.
-pub fn serve(file: &Path) -> io::Result<()> {
+pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
     /// More than loading takes.
     const MEMORY: u64 = 1 << 34;
     let mut socket = File::from(take_socket()?);
     confine(MEMORY)?;
+    if is_sandboxed {
+        sandbox::enter(file, &[]).map_err(io::Error::other)?;
+    }
     let answer: Answer = Plugin::load(file).map_err(|e| e.to_string());
     let mut line = serde_json::to_vec(&answer)?;
     line.push(b'\n');

@@ -15,6 +15,7 @@ pub mod plugin;
 mod process;
 pub mod registry;
 mod rows;
+pub mod sandbox;
 pub mod session;
 pub mod topology;
 pub mod unit;

@@ -4,9 +4,6 @@
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
@@ -14,7 +11,10 @@ use swapmeet_abi::{
     SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 use swapmeet_core::limits;
-use swapmeet_workloads::digest;
+
+pub(crate) mod file;
+
+use file::{Known, Stamp, digest_of};
 
 /// Why a file could not be loaded as a plugin.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +98,8 @@ pub struct Algorithm {
     pub plugin: Build,
     /// The plugin's file.
     pub file: PathBuf,
+    /// What the file was when it was read.
+    pub(crate) stamp: Stamp,
     /// The plugin's own table, once this process has loaded it; or why it can't.
     #[serde(skip)]
     table: OnceLock<Result<Table, String>>,
@@ -183,15 +185,20 @@ impl Plugin {
     ///
     /// The file's own code runs: loading a plugin is trusting it as much as running a program.
     pub fn load(path: &Path) -> Result<Self, PluginError> {
+        Self::load_known(path, None)
+    }
+
+    /// The same, where the digest of the file may be known.
+    pub(crate) fn load_known(path: &Path, known: Option<Known<'_>>) -> Result<Self, PluginError> {
         // A bare file name would be looked up in the system's library folders.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let no_library = |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
-        let (digest, state) = digest_of(&file).map_err(|e| no_library(e.to_string()))?;
+        let (digest, stamp) = digest_of(&file, known).map_err(|e| no_library(e.to_string()))?;
         // SAFETY: running the library's initialisers is what the caller asked for. RTLD_LOCAL keeps its symbols to itself.
         let library =
             unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| no_library(chain(&e)))?;
         // What was loaded is what was read, or rows would be called those of another build.
-        if std::fs::metadata(&file).map(|now| State::of(&now)).ok() != Some(state) {
+        if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
         // SAFETY: a symbol of this name is a plugin's entry, of this type.
@@ -204,7 +211,7 @@ impl Plugin {
         // Never unloaded: dropping the handle would unmap code that tables, hooks and threads may still point to.
         std::mem::forget(library);
         // SAFETY: the boundary promises that what the entry returns is a table for the life of the process, or null.
-        unsafe { Self::read(path, digest, table) }
+        unsafe { Self::read(path, digest, &stamp, table) }
     }
 
     /// The same, found at `path`.
@@ -225,14 +232,14 @@ impl Plugin {
     /// `table` must be null or what a plugin's entry returned.
     pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
         // SAFETY: the caller promises the same.
-        unsafe { Self::read(path, String::new(), table) }
+        unsafe { Self::read(path, String::new(), &Stamp::default(), table) }
     }
 
     /// Reads a plugin's table, head first.
     ///
     /// # Safety
     /// As [`Plugin::of_table`].
-    unsafe fn read(path: &Path, digest: String, table: *const SwmPlugin) -> Result<Self, PluginError> {
+    unsafe fn read(path: &Path, digest: String, stamp: &Stamp, table: *const SwmPlugin) -> Result<Self, PluginError> {
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         if table.is_null() {
             return Err(bad("its entry returns no table".to_owned()));
@@ -267,7 +274,7 @@ impl Plugin {
             // SAFETY: the table promises `algorithm_count` pointers.
             let raw = unsafe { table.algorithms.add(i).read_unaligned() };
             // SAFETY: the table promises that each points to an algorithm's table.
-            let algorithm = unsafe { Algorithm::read(raw, path, &build) };
+            let algorithm = unsafe { Algorithm::read(raw, path, stamp, &build) };
             let algorithm = algorithm.map_err(|what| bad(format!("algorithm {i}: {what}")))?;
             if let Some(first) = algorithms.iter().position(|a| a.name == algorithm.name) {
                 return Err(bad(format!("algorithms {first} and {i} are both named `{}`", algorithm.name)));
@@ -314,7 +321,7 @@ impl Algorithm {
     ///
     /// # Safety
     /// `raw` must be null or point to an algorithm's table.
-    unsafe fn read(raw: *const SwmAlgorithm, file: &Path, plugin: &Build) -> Result<Self, String> {
+    unsafe fn read(raw: *const SwmAlgorithm, file: &Path, stamp: &Stamp, plugin: &Build) -> Result<Self, String> {
         if raw.is_null() {
             return Err("no table".to_owned());
         }
@@ -358,37 +365,11 @@ impl Algorithm {
             ports: table.ports,
             plugin: plugin.clone(),
             file: file.to_owned(),
+            stamp: stamp.clone(),
             table: OnceLock::from(Ok(Table { raw, supports: table.supports, plan })),
             name,
         })
     }
-}
-
-/// What tells a file from one that has taken its place, or was written over.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct State {
-    place: (u64, u64),
-    len: u64,
-    modified: (i64, i64),
-}
-
-impl State {
-    fn of(m: &Metadata) -> Self {
-        Self { place: (m.dev(), m.ino()), len: m.len(), modified: (m.mtime(), m.mtime_nsec()) }
-    }
-}
-
-/// The digest of a file, and what the file was when it was read.
-pub(crate) fn digest_of(path: &Path) -> io::Result<(String, State)> {
-    // Asked before it is opened: a pipe would wait for whoever writes to it.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    let mut file = File::open(path)?;
-    let state = State::of(&file.metadata()?);
-    let mut content = Vec::new();
-    file.read_to_end(&mut content)?;
-    Ok((digest(&content), state))
 }
 
 impl Param {

@@ -1,6 +1,7 @@
 //! Which plugins there are: where files are looked for, and who offers which algorithm.
 
 use crate::describe::Reader;
+use crate::plugin::file::Known;
 use crate::plugin::{Algorithm, Plugin, PluginError};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -119,10 +120,10 @@ impl Registry {
         search.read(reader)
     }
 
-    /// Only what this file offers; it is loaded into this process.
-    pub fn of(file: &Path) -> Result<Self, RegistryError> {
+    /// Only what this file offers, which may be known; it is loaded into this process.
+    pub(crate) fn of(file: &Path, known: Known<'_>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
-        registry.add(Plugin::load(file)?, Origin::Named);
+        registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
         Ok(registry)
     }
 

@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::session::refuse;
 use crate::worker::{Answer, Job, Worker, Workers, no_row};
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use swapmeet_results::{Record, Status};
 
@@ -84,7 +85,8 @@ impl Desk<'_> {
         let limit = self.cases[asked[0]].timeout;
         let job = Job::of(asked.iter().map(|i| &self.cases[*i]), self.watched.clone());
         let mut steps_known = 0;
-        let mut answer = worker.ask(job, self.stop);
+        let (cases, plugin) = (self.cases, job.plugin.clone());
+        let mut answer = worker.ask(job, || inputs(cases, &plugin), self.stop);
         loop {
             match answer {
                 Answer::Row(index, outcome) => {
@@ -166,6 +168,14 @@ impl Desk<'_> {
     fn finished(&mut self, case: usize, record: Record) {
         (self.tell)(Event::Finished { case, record: Box::new(record) });
     }
+}
+
+/// The files that cases of a plugin read.
+fn inputs(cases: &[Case], plugin: &Path) -> Vec<PathBuf> {
+    let of_plugin = cases.iter().filter(|case| case.algorithm.algorithm.file == plugin);
+    let files: BTreeSet<&str> =
+        of_plugin.flat_map(|case| case.inputs.iter()).map(|input| input.file.as_str()).collect();
+    files.into_iter().map(PathBuf::from).collect()
 }
 
 /// How far a schedule had come, as far as that is known.

@@ -1,5 +1,6 @@
 //! Nothing lost: whatever a plugin does to its process, every good row is there and right.
 
+use crate::support::tools::left_out;
 use crate::support::{compile_c, rows, swapmeet, timeless};
 use std::fs::File;
 use std::io::Write;
@@ -150,6 +151,45 @@ fn a_process_that_is_not_as_it_was_serves_no_other_case() {
     let expected = [ok("limits"), ok("alarms"), ok("blocks"), ok("threads"), ("forges", Status::Crashed), ok("prints")];
     assert_eq!(ends, [&[("rounds", rounds)][..], &expected].concat());
     assert!(mixed[10].reason.starts_with("the worker process sent what is no row: "), "{}", mixed[10].reason);
+}
+
+/// A plugin reaches nothing but its cases' files, as far as the kernel holds it; `--no-sandbox` lets it.
+#[test]
+fn what_a_plugin_reaches_for_is_out_of_its_reach() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let file = file.to_str().unwrap();
+    let listed = String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
+    if !listed.contains("sandbox: Landlock ") || listed.contains("This kernel can't hold") {
+        return left_out("landlock", "a kernel that holds all of the sandbox");
+    }
+    let (secret, mark) = (dir.path().join("secret"), dir.path().join("mark"));
+    std::fs::write(&secret, "a secret").unwrap();
+    let reaching = [
+        ("writes", "could write a file"),
+        ("reads", "could read a file"),
+        ("connects", "could open a socket"),
+        ("signals", "could signal the program"),
+        ("starts", "could start a program"),
+        ("cuts", "could cut a file off"),
+        ("removes", "could remove a file"),
+    ];
+    let ends = |more: &[&str]| {
+        let asked = reaching.map(|(name, _)| ["--algorithm", name]).concat();
+        let mut run = swapmeet(&["run", "--out", "-", "--jobs", "1", "--topology", "ring:4", "--plugin-dir", file]);
+        let output =
+            run.args(asked).args(more).env("TORTURE_SECRET", &secret).env("TORTURE_MARK", &mark).output().unwrap();
+        let rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
+        rows.into_iter().map(|row| (row.status, row.reason)).collect::<Vec<_>>()
+    };
+    let out_of_reach = vec![(Status::Ok, String::new()); reaching.len()];
+    assert_eq!(ends(&[]), out_of_reach);
+    assert_eq!((std::fs::read_to_string(&secret).unwrap().as_str(), mark.exists()), ("a secret", false));
+    let within: Vec<_> = reaching.iter().map(|(_, could)| (Status::Error, (*could).to_owned())).collect();
+    assert_eq!(ends(&["--no-sandbox"]), within);
+    assert!(mark.exists() && !secret.exists(), "the test's own doing would show");
 }
 
 /// A trace is made in a worker: what is known by then is printed, and the fault is told.

@@ -98,6 +98,9 @@ pub(crate) struct WorkerArgs {
     /// The most memory it may map, in bytes.
     #[arg(long)]
     pub memory_limit: u64,
+    /// Not confined.
+    #[arg(long)]
+    pub no_sandbox: bool,
 }
 
 /// What the child that reads plugins is told.
@@ -105,4 +108,7 @@ pub(crate) struct WorkerArgs {
 pub(crate) struct DescribePluginsArgs {
     /// The plugin's file.
     pub file: PathBuf,
+    /// Not confined.
+    #[arg(long)]
+    pub no_sandbox: bool,
 }

@@ -105,10 +105,13 @@ impl Worker {
         self.plugin == plugin
     }
 
-    /// Hands over a job; the first answer.
-    pub(crate) fn ask(&mut self, mut job: Job, stop: &AtomicBool) -> Answer {
+    /// Hands over a job; the first answer. The first job says which files are `readable` from then on.
+    pub(crate) fn ask(&mut self, mut job: Job, readable: impl FnOnce() -> Vec<PathBuf>, stop: &AtomicBool) -> Answer {
         /// A worker that takes no job for so long was stopped by somebody.
         const PATIENCE: Duration = Duration::from_secs(10);
+        if self.job == 0 {
+            job.readable = readable();
+        }
         self.job += 1;
         job.number = self.job;
         self.plugin.clone_from(&job.plugin);

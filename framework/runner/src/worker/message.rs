@@ -1,6 +1,7 @@
 //! What goes between the program and its workers: a line of JSON each.
 
 use crate::case::Case;
+use crate::plugin::file::Stamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use swapmeet_results::CaseId;
@@ -12,6 +13,10 @@ pub(crate) struct Job {
     pub number: u64,
     /// The file of the plugin of all of them.
     pub plugin: PathBuf,
+    /// What that file was when its digest was taken.
+    pub stamp: Stamp,
+    /// The files that this job and all later ones may read; of a worker's first job.
+    pub readable: Vec<PathBuf>,
     /// Seconds that each may take.
     pub timeout_secs: Option<f64>,
     /// Which cases, by what their rows say of them: the worker looks it all up again.
@@ -27,6 +32,7 @@ impl Job {
         let mut job = Self { watch, ..Self::default() };
         for case in cases {
             job.plugin.clone_from(&case.algorithm.algorithm.file);
+            job.stamp.clone_from(&case.algorithm.algorithm.stamp);
             job.timeout_secs = case.timeout.map(|t| t.as_secs_f64());
             job.cases.push(case.id());
         }

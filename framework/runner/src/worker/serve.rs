@@ -6,9 +6,11 @@
 use super::message::{Job, News, Reply};
 use crate::case::{Case, choose};
 use crate::input::Text;
+use crate::plugin::file::Known as KnownFile;
 use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
+use crate::sandbox;
 use crate::session::{Event, tell_group};
 use crate::topology;
 use std::cell::RefCell;
@@ -55,6 +57,9 @@ pub enum WorkerError {
     /// The limits could not be set.
     #[error("its limits: {0}")]
     Limits(io::Error),
+    /// It could not be confined.
+    #[error(transparent)]
+    Sandbox(#[from] sandbox::SandboxError),
     /// A job that makes no sense.
     #[error("the worker's job: {0}")]
     Job(#[from] serde_json::Error),
@@ -88,7 +93,7 @@ impl Outlet {
 }
 
 /// Serves jobs until the socket closes. `watches` are those that a job can ask for.
-pub fn serve(memory_limit: u64, watches: &[Watch]) -> Result<(), WorkerError> {
+pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result<(), WorkerError> {
     let socket = take_socket()?;
     let mut outlet = Outlet { socket: Rc::new(RefCell::new((File::from(socket.try_clone()?), Ok(())))), job: 0 };
     if let Err(error) = confine(memory_limit).map_err(WorkerError::Limits) {
@@ -96,7 +101,6 @@ pub fn serve(memory_limit: u64, watches: &[Watch]) -> Result<(), WorkerError> {
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
     }
-    outlet.send(&Reply::Ready);
     let rounding = FloatingPoint::now();
     let mut known = Known {
         plugins: HashMap::new(),
@@ -105,9 +109,18 @@ pub fn serve(memory_limit: u64, watches: &[Watch]) -> Result<(), WorkerError> {
         rounding,
         before: None,
     };
+    let mut is_ready = false;
     for line in BufReader::new(File::from(socket)).lines() {
         let job: Job = serde_json::from_str(&line?)?;
         outlet.job = job.number;
+        if !std::mem::replace(&mut is_ready, true) {
+            // Before anything of a plugin's runs: only now is it known which files there are to be read.
+            if is_sandboxed && let Err(error) = sandbox::enter(&job.plugin, &job.readable) {
+                outlet.send(&Reply::Unfit { reason: error.to_string() });
+                return Err(error.into());
+            }
+            outlet.send(&Reply::Ready);
+        }
         known.run(&job, watches, &outlet);
         mark_prints();
         outlet.say(News::Done { left: known.left_behind().map(str::to_owned) });
@@ -223,7 +236,10 @@ impl Known {
         };
         let plugin = match self.plugins.entry(job.plugin.clone()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(Registry::of(&job.plugin).map_err(|e| e.to_string())?),
+            Entry::Vacant(new) => {
+                let known = KnownFile { stamp: &job.stamp, digest: &implementation.plugin_digest };
+                new.insert(Registry::of(&job.plugin, known).map_err(|e| e.to_string())?)
+            }
         };
         let algorithm = Text::flag("algorithm", &implementation.algorithm);
         let algorithm = choose(&algorithm, plugin).map_err(|e| e.message)?;

@@ -1,0 +1,92 @@
+//! Which build of a plugin a file holds: its digest, and what tells without reading it whether it is still the same file.
+
+use serde::{Deserialize, Serialize};
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use swapmeet_workloads::digest;
+
+/// What tells a file from one that has taken its place, or was written over.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    place: (u64, u64),
+    len: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(m: &Metadata) -> Self {
+        Self {
+            place: (m.dev(), m.ino()),
+            len: m.len(),
+            modified: (m.mtime(), m.mtime_nsec()),
+            changed: (m.ctime(), m.ctime_nsec()),
+        }
+    }
+
+    /// Of the regular file there; asked before it is opened: a pipe would wait for whoever writes to it.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        let metadata = std::fs::metadata(path)?;
+        if metadata.is_file() { Ok(Self::of(&metadata)) } else { Err(io::Error::other("it is no regular file")) }
+    }
+
+    /// Names the file among all of the machine's.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        self.place
+    }
+
+    /// Whether a later change of the file would show: clocks of file systems tick a few times a second at least.
+    pub(crate) fn is_settled(&self) -> bool {
+        const TICK: Duration = Duration::from_secs(2);
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let settled = now.saturating_sub(TICK).as_secs();
+        u64::try_from(self.changed.0).is_ok_and(|secs| secs < settled)
+    }
+}
+
+/// A file of which the digest is known, as long as it is of this stamp.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) stamp: &'a Stamp,
+    pub(crate) digest: &'a str,
+}
+
+/// The digest of the regular file at `path`, and what the file was when it was read; it is not read where it is known.
+pub(crate) fn digest_of(path: &Path, known: Option<Known<'_>>) -> io::Result<(String, Stamp)> {
+    let stamp = Stamp::at(path)?;
+    if let Some(known) = known.filter(|known| *known.stamp == stamp && !known.digest.is_empty()) {
+        return Ok((known.digest.to_owned(), stamp));
+    }
+    let mut file = File::open(path)?;
+    let stamp = Stamp::of(&file.metadata()?);
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    Ok((digest(&content), stamp))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The digest that is said to be known shows whether the file was read.
+    #[test]
+    fn a_file_is_read_again_only_where_it_is_not_the_one_that_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("plugin.so");
+        std::fs::write(&file, "abc").unwrap();
+        let (read, stamp) = digest_of(&file, None).unwrap();
+        assert_eq!(read, digest(b"abc"));
+        let known = Some(Known { stamp: &stamp, digest: "as it was" });
+        assert_eq!(digest_of(&file, known).unwrap(), ("as it was".to_owned(), stamp.clone()));
+        std::fs::write(&file, "abcd").unwrap();
+        assert_eq!(digest_of(&file, known).unwrap().0, digest(b"abcd"), "written over");
+        let other = dir.path().join("other.so");
+        std::fs::write(&other, "abc").unwrap();
+        std::fs::rename(&other, &file).unwrap();
+        assert_eq!(digest_of(&file, known).unwrap().0, digest(b"abc"), "another has taken its place");
+        assert!(digest_of(Path::new("/dev/null"), known).is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! What a process that runs a plugin may still do, as far as the kernel can be told: read what its cases need, and answer. It writes no file, starts no
+//! program, opens no socket, signals nobody else and gains no rights, by accident or otherwise.
+//!
+//! This keeps accidents in. A plugin that is after the process it runs in has that process and its answers: `docs/abi.md`.
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use std::collections::BTreeMap;
+use std::env::split_paths;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The flag by which a process that runs plugins is told to do without.
+pub const NO_SANDBOX: &str = "--no-sandbox";
+
+/// What of it the kernel holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holds {
+    /// Landlock's version, 0 where there is none.
+    landlock: u32,
+    /// Whether system calls are filtered.
+    seccomp: bool,
+}
+
+/// Why a process can't confine itself.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// Landlock refuses what it offers.
+    #[error("the sandbox can't be entered: {0} ({NO_SANDBOX} does without)")]
+    Landlock(#[from] RulesetError),
+    /// The filter of system calls is refused.
+    #[error("the sandbox can't be entered: {0} ({NO_SANDBOX} does without)")]
+    Seccomp(#[from] seccompiler::Error),
+}
+
+impl Holds {
+    /// What is held, each with whether it is here.
+    fn parts(self) -> [(bool, &'static str); 4] {
+        [
+            (self.landlock >= ABI::V1 as u32, "read only libraries and a case's files, write none, start no program"),
+            (self.landlock >= ABI::V3 as u32, "cut no file off"),
+            (self.seccomp, "open no socket, look into no other process"),
+            (self.landlock >= ABI::V6 as u32, "signal no process outside"),
+        ]
+    }
+}
+
+impl fmt::Display for Holds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = |held: bool| {
+            let parts: Vec<&str> = self.parts().iter().filter(|part| part.0 == held).map(|part| part.1).collect();
+            parts.join("; ")
+        };
+        let landlock = if self.landlock > 0 { format!("Landlock {}", self.landlock) } else { "no Landlock".to_owned() };
+        let seccomp = if self.seccomp { "seccomp" } else { "no seccomp" };
+        write!(
+            f,
+            "{landlock}, {seccomp}. Plugins {}",
+            if said(true).is_empty() { "may do all that you may".to_owned() } else { said(true) }
+        )?;
+        if !said(false).is_empty() {
+            write!(f, ". This kernel can't hold: {}", said(false))?;
+        }
+        Ok(())
+    }
+}
+
+/// What the kernel would hold.
+pub fn holds() -> Result<Holds, SandboxError> {
+    // Only the thread that asks for it is confined, and it ends.
+    let asked = std::thread::Builder::new().spawn(|| enter(Path::new("/dev/null"), &[]));
+    asked.ok().and_then(|thread| thread.join().ok()).unwrap_or(Ok(Holds { landlock: 0, seccomp: false }))
+}
+
+/// Confines this thread, and those that it starts, for good: it will load this plugin and read these files.
+pub fn enter(plugin: &Path, inputs: &[PathBuf]) -> Result<Holds, SandboxError> {
+    let landlock = confine_files(plugin, inputs)?;
+    Ok(Holds { landlock, seccomp: filter_calls()? })
+}
+
+/// Landlock's part; its version. Older kernels hold less of it, or nothing.
+fn confine_files(plugin: &Path, inputs: &[PathBuf]) -> Result<u32, RulesetError> {
+    const KNOWN: ABI = ABI::V6;
+    let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
+    let mut files: Vec<PathBuf> = vec![plugin.to_owned()];
+    files.extend(libraries_beside(plugin));
+    files.extend_from_slice(inputs);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(KNOWN))?
+        .handle_access(AccessNet::from_all(KNOWN))?
+        .scope(Scope::from_all(KNOWN))?
+        .create()?
+        .add_rules(path_beneath_rules(library_folders(), read))?
+        .add_rules(path_beneath_rules(["/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"], read))?
+        .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?;
+    // Whoever prints to nowhere does no harm.
+    if let Ok(nowhere) = PathFd::new("/dev/null") {
+        rules = rules.add_rule(PathBeneath::new(nowhere, AccessFs::ReadFile | AccessFs::WriteFile))?;
+    }
+    Ok(match rules.restrict_self()?.landlock {
+        LandlockStatus::Available { effective_abi, .. } => effective_abi as u32,
+        LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
+    })
+}
+
+/// Where the system's loader finds what a library needs.
+fn library_folders() -> Vec<PathBuf> {
+    let fixed = [
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/usr",
+        "/opt",
+        "/nix/store",
+        "/gnu/store",
+        "/etc/ld.so.cache",
+        "/etc/ld.so.preload",
+    ];
+    let named = ["LD_LIBRARY_PATH", "LD_PRELOAD"].into_iter().filter_map(std::env::var_os);
+    let named: Vec<PathBuf> = named.flat_map(|list| split_paths(&list).collect::<Vec<_>>()).collect();
+    fixed.into_iter().map(PathBuf::from).chain(named.into_iter().filter(|path| path.is_absolute())).collect()
+}
+
+/// Libraries that a plugin brings along.
+fn libraries_beside(plugin: &Path) -> Vec<PathBuf> {
+    let folder = plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.ends_with(".so") || name.contains(".so.")
+    };
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_library).collect()
+}
+
+/// Calls that no schedule needs fail as if they were not allowed; whether they can be told apart on this kind of processor.
+fn filter_calls() -> Result<bool, seccompiler::Error> {
+    let Ok(kind) = std::env::consts::ARCH.try_into() else { return Ok(false) };
+    let refused: BTreeMap<_, _> = [
+        libc::SYS_socket,
+        // By which all others could be asked for.
+        libc::SYS_io_uring_setup,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_getfd,
+    ]
+    .into_iter()
+    .map(|call| (call, Vec::new()))
+    .collect();
+    let denied = SeccompAction::Errno(libc::EPERM as u32);
+    let filter =
+        SeccompFilter::new(refused, SeccompAction::Allow, denied, kind).map_err(seccompiler::Error::Backend)?;
+    let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
+    match seccompiler::apply_filter(&program) {
+        Ok(()) => Ok(true),
+        // A kernel without it.
+        Err(seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e))
+            if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) =>
+        {
+            Ok(false)
+        }
+        Err(e) => Err(e),
+    }
+}
