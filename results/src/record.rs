@@ -30,6 +30,8 @@ words! {
         Blocks = "blocks",
         /// Bytes for each destination were conserved.
         Amounts = "amounts",
+        /// Every result holds each node's contribution once.
+        Contributions = "contributions",
         /// Nothing.
         #[default]
         None = "none",

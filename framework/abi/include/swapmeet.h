@@ -56,6 +56,16 @@
 // Every node has one block for one other, no two for the same.
 #define SWM_PERMUTATION 5
 
+// Every node has a vector, whose sum the root is to have. In this and the two below a node holds one value of every segment, which sums what is
+// *contributed* to it by the origins of the blocks in it; sends take values as a whole, and `SWM_COMBINE` says whether they are added to the receiver's.
+#define SWM_REDUCE 6
+
+// Every node has a term for every node's result; each is to have the sum of those for it.
+#define SWM_REDUCE_SCATTER 7
+
+// Every node has a vector, whose sum everyone is to have.
+#define SWM_ALLREDUCE 8
+
 // A set of every coordinate, or of every node.
 #define SWM_ALL 0
 
@@ -77,12 +87,20 @@
 // `SwmBlocks.flags`: the sender keeps what it sends (broadcast, allgather).
 #define SWM_COPY 2
 
+// `SwmBlocks.flags`, in reductions: the receiver adds what it is sent to the values that it has, in which none of the same contributions may be.
+// Without it what is sent takes their place, and must have all their contributions in it. Where the receiver has nothing, both are the same.
+#define SWM_COMBINE 8
+
 // Flags of any send: `from` may equal `to`; such a send is a local copy and costs nothing.
 #define SWM_LOCAL 4
 
 // `SwmLayout.flags`: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
 // from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
 #define SWM_BYTE_COUNTS 1
+
+// `SwmLayout.flags`: every block, or vector, is cut into one part for each node of the machine, and `destinations` of a send name parts by those
+// nodes; for collectives whose blocks have no destination to be told apart by. Each part is then split in `segments`.
+#define SWM_IN_PARTS 2
 
 // `SwmByteCount.bytes`: all that the sender holds for the destination, outside of buckets.
 #define SWM_ALL_BYTES UINT64_MAX
@@ -190,7 +208,7 @@ typedef struct SwmProblem {
     uint32_t collective;
     // What connects the nodes.
     const struct SwmTopology *topology;
-    // The root of a broadcast, scatter or gather; else 0.
+    // The root of a broadcast, scatter, gather or reduce; else 0.
     uint64_t root;
     // The parameters that the user gave; those left out are not among them.
     const struct SwmParam *params;
@@ -210,7 +228,7 @@ typedef struct SwmLayout {
     const uint64_t *radices;
     // Segments into which every block is split; 0 and 1 mean whole.
     uint32_t segments;
-    // 0 for a schedule of blocks, `SWM_BYTE_COUNTS` for one of byte counts.
+    // 0 for a schedule of whole blocks, `SWM_BYTE_COUNTS` for one of byte counts, `SWM_IN_PARTS` for one of parts of blocks.
     uint32_t flags;
 } SwmLayout;
 
@@ -263,16 +281,16 @@ typedef struct SwmRoute {
 typedef struct SwmBlocks {
     // Size of this struct.
     uint32_t size;
-    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL`.
+    // `SWM_STRICT` | `SWM_COPY` | `SWM_LOCAL` | `SWM_COMBINE`.
     uint32_t flags;
     // Sender, a node of the schedule's grid.
     uint64_t from;
     // Receiver, a node of the schedule's grid.
     uint64_t to;
     // Where the blocks come from. In an all-to-all every node also has a block for itself, which is where it should be from the start and may
-    // stay there: a strict send of everything a node holds takes it along.
+    // stay there: a strict send of everything a node holds takes it along. In a reduction `SWM_ALL`: a sum goes as a whole.
     struct SwmSet origins;
-    // Where the blocks go. In a permutation `SWM_ALL`: its blocks are known by their origins.
+    // Where the blocks go. In a permutation `SWM_ALL`: its blocks are known by their origins. With `SWM_IN_PARTS`, which parts of them.
     struct SwmSet destinations;
     // Which segments of each block, where blocks are split (`SwmLayout.segments`).
     struct SwmAxis segments;

@@ -56,6 +56,13 @@ pub const SWM_GATHER: u32 = 3;
 pub const SWM_ALLGATHER: u32 = 4;
 /// Every node has one block for one other, no two for the same.
 pub const SWM_PERMUTATION: u32 = 5;
+/// Every node has a vector, whose sum the root is to have. In this and the two below a node holds one value of every segment, which sums what is
+/// *contributed* to it by the origins of the blocks in it; sends take values as a whole, and [`SWM_COMBINE`] says whether they are added to the receiver's.
+pub const SWM_REDUCE: u32 = 6;
+/// Every node has a term for every node's result; each is to have the sum of those for it.
+pub const SWM_REDUCE_SCATTER: u32 = 7;
+/// Every node has a vector, whose sum everyone is to have.
+pub const SWM_ALLREDUCE: u32 = 8;
 
 /// A set of every coordinate, or of every node.
 pub const SWM_ALL: u32 = 0;
@@ -72,12 +79,18 @@ pub const SWM_AXES: u32 = 2;
 pub const SWM_STRICT: u32 = 1;
 /// [`SwmBlocks::flags`]: the sender keeps what it sends (broadcast, allgather).
 pub const SWM_COPY: u32 = 2;
+/// [`SwmBlocks::flags`], in reductions: the receiver adds what it is sent to the values that it has, in which none of the same contributions may be.
+/// Without it what is sent takes their place, and must have all their contributions in it. Where the receiver has nothing, both are the same.
+pub const SWM_COMBINE: u32 = 8;
 /// Flags of any send: `from` may equal `to`; such a send is a local copy and costs nothing.
 pub const SWM_LOCAL: u32 = 4;
 
 /// [`SwmLayout::flags`]: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
 /// from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
 pub const SWM_BYTE_COUNTS: u32 = 1;
+/// [`SwmLayout::flags`]: every block, or vector, is cut into one part for each node of the machine, and `destinations` of a send name parts by those
+/// nodes; for collectives whose blocks have no destination to be told apart by. Each part is then split in `segments`.
+pub const SWM_IN_PARTS: u32 = 2;
 /// [`SwmByteCount::bytes`]: all that the sender holds for the destination, outside of buckets.
 pub const SWM_ALL_BYTES: u64 = u64::MAX;
 
@@ -169,16 +182,16 @@ pub struct SwmRoute {
 pub struct SwmBlocks {
     /// Size of this struct.
     pub size: u32,
-    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`].
+    /// [`SWM_STRICT`] | [`SWM_COPY`] | [`SWM_LOCAL`] | [`SWM_COMBINE`].
     pub flags: u32,
     /// Sender, a node of the schedule's grid.
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
     /// Where the blocks come from. In an all-to-all every node also has a block for itself, which is where it should be from the start and may
-    /// stay there: a strict send of everything a node holds takes it along.
+    /// stay there: a strict send of everything a node holds takes it along. In a reduction [`SWM_ALL`]: a sum goes as a whole.
     pub origins: SwmSet,
-    /// Where the blocks go. In a permutation [`SWM_ALL`]: its blocks are known by their origins.
+    /// Where the blocks go. In a permutation [`SWM_ALL`]: its blocks are known by their origins. With [`SWM_IN_PARTS`], which parts of them.
     pub destinations: SwmSet,
     /// Which segments of each block, where blocks are split ([`SwmLayout::segments`]).
     pub segments: SwmAxis,
@@ -274,7 +287,7 @@ pub struct SwmLayout {
     pub radices: *const u64,
     /// Segments into which every block is split; 0 and 1 mean whole.
     pub segments: u32,
-    /// 0 for a schedule of blocks, [`SWM_BYTE_COUNTS`] for one of byte counts.
+    /// 0 for a schedule of whole blocks, [`SWM_BYTE_COUNTS`] for one of byte counts, [`SWM_IN_PARTS`] for one of parts of blocks.
     pub flags: u32,
 }
 
@@ -332,7 +345,7 @@ pub struct SwmProblem {
     pub collective: u32,
     /// What connects the nodes.
     pub topology: *const SwmTopology,
-    /// The root of a broadcast, scatter or gather; else 0.
+    /// The root of a broadcast, scatter, gather or reduce; else 0.
     pub root: u64,
     /// The parameters that the user gave; those left out are not among them.
     pub params: *const SwmParam,

@@ -219,7 +219,11 @@ impl<W: Write> Tracer<W> {
     }
 
     fn noun(&self, proof: Proof) -> &'static str {
-        if self.bytes || proof == Proof::ByteCounts { "byte" } else { "block" }
+        match proof {
+            Proof::Contributions if !self.bytes => "value",
+            Proof::Blocks if !self.bytes => "block",
+            Proof::Blocks | Proof::Contributions | Proof::ByteCounts => "byte",
+        }
     }
 }
 
@@ -244,6 +248,9 @@ impl<W: Write> Listener for Tracer<W> {
         if sent.from.physical == sent.to.physical {
             line += " local copy";
         }
+        if sent.combine {
+            line += " combined";
+        }
         if let Some(route) = sent.route {
             line += &direction(route);
         }
@@ -263,7 +270,7 @@ impl<W: Write> Listener for Tracer<W> {
         self.put_phase();
         self.put_rearrangements();
         let facts = &step.facts;
-        let parts = if step.segments > 1 && step.proof == Proof::Blocks {
+        let parts = if step.segments > 1 && step.proof != Proof::ByteCounts {
             format!(" of 1/{}", step.segments)
         } else {
             String::new()
@@ -339,10 +346,11 @@ impl<'a> Names<'a> {
     fn selection(&self, bits: &[u64]) -> String {
         let layout = self.sent.layout;
         let side = |side: Side, word: &str| layout.has(side).then(|| format!("{word} {}", self.set(side, bits)));
+        let destinations = if self.sent.in_parts { "in part" } else { "for" };
         let parts = layout.coordinates_of(Side::Segments, bits);
         let parts =
             parts.first().filter(|_| layout.segments() > 1).map(|c| format!("part {}", ranges(c, layout.segments())));
-        let words = [parts, side(Side::Origins, "from"), side(Side::Destinations, "for")];
+        let words = [parts, side(Side::Origins, "from"), side(Side::Destinations, destinations)];
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
@@ -430,6 +438,7 @@ mod tests {
                 segments: Axis::All,
                 strict: true,
                 copy: false,
+                combine: false,
                 local: ends.0 == ends.1,
             };
             simulation.send(&rule, None).unwrap();

@@ -6,9 +6,10 @@ mod messages;
 pub mod step;
 pub mod step_statistics;
 
+use crate::delivery::boxes::Side;
 use crate::delivery::byte_counts::{Redistribution, Share, Units};
 use crate::delivery::collective::{BlockSizes, Collective};
-use crate::delivery::exchange::{Exchange, Rule};
+use crate::delivery::exchange::{Division, Exchange, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
 use crate::delivery::orbits::group::{Group, Symmetry};
@@ -41,11 +42,24 @@ impl Task {
     }
 }
 
+/// What sender and receiver keep of what they had.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    copy: bool,
+    combine: bool,
+}
+
 /// The state of a schedule under way.
 #[derive(Debug)]
 enum State {
     /// Grid and placement may still be set.
-    Open { placement: Placement, segments: u32, byte_counts: Option<Units>, laid_out: bool, claimed: Option<Group> },
+    Open {
+        placement: Placement,
+        division: Division,
+        byte_counts: Option<Units>,
+        laid_out: bool,
+        claimed: Option<Group>,
+    },
     /// Steps come one by one, and nothing of the grid can change.
     Running(Box<Payload>),
 }
@@ -75,7 +89,7 @@ impl<'a> Simulation<'a> {
         Ok(Self {
             state: State::Open {
                 placement: Placement::new(grid, nodes),
-                segments: 1,
+                division: Division::WHOLE,
                 byte_counts: None,
                 laid_out: false,
                 claimed: None,
@@ -93,9 +107,10 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Sets the schedule's own grid (empty for the topology's), the segments blocks are split in, and the sizes that byte counts depend on if
+    /// Sets the schedule's own grid (empty for the topology's), how blocks are cut up, and the sizes that byte counts depend on if
     /// byte counts are to be moved instead of blocks.
-    pub fn layout(&mut self, radices: &[u64], segments: u32, byte_counts: Option<Units>) -> Result<(), Fault> {
+    pub fn layout(&mut self, radices: &[u64], division: Division, byte_counts: Option<Units>) -> Result<(), Fault> {
+        let Division { in_parts, segments } = division;
         let own = self.task.topology.radices();
         let grid = Grid::new(if radices.is_empty() { own } else { radices }).map_err(Fault::BadGrid)?;
         if u64::from(segments) > limits::SEGMENTS {
@@ -104,7 +119,12 @@ impl<'a> Simulation<'a> {
                 limits::SEGMENTS
             )));
         }
-        if byte_counts.is_some() && segments > 1 {
+        if in_parts && self.task.collective.kind().tells_apart(Side::Destinations) {
+            return Err(Fault::BadGrid(
+                "its blocks can't be laid out in parts, they go to one destination each".to_owned(),
+            ));
+        }
+        if byte_counts.is_some() && (segments > 1 || in_parts) {
             return Err(Fault::BadGrid("byte counts are not split in segments, they are redistributed".to_owned()));
         }
         if byte_counts.is_some() && !self.task.collective.kind().by_byte_counts {
@@ -115,8 +135,8 @@ impl<'a> Simulation<'a> {
         match &mut self.state {
             State::Open { laid_out: false, claimed: None, .. } => {
                 let placement = Placement::new(grid, self.task.topology.nodes());
-                self.state =
-                    State::Open { placement, segments: segments.max(1), byte_counts, laid_out: true, claimed: None };
+                let division = Division { segments: segments.max(1), ..division };
+                self.state = State::Open { placement, division, byte_counts, laid_out: true, claimed: None };
                 Ok(())
             }
             State::Open { laid_out: false, claimed: Some(_), .. } => {
@@ -176,11 +196,11 @@ impl<'a> Simulation<'a> {
     }
 
     fn running(&mut self) -> Result<&mut Payload, Fault> {
-        if let State::Open { placement, segments, byte_counts, .. } = &self.state {
+        if let State::Open { placement, division, byte_counts, .. } = &self.state {
             let (placement, sizes) = (placement.clone(), self.task.sizes.clone());
             let payload = match byte_counts {
                 Some(units) => Payload::byte_counts(placement, sizes, *units)?,
-                None => Payload::Blocks(Exchange::new(self.task.collective.clone(), placement, *segments, sizes)?),
+                None => Payload::Blocks(Exchange::new(self.task.collective.clone(), placement, *division, sizes)?),
             };
             self.state = State::Running(Box::new(payload));
         }
@@ -214,7 +234,9 @@ impl<'a> Simulation<'a> {
         };
         let before = if watched { exchange.on_their_way(0).count() } else { 0 };
         match exchange.send(rule)? {
-            Some(load) => self.sent((rule.from, rule.to), rule.copy, before, load, route),
+            Some(load) => {
+                self.sent(rule.from, rule.to, Kept { copy: rule.copy, combine: rule.combine }, before, load, route)
+            }
             None => Ok(()),
         }
     }
@@ -224,7 +246,7 @@ impl<'a> Simulation<'a> {
         match self.in_step()?.send_shares(share)? {
             Some(load) => {
                 self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.share(share));
-                self.sent((share.from, share.to), false, 0, load, route)
+                self.sent(share.from, share.to, Kept::default(), 0, load, route)
             }
             None => Ok(()),
         }
@@ -243,8 +265,9 @@ impl<'a> Simulation<'a> {
     /// A load was put on its way, boxes from number `before` on.
     fn sent(
         &mut self,
-        (from, to): (u64, u64),
-        copy: bool,
+        from: u64,
+        to: u64,
+        kept: Kept,
         before: usize,
         load: u64,
         route: Option<&Route>,
@@ -264,7 +287,10 @@ impl<'a> Simulation<'a> {
                 layout: payload.layout(),
                 placement: payload.placement(),
                 topology: self.task.topology.as_ref(),
-                copy,
+                copy: kept.copy,
+                combine: kept.combine,
+                in_parts: payload.in_parts(),
+                segments: payload.segments(),
                 load,
                 route,
             };
@@ -311,6 +337,11 @@ impl<'a> Simulation<'a> {
         let State::Running(payload) = &mut self.state else { return Ok(()) };
         let anything = !self.messages.is_empty();
         payload.end_step()?;
+        let (summed, segments) = (payload.most_summed(), payload.segments());
+        if summed > 0 {
+            self.totals.critical_summed += u128::from(summed);
+            self.listeners.iter_mut().for_each(|listener| listener.summed(summed, segments));
+        }
         if !anything {
             return Ok(());
         }
@@ -399,9 +430,10 @@ mod tests {
             for &to in reached {
                 simulation.step().unwrap();
                 let destinations = NodeSet::One(to);
-                let (strict, copy, local) = (true, false, false);
+                let (strict, copy, combine, local) = (true, false, false, false);
                 let segments = Axis::All;
-                let rule = Rule { from: 0, to, origins: NodeSet::All, destinations, segments, strict, copy, local };
+                let rule =
+                    Rule { from: 0, to, origins: NodeSet::All, destinations, segments, strict, copy, combine, local };
                 simulation.send(&rule, None).unwrap();
             }
             simulation.finish().map(|totals| (totals.steps, totals.messages))

@@ -157,6 +157,7 @@ fn fill(
     record.verified = match totals.proof {
         Proof::Blocks => Verified::Blocks,
         Proof::ByteCounts => Verified::Amounts,
+        Proof::Contributions => Verified::Contributions,
     };
     set_totals(record, totals, unit);
     record.note = note.unwrap_or_default();

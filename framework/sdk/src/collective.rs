@@ -1,6 +1,9 @@
 //! What is to reach whom.
 
-use swapmeet_abi::{SWM_ALLGATHER, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION, SWM_SCATTER};
+use swapmeet_abi::{
+    SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION, SWM_REDUCE,
+    SWM_REDUCE_SCATTER, SWM_SCATTER,
+};
 
 /// What is to reach whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,31 +20,52 @@ pub enum Collective {
     AllGather,
     /// Each has one block for one other.
     Permutation,
+    /// Each has a vector, whose sum the root is to have.
+    Reduce,
+    /// Each has a term for each node's result, and each is to have the sum of those for it.
+    ReduceScatter,
+    /// Each has a vector, whose sum everyone is to have.
+    AllReduce,
 }
 
 impl Collective {
-    const TABLE: [(Self, u32); 6] = [
+    const TABLE: [(Self, u32); 9] = [
         (Self::AllToAll, SWM_ALLTOALL),
         (Self::Broadcast, SWM_BROADCAST),
         (Self::Scatter, SWM_SCATTER),
         (Self::Gather, SWM_GATHER),
         (Self::AllGather, SWM_ALLGATHER),
         (Self::Permutation, SWM_PERMUTATION),
+        (Self::Reduce, SWM_REDUCE),
+        (Self::ReduceScatter, SWM_REDUCE_SCATTER),
+        (Self::AllReduce, SWM_ALLREDUCE),
     ];
 
     /// Whether blocks are told apart by where they come from.
     pub(crate) fn tells_origins(self) -> bool {
         match self {
             Self::AllToAll | Self::Gather | Self::AllGather | Self::Permutation => true,
-            Self::Broadcast | Self::Scatter => false,
+            Self::Broadcast | Self::Scatter | Self::Reduce | Self::ReduceScatter | Self::AllReduce => false,
         }
     }
 
     /// Whether blocks are told apart by where they go.
     pub(crate) fn tells_destinations(self) -> bool {
         match self {
-            Self::AllToAll | Self::Scatter => true,
-            Self::Broadcast | Self::Gather | Self::AllGather | Self::Permutation => false,
+            Self::AllToAll | Self::Scatter | Self::ReduceScatter => true,
+            Self::Broadcast | Self::Gather | Self::AllGather | Self::Permutation | Self::Reduce | Self::AllReduce => {
+                false
+            }
+        }
+    }
+
+    /// Whether what comes from different nodes is summed.
+    pub(crate) fn sums(self) -> bool {
+        match self {
+            Self::Reduce | Self::ReduceScatter | Self::AllReduce => true,
+            Self::AllToAll | Self::Broadcast | Self::Scatter | Self::Gather | Self::AllGather | Self::Permutation => {
+                false
+            }
         }
     }
 

@@ -78,7 +78,7 @@ impl<'a> Problem<'a> {
         self.collective
     }
 
-    /// The root of a broadcast, scatter or gather, a node of the machine; 0 for other collectives.
+    /// The root of a broadcast, scatter, gather or reduce, a node of the machine; 0 for other collectives.
     pub fn root(&self) -> u64 {
         self.raw.root
     }

@@ -5,8 +5,8 @@ use crate::symmetry::{Planned, Symmetry};
 use std::fmt;
 use std::marker::PhantomData;
 use swapmeet_abi::{
-    SWM_BYTE_COUNTS, SWM_COPY, SWM_LOCAL, SWM_LOG_INFO, SWM_OK, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmHost,
-    SwmLayout, SwmRedistribution, SwmRoute, SwmStr,
+    SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_LOG_INFO, SWM_OK, SWM_STRICT, SwmBlocks,
+    SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmRoute, SwmStr,
 };
 
 /// So many bytes for one destination, as [`Bytes`] counts them; [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) of them are all there are.
@@ -144,14 +144,15 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Only blocks from these nodes.
+    /// Only blocks from these nodes. Not in a reduction, which sends sums as a whole.
     #[must_use]
     pub const fn origins(mut self, set: Set<'a>) -> Self {
         self.raw.origins = set.raw();
         self
     }
 
-    /// Only blocks for these nodes. Not in a permutation, whose blocks are known by their origins.
+    /// Only blocks for these nodes; or, of a schedule that cuts blocks into parts ([`Schedule::layout_in_parts`]), only these parts of them. Else not in a
+    /// permutation, whose blocks are known by their origins.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
@@ -176,6 +177,13 @@ impl<'a> Blocks<'a> {
     #[must_use]
     pub const fn copy(mut self) -> Self {
         self.raw.flags |= SWM_COPY;
+        self
+    }
+
+    /// In a reduction, the receiver adds what it is sent to what it has; without this, what it is sent takes the place of what it has.
+    #[must_use]
+    pub const fn combine(mut self) -> Self {
+        self.raw.flags |= SWM_COMBINE;
         self
     }
 
@@ -324,6 +332,13 @@ impl<'a> Schedule<'a> {
     /// step. With as many nodes as the machine, node i of the grid runs on node i; otherwise [`Schedule::place`] each one.
     pub fn layout(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, 0)
+    }
+
+    /// As [`Schedule::layout`], with every block or vector cut into one part for each node of the machine, which sends name by
+    /// [`Blocks::destinations`]; each part is then split in `segments`. For collectives whose blocks are not told apart by destination: what one part of a
+    /// vector is to an allreduce, a node's result is to a reduce-scatter.
+    pub fn layout_in_parts(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
+        self.set_layout(radices, segments, SWM_IN_PARTS)
     }
 
     /// Moves byte counts instead of blocks: a node holds so many bytes for each destination, whoever they come from. It may send bytes that it

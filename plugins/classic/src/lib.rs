@@ -44,6 +44,9 @@ impl Algorithm for Linear {
                 Collective::Gather,
                 Collective::AllGather,
                 Collective::Permutation,
+                Collective::Reduce,
+                Collective::ReduceScatter,
+                Collective::AllReduce,
             ],
             ports: u64::MAX,
             ..ANYWHERE
@@ -54,7 +57,14 @@ impl Algorithm for Linear {
         /// A step is held as a whole.
         const MOST: u64 = 2048;
         let n = problem.topology().nodes();
-        let all_to_all = matches!(problem.collective(), Collective::AllToAll | Collective::AllGather);
+        let all_to_all = match problem.collective() {
+            Collective::AllToAll | Collective::AllGather | Collective::ReduceScatter | Collective::AllReduce => true,
+            Collective::Broadcast
+            | Collective::Scatter
+            | Collective::Gather
+            | Collective::Permutation
+            | Collective::Reduce => false,
+        };
         if all_to_all && n > MOST {
             return Err(Stop::unsupported(format!(
                 "{n} nodes would send {} messages in one step, at most {MOST} nodes may; pairwise and ring spread them over steps",
@@ -87,6 +97,21 @@ impl Algorithm for Linear {
                         let to = (from + distance) % n;
                         let send = Blocks::new(from, to).origins(Set::one(from)).strict();
                         let copies = problem.collective() == Collective::AllGather;
+                        schedule.send(&if copies { send.copy() } else { send.destinations(Set::one(to)) })?;
+                    }
+                }
+            }
+            Collective::Reduce => {
+                for from in (0..n).filter(|from| *from != root) {
+                    schedule.send(&Blocks::new(from, root).combine())?;
+                }
+            }
+            Collective::ReduceScatter | Collective::AllReduce => {
+                for distance in 1..n {
+                    for from in 0..n {
+                        let to = (from + distance) % n;
+                        let send = Blocks::new(from, to).combine();
+                        let copies = problem.collective() == Collective::AllReduce;
                         schedule.send(&if copies { send.copy() } else { send.destinations(Set::one(to)) })?;
                     }
                 }

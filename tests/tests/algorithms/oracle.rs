@@ -78,6 +78,9 @@ fn rehearsal(task: &Task, params: &[(String, String)], answers: Answers) -> Rehe
         "gather" => sdk::Collective::Gather,
         "allgather" => sdk::Collective::AllGather,
         "permutation" => sdk::Collective::Permutation,
+        "reduce" => sdk::Collective::Reduce,
+        "reduce-scatter" => sdk::Collective::ReduceScatter,
+        "allreduce" => sdk::Collective::AllReduce,
         other => panic!("the SDK knows no {other}"),
     };
     let mut rehearsal = match topology.base() {
@@ -123,6 +126,7 @@ fn hosted(algorithm: &Algorithm, params: &[(String, String)], task: &Task, answe
                 max_sends: totals.max_sends,
                 max_receives: totals.max_receives,
                 rearrangements: totals.rearrangements,
+                summed_bytes: bytes(totals.critical_summed),
             };
             (Verdict::Right(proved), String::new())
         }
@@ -207,6 +211,7 @@ fn two_hosts_agree_on_what_is_wrong() {
 struct Drawn {
     steps: Vec<Vec<Pass>>,
     segments: u32,
+    in_parts: bool,
 }
 
 /// One send of it.
@@ -231,14 +236,21 @@ struct AsDrawn;
 
 impl sdk::Algorithm for AsDrawn {
     fn about(&self) -> sdk::About {
-        use sdk::Collective::{AllGather, AllToAll, Broadcast, Gather, Permutation, Scatter};
-        let collectives = &[AllToAll, Broadcast, Scatter, Gather, AllGather, Permutation];
+        use sdk::Collective::{
+            AllGather, AllReduce, AllToAll, Broadcast, Gather, Permutation, Reduce, ReduceScatter, Scatter,
+        };
+        let collectives =
+            &[AllToAll, Broadcast, Scatter, Gather, AllGather, Permutation, Reduce, ReduceScatter, AllReduce];
         sdk::About { name: "as-drawn", collectives, ..sdk::About::DEFAULT }
     }
 
     fn plan(&self, _: &sdk::Problem<'_>, schedule: &mut sdk::Schedule<'_>) -> Result<(), Stop> {
         let Some(drawn) = DRAWN.with_borrow(Clone::clone) else { return Ok(()) };
-        schedule.layout(&[NODES], drawn.segments)?;
+        if drawn.in_parts {
+            schedule.layout_in_parts(&[NODES], drawn.segments)?;
+        } else {
+            schedule.layout(&[NODES], drawn.segments)?;
+        }
         for step in &drawn.steps {
             schedule.step()?;
             for pass in step {
@@ -254,8 +266,8 @@ impl sdk::Algorithm for AsDrawn {
                 if let Some(segment) = pass.segment {
                     send = send.segments(sdk::Axis::one(segment));
                 }
-                for (bit, with) in [sdk::Blocks::strict, sdk::Blocks::copy, sdk::Blocks::local].into_iter().enumerate()
-                {
+                let with = [sdk::Blocks::strict, sdk::Blocks::copy, sdk::Blocks::local, sdk::Blocks::combine];
+                for (bit, with) in with.into_iter().enumerate() {
                     send = if pass.flags >> bit & 1 == 1 { with(send) } else { send };
                 }
                 schedule.send(&send)?;
@@ -278,7 +290,9 @@ fn as_drawn() -> &'static Arc<Algorithm> {
 
 fn passes() -> impl Strategy<Value = Pass> {
     let set = || prop::option::weighted(0.6, (0..NODES, 1..=NODES));
-    let flags = prop_oneof![5 => Just(0_u8), 1 => Just(1), 2 => Just(2), 1 => Just(4), 1 => 0..8_u8];
+    let flags = prop_oneof![
+        5 => Just(0_u8), 1 => Just(1), 2 => Just(2), 1 => Just(4), 1 => 0..8_u8, 4 => Just(8), 3 => Just(10), 1 => 8..16_u8
+    ];
     (0..NODES, 0..NODES, set(), set(), prop::option::weighted(0.2, 0..2_u64), flags).prop_map(
         |(from, to, origins, destinations, segment, flags)| Pass { from, to, origins, destinations, segment, flags },
     )
@@ -286,21 +300,23 @@ fn passes() -> impl Strategy<Value = Pass> {
 
 /// What is right for the collective, so that not every schedule is wrong: each node's own to each other, copied where it is for all.
 fn direct(word: &str) -> Vec<Vec<Pass>> {
-    let copies = matches!(word, "broadcast" | "allgather");
+    let copies = matches!(word, "broadcast" | "allgather" | "allreduce");
+    let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce");
     let pass = |from: u64, to: u64| Pass {
         from,
         to,
         origins: (word == "alltoall").then_some((from, 1)),
-        destinations: matches!(word, "alltoall" | "scatter").then_some((to, 1)),
+        destinations: matches!(word, "alltoall" | "scatter" | "reduce-scatter").then_some((to, 1)),
         segment: None,
-        flags: if copies { 2 } else { 0 },
+        flags: if copies { 2 } else { 0 } | if sums { 8 } else { 0 },
     };
     let distance = |by: u64| (0..NODES).map(|from| pass(from, (from + by) % NODES)).collect();
     match word {
         "permutation" => vec![(0..NODES).map(|from| Pass { flags: 4, ..pass(from, NODES - 1 - from) }).collect()],
-        "gather" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
+        "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
-        "allgather" => {
+        // A sum that has come can't be told from one's own term, which all are to go out before.
+        "allgather" | "allreduce" => {
             vec![(1..NODES).flat_map(|by| (0..NODES).map(move |from| pass(from, (from + by) % NODES))).collect()]
         }
         _ => (1..NODES).map(distance).collect(),
@@ -313,10 +329,11 @@ proptest! {
     /// Right schedules with sends put in, and with some left out.
     #[test]
     fn two_hosts_agree_on_any_schedule(
-        which in 0_usize..6,
+        which in 0_usize..9,
         more in prop::collection::vec((0_usize..4, passes()), 0..4),
         less in prop::option::weighted(0.3, (0_usize..3, 0_usize..4)),
         segments in 1_u32..3,
+        in_parts in prop::bool::weighted(0.3),
     ) {
         let kind = collective::COLLECTIVES[which];
         let mut steps = direct(kind.word);
@@ -331,7 +348,7 @@ proptest! {
                 None => steps.push(vec![pass]),
             }
         }
-        let drawn = Drawn { steps, segments };
+        let drawn = Drawn { steps, segments, in_parts };
         DRAWN.set(Some(drawn.clone()));
         let topology: Arc<dyn Topology> = topology::parse("ring:4").unwrap();
         let generator = if kind.permutes() { "reflect:6" } else { "uniform:6" };

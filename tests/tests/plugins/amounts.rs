@@ -20,7 +20,7 @@ const AMOUNTS: [Case; 24] = [
     ),
     (
         "unknown_layout_flag",
-        "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.flags = 2; return host->layout(host->ctx, &l);",
+        "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.flags = 4; return host->layout(host->ctx, &l);",
         "the schedule's grid: it has flags that this swapmeet does not know",
     ),
     (

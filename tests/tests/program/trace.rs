@@ -3,9 +3,10 @@
 use crate::support::swapmeet;
 use predicates::prelude::*;
 use serde_json::Value;
+use std::collections::HashSet;
 use swapmeet_core::delivery::boxes::{Axis, NodeSet};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Redistribution, Share, Units, What};
-use swapmeet_core::delivery::exchange::Rule;
+use swapmeet_core::delivery::exchange::{Division, Rule};
 use swapmeet_core::network::topology::{self, Route};
 use swapmeet_core::simulation::Simulation;
 use swapmeet_core::simulation::step::Totals;
@@ -42,13 +43,14 @@ fn replay(document: &Value) -> Totals {
     let topology = topology::parse(head["topology"].as_str().unwrap()).unwrap();
     let workload = Workload::parse(head["workload"].as_str().unwrap()).unwrap();
     let task = workload.task(&topology, number(&head["seed"])).unwrap();
+    let is_summed = task.collective.kind().sums;
     let mut simulation = Simulation::new(task, Vec::new()).unwrap();
     let mut homes: Vec<u64> = (0..topology.nodes()).collect();
     let (mut grid, mut segments) = (topology.nodes(), 1);
     let events = document["events"].as_array().unwrap();
     if events.iter().any(|event| event["redistribute"].is_object()) {
         let units = Units { block_bytes: workload.block_bytes(), element_bytes: workload.element_bytes() };
-        simulation.layout(&[], 1, Some(units)).unwrap();
+        simulation.layout(&[], Division::WHOLE, Some(units)).unwrap();
     }
     for event in events {
         if let Some(name) = event["phase"].as_str() {
@@ -69,7 +71,9 @@ fn replay(document: &Value) -> Totals {
                 grid = placement.len() as u64;
             }
             if !simulation.moves_byte_counts() {
-                simulation.layout(&[grid], segments as u32, None).unwrap();
+                let in_parts = event["layout"]["in_parts"].is_boolean();
+                let division = Division { in_parts, segments: segments as u32 };
+                simulation.layout(&[grid], division, None).unwrap();
             }
             for (node, physical) in (0..).zip(placement) {
                 simulation.place(node, physical, homes[physical as usize] == node).unwrap();
@@ -94,9 +98,16 @@ fn replay(document: &Value) -> Totals {
                 simulation.send_shares(&Share { from, to, local, what }, route.as_ref()).unwrap();
                 continue;
             }
+            let mut sums = HashSet::new();
             for block in event["blocks"].as_array().unwrap() {
+                // Boxes of the same values are one send: what was summed goes as a whole.
+                let value = (block["destinations"].to_string(), block["segments"].to_string());
+                if is_summed && !sums.insert(value) {
+                    continue;
+                }
                 let side = |key: &str| block.get(key).map(|runs| bits(runs, grid, |node| homes[node as usize]));
-                let (origins, destinations) = (side("origins"), side("destinations"));
+                let origins = if is_summed { None } else { side("origins") };
+                let destinations = side("destinations");
                 let chosen = block.get("segments").map(|runs| bits(runs, segments, |segment| segment));
                 let o = origins.as_ref().map(|words| [Axis::Bits(words)]);
                 let d = destinations.as_ref().map(|words| [Axis::Bits(words)]);
@@ -108,6 +119,7 @@ fn replay(document: &Value) -> Totals {
                     segments: chosen.as_ref().map_or(Axis::All, |words| Axis::Bits(words)),
                     strict: true,
                     copy: event["copy"].is_boolean(),
+                    combine: event["combine"].is_boolean(),
                     local,
                 };
                 simulation.send(&rule, route.as_ref()).unwrap();
@@ -130,6 +142,9 @@ fn a_schedule_can_be_run_again_from_its_document() {
         ("mesh:3x3", "linear", "permutation/transpose-2d:8"),
         ("ring:9", "two-stage", "uniform:90"),
         ("ring:9", "four-stage", "one-spike:max=90,rest=9"),
+        ("ring:9", "binomial-reduce", "reduce/uniform:8,root=2"),
+        ("mesh:2x3", "ring-allreduce", "allreduce/uniform:64"),
+        ("ring:5", "linear", "reduce-scatter/uniform:8"),
     ] {
         let document = document(topology, algorithm, workload, &[]);
         let outcome = &document["outcome"];

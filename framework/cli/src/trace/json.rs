@@ -99,6 +99,9 @@ impl<W: Write> Json<W> {
         }
         let mut layout = Map::new();
         layout.insert("segments".to_owned(), sent.layout.segments().into());
+        if sent.in_parts {
+            layout.insert("in_parts".to_owned(), true.into());
+        }
         if !sent.placement.is_identity() {
             let virtual_nodes = 0..sent.placement.grid().nodes();
             let placement: Value = virtual_nodes.map(|node| sent.placement.physical(node)).collect();
@@ -174,11 +177,14 @@ impl<W: Write> Listener for Json<W> {
             set("virtual_from", sent.from.virtual_node.into());
             set("virtual_to", sent.to.virtual_node.into());
         }
-        let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.layout.segments() };
+        let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
         let load = if sent.proof == Proof::ByteCounts { sent.load } else { self.bytes(sent.load, segments) };
         set("bytes", load.into());
         if sent.copy {
             set("copy", true.into());
+        }
+        if sent.combine {
+            set("combine", true.into());
         }
         if sent.from.physical != sent.to.physical {
             set("path", path(sent).into());

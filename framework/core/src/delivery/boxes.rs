@@ -111,7 +111,7 @@ impl Layout {
         &self.grid
     }
 
-    /// Parts that blocks are split in.
+    /// Segments that blocks are split in.
     pub fn segments(&self) -> u64 {
         u64::from(self.fields[self.segments.start].radix)
     }
@@ -191,7 +191,41 @@ impl Layout {
         self.fields.iter().fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
     }
 
-    /// Parts of blocks in a box.
+    /// Words in front of a box that say where its blocks come from: what follows them says which values they are terms of.
+    pub fn origin_words(&self) -> usize {
+        self.origins.end.checked_sub(1).map_or(0, |last| self.fields[last].word + self.fields[last].words)
+    }
+
+    /// Values that the blocks of a box are terms of.
+    pub fn values(&self, a: &[u64]) -> u64 {
+        self.fields[self.origins.end..].iter().fold(1, |product: u64, f| product.saturating_mul(self.members(f, a)))
+    }
+
+    /// Writes to `out` those blocks of `a` that are terms of values which `b` has blocks of, too; false if there are none.
+    pub fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+        let first = self.origin_words();
+        for i in first..a.len() {
+            out[i] = a[i] & b[i];
+        }
+        if self.fields[self.origins.end..].iter().any(|f| self.field_is_empty(f, out)) {
+            return false;
+        }
+        out[..first].copy_from_slice(&a[..first]);
+        true
+    }
+
+    /// The box of all blocks that are terms of the same values as those of `a`.
+    pub fn with_all_origins(&self, a: &[u64]) -> Vec<u64> {
+        let first = self.origin_words();
+        [&self.full[..first], &a[first..]].concat()
+    }
+
+    /// Destinations of the blocks in a box.
+    pub fn destinations_of(&self, a: &[u64]) -> u64 {
+        self.fields[self.destinations.clone()].iter().map(|f| self.members(f, a)).product()
+    }
+
+    /// Segments of blocks in a box.
     pub fn segments_of(&self, a: &[u64]) -> u64 {
         self.members(&self.fields[self.segments.start], a)
     }

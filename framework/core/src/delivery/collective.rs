@@ -59,6 +59,8 @@ pub struct CollectiveKind {
     pub second_copy: SecondCopy,
     /// Whether it can be done by byte counts for each destination: where it does not matter where data comes from.
     pub by_byte_counts: bool,
+    /// Whether what comes from different nodes is summed: then a node holds one value where elsewhere it holds a block from each.
+    pub sums: bool,
 }
 
 /// Every node has a block for every node (its own included, which needs no message).
@@ -70,6 +72,7 @@ pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
     after: After::EachWhatIsForIt,
     second_copy: SecondCopy::Fault,
     by_byte_counts: true,
+    sums: false,
 };
 
 /// The root has one block, which everyone is to have.
@@ -81,6 +84,7 @@ pub static BROADCAST: CollectiveKind = CollectiveKind {
     after: After::EachAll,
     second_copy: SecondCopy::Waste,
     by_byte_counts: false,
+    sums: false,
 };
 
 /// The root has a block for each.
@@ -92,6 +96,7 @@ pub static SCATTER: CollectiveKind = CollectiveKind {
     after: After::EachWhatIsForIt,
     second_copy: SecondCopy::Fault,
     by_byte_counts: false,
+    sums: false,
 };
 
 /// Each has a block for the root.
@@ -103,6 +108,7 @@ pub static GATHER: CollectiveKind = CollectiveKind {
     after: After::RootAll,
     second_copy: SecondCopy::Fault,
     by_byte_counts: false,
+    sums: false,
 };
 
 /// Each has a block that everyone is to have.
@@ -114,6 +120,7 @@ pub static ALL_GATHER: CollectiveKind = CollectiveKind {
     after: After::EachAll,
     second_copy: SecondCopy::Waste,
     by_byte_counts: false,
+    sums: false,
 };
 
 /// Each has a block for one other.
@@ -125,10 +132,48 @@ pub static PERMUTATION: CollectiveKind = CollectiveKind {
     after: After::EachItsSendersOwn,
     second_copy: SecondCopy::Fault,
     by_byte_counts: false,
+    sums: false,
+};
+
+/// Each has a vector; the root is to have their sum.
+pub static REDUCE: CollectiveKind = CollectiveKind {
+    word: "reduce",
+    help: "each has a vector, whose sum the root is to have",
+    code: 6,
+    before: Before::EachItsOwn,
+    after: After::RootAll,
+    second_copy: SecondCopy::Waste,
+    by_byte_counts: false,
+    sums: true,
+};
+
+/// Each has a vector with a result for each node; each is to have the sum of those for it.
+pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
+    word: "reduce-scatter",
+    help: "each has a term for each node's result, and each is to have the sum of those for it",
+    code: 7,
+    before: Before::EachItsOwn,
+    after: After::EachWhatIsForIt,
+    second_copy: SecondCopy::Waste,
+    by_byte_counts: false,
+    sums: true,
+};
+
+/// Each has a vector; everyone is to have their sum.
+pub static ALL_REDUCE: CollectiveKind = CollectiveKind {
+    word: "allreduce",
+    help: "each has a vector, whose sum everyone is to have",
+    code: 8,
+    before: Before::EachItsOwn,
+    after: After::EachAll,
+    second_copy: SecondCopy::Waste,
+    by_byte_counts: false,
+    sums: true,
 };
 
 /// All collectives, in the order of their numbers.
-pub static COLLECTIVES: [&CollectiveKind; 6] = [&ALL_TO_ALL, &BROADCAST, &SCATTER, &GATHER, &ALL_GATHER, &PERMUTATION];
+pub static COLLECTIVES: [&CollectiveKind; 9] =
+    [&ALL_TO_ALL, &BROADCAST, &SCATTER, &GATHER, &ALL_GATHER, &PERMUTATION, &REDUCE, &REDUCE_SCATTER, &ALL_REDUCE];
 
 /// The collectives of a set that has bit `1 << code` for each.
 pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
@@ -158,7 +203,7 @@ impl CollectiveKind {
     /// Whether each block goes from one node to one other, and its size can depend on both.
     pub fn is_sized_by_pair(&self) -> bool {
         match self.after {
-            After::EachWhatIsForIt | After::RootAll => true,
+            After::EachWhatIsForIt | After::RootAll => !self.sums,
             After::EachAll | After::EachItsSendersOwn => false,
         }
     }
@@ -171,14 +216,21 @@ impl CollectiveKind {
         }
     }
 
+    /// Whether a send may name a set of `side`: what was summed goes as a whole.
+    fn may_name(&self, side: Side) -> bool {
+        self.tells_apart(side) && !(self.sums && side == Side::Origins)
+    }
+
     /// Why a set of `side` says nothing about its blocks; `None` if it does. Taken for all, it would send more than was meant.
     pub fn refuses(&self, side: Side) -> Option<String> {
-        if self.tells_apart(side) {
+        if self.may_name(side) {
             return None;
         }
-        let known = match (self.tells_apart(Side::Origins), self.tells_apart(Side::Destinations)) {
+        let known = match (self.may_name(Side::Origins), self.may_name(Side::Destinations)) {
+            _ if self.sums && side == Side::Origins => "which sums what comes from different nodes",
             (true, _) => "whose blocks are known by their origins",
             (false, true) => "whose blocks are known by their destinations",
+            (false, false) if self.sums => "whose vector is not laid out in parts",
             (false, false) => "in which there is one block",
         };
         Some(format!("can't be used in {}, {known}", self.with_article()))
@@ -332,5 +384,10 @@ mod tests {
             refused(&ALL_GATHER)[1],
             some("can't be used in an allgather, whose blocks are known by their origins")
         );
+        assert_eq!(
+            refused(&REDUCE_SCATTER),
+            [some("can't be used in a reduce-scatter, which sums what comes from different nodes"), None]
+        );
+        assert_eq!(refused(&REDUCE)[1], some("can't be used in a reduce, whose vector is not laid out in parts"));
     }
 }

@@ -11,10 +11,14 @@ use crate::delivery::placement::Placement;
 use inventory::Inventory;
 use loads::Loads;
 use std::sync::Arc;
+use values::Combining;
 
 mod explain;
 mod inventory;
 mod loads;
+mod values;
+
+pub use inventory::Division;
 
 /// One send: of what `from` holds, the blocks within the sets go to `to`.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +37,8 @@ pub struct Rule<'a> {
     pub strict: bool,
     /// The sender keeps what it sends.
     pub copy: bool,
+    /// The receiver adds what it is sent to what it has, instead of putting it in its place.
+    pub combine: bool,
     /// Sender and receiver may be the same.
     pub local: bool,
 }
@@ -49,6 +55,8 @@ pub struct Exchange {
     copied: bool,
     step: u64,
     selection: Selection,
+    /// What is done with what arrives, where values are summed.
+    combining: Combining,
 }
 
 impl Exchange {
@@ -57,20 +65,22 @@ impl Exchange {
     pub fn new(
         collective: Collective,
         placement: Placement,
-        segments: u32,
+        division: Division,
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
         /// So that what a node holds, or a message carries, fits its number.
         const MOST_LOAD: u128 = 1 << 63;
-        let inventory = Inventory::new(collective, placement, segments, sizes)?;
+        let inventory = Inventory::new(collective, placement, division, sizes)?;
         let (layout, placement) = (&inventory.layout, &inventory.placement);
         let mut holdings = Holdings::new(layout, placement.grid().nodes() as usize);
         let (mut held, mut exists) = (vec![0; placement.machine_nodes() as usize], 0);
         for (physical, held) in (0..).zip(&mut held) {
             for bits in inventory.before(physical) {
-                let load = inventory.load(&bits, layout.count(&bits));
+                let load =
+                    inventory.load(&bits, if inventory.sums() { layout.values(&bits) } else { layout.count(&bits) });
                 exists += u128::from(load);
                 if exists > MOST_LOAD {
+                    let segments = inventory.units();
                     return Err(Fault::Refused(format!("its blocks, in {segments} segments each, add up beyond 2^63")));
                 }
                 *held += load;
@@ -86,6 +96,7 @@ impl Exchange {
             loads: Loads::new(held),
             copied: false,
             step: 0,
+            combining: Combining::default(),
         })
     }
 
@@ -108,6 +119,9 @@ impl Exchange {
         if from == to && !rule.local {
             return Err(Fault::SentToItself { step, node: placement.locate(from) });
         }
+        if rule.combine && !self.inventory.sums() {
+            return Err(Fault::OutOfOrder("the schedule combines what it sends, in a collective that sums nothing"));
+        }
         if let Err((side, what)) = self.select(rule) {
             return Err(Fault::BadSet { step, from, to, side, what });
         }
@@ -119,6 +133,9 @@ impl Exchange {
             arriving.extend_from_slice(record);
             count += holdings::count(record);
         });
+        if self.inventory.sums() {
+            return self.send_values(rule, first);
+        }
         if rule.strict && count < self.selection.count() {
             return Err(self.not_held(rule, first));
         }
@@ -150,7 +167,9 @@ impl Exchange {
             if let NodeSet::All = set {
                 continue;
             }
-            let narrowed = kind.refuses(side).map_or_else(|| layout.narrow(side, set, selection), Err);
+            let is_part = side == Side::Destinations && self.inventory.division.in_parts;
+            let refused = if is_part { None } else { kind.refuses(side) };
+            let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
             narrowed.map_err(|what| (name, what))?;
         }
         layout.narrow_segments(rule.segments, selection).map_err(|what| ("segments", what))
@@ -160,11 +179,15 @@ impl Exchange {
     pub fn end_step(&mut self) -> Result<(), Fault> {
         let arriving = std::mem::take(&mut self.arriving);
         let receivers = std::mem::take(&mut self.receivers);
-        for (&node, record) in receivers.iter().zip(arriving.chunks_exact(self.holdings.record_words())) {
-            if self.copied {
-                self.insert_what_is_new(node, record)?;
-            } else {
-                self.holdings.insert(&self.inventory.layout, node, record);
+        if self.inventory.sums() {
+            self.values_arrive(&receivers, &arriving)?;
+        } else {
+            for (&node, record) in receivers.iter().zip(arriving.chunks_exact(self.holdings.record_words())) {
+                if self.copied {
+                    self.insert_what_is_new(node, record)?;
+                } else {
+                    self.holdings.insert(&self.inventory.layout, node, record);
+                }
             }
         }
         // Only now is all waste off what a node holds.
@@ -230,9 +253,24 @@ impl Exchange {
         self.step
     }
 
-    /// Segments that blocks are split in.
+    /// Parts that blocks are cut in, segments of parts included: loads are in these.
     pub fn segments(&self) -> u64 {
-        self.inventory.segments
+        self.inventory.units()
+    }
+
+    /// Whether blocks are cut into a part for each node.
+    pub fn in_parts(&self) -> bool {
+        self.inventory.division.in_parts
+    }
+
+    /// Whether what comes from different nodes is summed.
+    pub fn sums(&self) -> bool {
+        self.inventory.sums()
+    }
+
+    /// The most load that one node added to what it had, in the step that has ended.
+    pub fn most_summed(&self) -> u64 {
+        self.loads.most_summed()
     }
 
     /// Which node of the machine runs which node of the schedule's grid.

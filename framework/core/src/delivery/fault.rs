@@ -3,23 +3,36 @@
 use crate::network::topology::RouteError;
 use std::fmt;
 
-/// A block, by nodes of the machine; a side that a collective doesn't tell blocks apart by is left out.
+/// A block, by nodes of the machine; a side that a collective doesn't tell blocks apart by is left out. Where blocks are summed, what a node contributes
+/// to a sum, or the sum itself where no origin is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// Where it comes from.
     pub origin: Option<u64>,
     /// Where it is to end.
     pub destination: Option<u64>,
-    /// Which part of it, where blocks are split.
+    /// Which of the parts it is, one a node, where the schedule lays blocks out in them.
+    pub part: Option<u64>,
+    /// Which segment of it, where blocks are split.
     pub segment: Option<u64>,
+    /// Whether it is to be summed with others.
+    pub is_summed: bool,
 }
 
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(origin) = self.origin.filter(|_| self.is_summed) {
+            write!(f, "node {origin}'s contribution to ")?;
+        }
         if let Some(segment) = self.segment {
             write!(f, "segment {segment} of ")?;
         }
+        if let Some(part) = self.part {
+            write!(f, "part {part} of ")?;
+        }
         match (self.origin, self.destination) {
+            (_, Some(d)) if self.is_summed => write!(f, "the result of node {d}"),
+            (_, None) if self.is_summed => write!(f, "the vector"),
             (Some(o), Some(d)) => write!(f, "block {o} -> {d}"),
             (Some(o), None) => write!(f, "the block of node {o}"),
             (None, Some(d)) => write!(f, "the block for node {d}"),
@@ -93,6 +106,28 @@ pub enum Fault {
         /// The node that has it.
         node: Place,
         /// The first such block.
+        block: Block,
+    },
+    /// A sum with a contribution in it that the receiver's own has, too.
+    #[error("step {step}: {node} counts {block} twice: its own value has it, and so has what it is sent to combine")]
+    CountedTwice {
+        /// The step.
+        step: u64,
+        /// The receiver.
+        node: Place,
+        /// The first such contribution.
+        block: Block,
+    },
+    /// A value replaced by one without a contribution of its own.
+    #[error(
+        "step {step}: {node} loses {block}: what it is sent replaces its own value, which has it (combine the two)"
+    )]
+    Replaced {
+        /// The step.
+        step: u64,
+        /// The receiver.
+        node: Place,
+        /// The first such contribution.
         block: Block,
     },
     /// The schedule ended too early.

@@ -92,11 +92,40 @@ impl Holdings {
                 remove(list, at, size);
             }
         }
+        self.put_back(layout, node);
+    }
+
+    /// Takes out of a node's list what is a term of the values that `bits` has terms of, and hands out the records.
+    pub fn take_terms(&mut self, layout: &Layout, node: u64, bits: &[u64], mut found: impl FnMut(&[u64])) {
+        let (size, list, inner) = (self.record, &mut self.lists[node as usize], &mut self.inner);
+        let mut at = list.len();
+        while at > 0 {
+            at -= size;
+            let held = &list[at..at + size];
+            if !layout.terms_of(&held[1..], bits, &mut inner[1..]) {
+                continue;
+            }
+            inner[0] = layout.count(&inner[1..]);
+            found(inner);
+            if inner[0] < count(held) {
+                let rest = &mut self.rest;
+                layout.subtract(&held[1..], &inner[1..], &mut self.scratch[1..], |piece| {
+                    rest.push(layout.count(piece));
+                    rest.extend_from_slice(piece);
+                });
+            }
+            remove(list, at, size);
+        }
+        self.put_back(layout, node);
+    }
+
+    /// Adds what is left of boxes of which a part was taken.
+    fn put_back(&mut self, layout: &Layout, node: u64) {
         if self.rest.is_empty() {
             return;
         }
         let rest = std::mem::take(&mut self.rest);
-        for record in rest.chunks_exact(size) {
+        for record in rest.chunks_exact(self.record) {
             self.insert(layout, node, record);
         }
         self.rest = rest;

@@ -16,6 +16,8 @@ pub enum Proof {
     Blocks,
     /// The bytes for each destination were followed to it.
     ByteCounts,
+    /// Every contribution was followed into the sums, and is in each of them once.
+    Contributions,
 }
 
 /// The state of an exchange of either kind.
@@ -77,6 +79,7 @@ impl Payload {
     /// What delivery can be proved of.
     pub fn proof(&self) -> Proof {
         match self {
+            Self::Blocks(exchange) if exchange.sums() => Proof::Contributions,
             Self::Blocks(_) => Proof::Blocks,
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => Proof::ByteCounts,
         }
@@ -107,6 +110,14 @@ impl Payload {
         either!(self, payload => payload.segments())
     }
 
+    /// Whether blocks are cut into a part for each node.
+    pub fn in_parts(&self) -> bool {
+        match self {
+            Self::Blocks(exchange) => exchange.in_parts(),
+            Self::ByteCounts(_) | Self::LargeByteCounts(_) => false,
+        }
+    }
+
     /// Load that each node of the machine holds.
     pub fn held(&self) -> &[u64] {
         either!(self, payload => payload.held())
@@ -115,6 +126,14 @@ impl Payload {
     /// The most load that one node held at the end of a step.
     pub fn peak(&self) -> u64 {
         either!(self, payload => payload.peak())
+    }
+
+    /// The most load that one node added to what it had, in the step that has ended.
+    pub fn most_summed(&self) -> u64 {
+        match self {
+            Self::Blocks(exchange) => exchange.most_summed(),
+            Self::ByteCounts(_) | Self::LargeByteCounts(_) => 0,
+        }
     }
 
     /// Which node of the machine runs which node of the schedule's grid.

@@ -142,6 +142,8 @@ pub struct Totals {
     pub receive_buffer: u128,
     /// How often nodes rearrange what they hold.
     pub rearrangements: u64,
+    /// Sum over steps of the most load that one node adds to what it has.
+    pub critical_summed: u128,
 }
 
 impl Totals {
@@ -172,6 +174,11 @@ pub trait Listener {
 
     /// Every node rearranges all it holds; the fullest node holds `most`, in `segments` of blocks.
     fn rearranged(&mut self, most: u64, segments: u64) {
+        let _ = (most, segments);
+    }
+
+    /// In the step that is about to end nodes add what came to what they have, and the busiest adds `most`, in `segments` of blocks.
+    fn summed(&mut self, most: u64, segments: u64) {
         let _ = (most, segments);
     }
 
@@ -228,6 +235,12 @@ pub struct Sent<'a> {
     pub topology: &'a dyn crate::network::topology::Topology,
     /// Whether the sender keeps it.
     pub copy: bool,
+    /// Whether the receiver adds it to what it has.
+    pub combine: bool,
+    /// Whether blocks are cut into a part for each node, which the boxes' destinations are.
+    pub in_parts: bool,
+    /// In how many parts and segments blocks are cut; loads are in such.
+    pub segments: u64,
     /// Load of all boxes.
     pub load: u64,
     /// How it travels, if not the topology's own way.

@@ -52,7 +52,7 @@ impl Listener for Trail {
         let home = |node: Option<u64>| node.map(|node| sent.placement.home(node));
         for (side, member) in [
             (Side::Origins, home(self.block.origin)),
-            (Side::Destinations, home(self.block.destination)),
+            (Side::Destinations, home(self.block.destination.or(self.block.part))),
             (Side::Segments, self.block.segment),
         ] {
             if let Some(member) = member.filter(|_| sent.layout.has(side)) {

@@ -4,7 +4,7 @@ use super::Host;
 use super::read::{axis, node_set, read_byte_counts, read_route};
 use crate::plugin::text;
 use smallvec::SmallVec;
-use swapmeet_abi::{SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute};
+use swapmeet_abi::{SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute};
 use swapmeet_core::delivery::byte_counts::{Share, What};
 use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::Fault;
@@ -56,7 +56,7 @@ impl Host<'_> {
     /// # Safety
     /// See above.
     unsafe fn blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
-        known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL)?;
+        known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_COMBINE)?;
         let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
         let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
         let step = simulation.step_number();
@@ -73,6 +73,7 @@ impl Host<'_> {
             segments: unsafe { axis(&send.segments) }.map_err(bad("segments"))?,
             strict: send.flags & SWM_STRICT != 0,
             copy: send.flags & SWM_COPY != 0,
+            combine: send.flags & SWM_COMBINE != 0,
             local: send.flags & SWM_LOCAL != 0,
         };
         // SAFETY: as above.

@@ -7,10 +7,11 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{
-    Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks, SwmBucket, SwmBytes, SwmHost,
-    SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
+    Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_IN_PARTS, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks, SwmBucket, SwmBytes,
+    SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
 };
 use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
+use swapmeet_core::delivery::exchange::Division;
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::delivery::orbits::group::Symmetry;
 use swapmeet_core::limits;
@@ -185,7 +186,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     return Err(Fault::BadGrid(format!("it has null for the radices of {} axes", raw.axis_count)));
                 }
                 let radices: SmallVec<[u64; 8]> = values(raw.radices, raw.axis_count as usize).collect();
-                if raw.flags & !SWM_BYTE_COUNTS != 0 {
+                if raw.flags & !(SWM_BYTE_COUNTS | SWM_IN_PARTS) != 0 {
                     return Err(Fault::BadGrid("it has flags that this swapmeet does not know".to_owned()));
                 }
                 let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
@@ -193,9 +194,8 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     host.asked.bytes = true;
                     Units { block_bytes: host.answers.block_bytes, element_bytes: host.answers.element_bytes }
                 });
-                host.simulation
-                    .as_mut()
-                    .map_or(Ok(()), |simulation| simulation.layout(&radices, raw.segments, byte_counts))
+                let division = Division { in_parts: raw.flags & SWM_IN_PARTS != 0, segments: raw.segments };
+                host.simulation.as_mut().map_or(Ok(()), |simulation| simulation.layout(&radices, division, byte_counts))
             })
         })
     }

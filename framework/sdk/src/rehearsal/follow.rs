@@ -10,9 +10,11 @@ use blocks::Blocks;
 use shares::Shares;
 use std::collections::BTreeMap;
 use std::fmt;
+use values::Values;
 
 mod blocks;
 mod shares;
+mod values;
 
 /// What was proved of a schedule, and what it amounts to on any machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +33,8 @@ pub struct Proved {
     pub max_receives: u64,
     /// How many times every node rearranges what it holds.
     pub rearrangements: u64,
+    /// Bytes that the busiest node adds to what it has in each step, summed over the steps.
+    pub summed_bytes: u64,
 }
 
 /// Why a schedule could not be proved right.
@@ -93,7 +97,7 @@ impl Places {
     }
 }
 
-/// What is held: blocks, or bytes.
+/// What is held: blocks, values, or bytes.
 trait Holdings {
     /// Carries out one send: what went in `1 / per_byte` bytes, `None` if nothing did.
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String>;
@@ -107,6 +111,11 @@ trait Holdings {
     /// Whether everything is where it should be.
     fn verify(&mut self) -> Result<(), String>;
 
+    /// The most that one node of the machine added to what it had in the step that has ended.
+    fn most_summed(&self) -> u128 {
+        0
+    }
+
     /// By how much loads are to be divided to be bytes.
     fn per_byte(&self) -> u128;
 }
@@ -116,11 +125,12 @@ pub(super) fn follow(task: &Task<'_>, all: &Rehearsed) -> Result<Proved, Disproo
     let places = Places::of(all, task.nodes);
     let mut holdings: Box<dyn Holdings + '_> = match all.moves_byte_counts {
         true => Box::new(Shares::new(task, all).map_err(Disproof::Stopped)?),
+        false if task.collective.sums() => Box::new(Values::new(task, all, &places)),
         false => Box::new(Blocks::new(task, all, &places)),
     };
     let wrong = |step: usize| move |what| Disproof::Wrong { step: step as u64, what };
     let mut proved = Proved { rearrangements: all.rearrangements, ..Proved::default() };
-    let (mut total, mut critical) = (0, 0);
+    let (mut total, mut critical, mut summed) = (0, 0, 0);
     holdings.between(0).map_err(wrong(0))?;
     for (number, step) in (1..).zip(&all.steps) {
         let mut messages: BTreeMap<(u64, u64), u128> = BTreeMap::new();
@@ -137,12 +147,14 @@ pub(super) fn follow(task: &Task<'_>, all: &Rehearsed) -> Result<Proved, Disproo
         proved.messages += messages.len() as u64;
         total += messages.values().sum::<u128>();
         critical += messages.values().max().unwrap_or(&0);
+        summed += holdings.most_summed();
         proved.max_sends = proved.max_sends.max(most_alike(messages.keys().map(|(from, _)| *from)));
         proved.max_receives = proved.max_receives.max(most_alike(messages.keys().map(|(_, to)| *to)));
     }
     holdings.verify().map_err(wrong(all.steps.len()))?;
     proved.total_bytes = (total / holdings.per_byte()) as u64;
     proved.critical_bytes = (critical / holdings.per_byte()) as u64;
+    proved.summed_bytes = (summed / holdings.per_byte()) as u64;
     Ok(proved)
 }
 

@@ -53,6 +53,8 @@ pub struct RehearsedSend {
     pub segments: Vec<u64>,
     /// Whether the sender keeps what it sends.
     pub copies: bool,
+    /// Whether, in a reduction, the receiver adds it to what it has.
+    pub combines: bool,
     /// Whether every block must be held.
     pub is_strict: bool,
     /// Whether sender and receiver may be the same.
@@ -104,6 +106,8 @@ pub struct Rehearsed {
     pub radices: Vec<u64>,
     /// Into how many segments blocks are split; 1 for whole ones.
     pub segments: u64,
+    /// Whether they are cut into one part a node of the machine before that.
+    pub in_parts: bool,
     /// Whether it moves byte counts instead of blocks.
     pub moves_byte_counts: bool,
     /// The steps in order, those in which nothing is sent among them.

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use swapmeet_abi::{
-    SWM_ALL, SWM_BYTE_COUNTS, SWM_COPY, SWM_LOCAL, SWM_OK, SWM_STOPPED, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes,
-    SwmHost, SwmLayout, SwmRedistribution, SwmRoute, SwmSet, SwmStr, SwmSymmetry,
+    SWM_ALL, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_OK, SWM_STOPPED, SWM_STRICT,
+    SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmRoute, SwmSet, SwmStr, SwmSymmetry,
 };
 
 /// Where a rehearsal is written down.
@@ -86,6 +86,10 @@ impl Stage {
         }
         self.all.segments = u64::from(layout.segments).max(1);
         self.all.moves_byte_counts = layout.flags & SWM_BYTE_COUNTS != 0;
+        self.all.in_parts = layout.flags & SWM_IN_PARTS != 0;
+        if self.all.in_parts && self.collective.tells_destinations() {
+            return Err("blocks that go to one destination each can't be laid out in parts".to_owned());
+        }
         if self.all.moves_byte_counts && self.collective != Collective::AllToAll {
             return Err("only an all-to-all can be done by byte counts".to_owned());
         }
@@ -179,7 +183,7 @@ impl Stage {
         }
         for (side, set, tells) in [
             ("origins", &send.origins, self.collective.tells_origins()),
-            ("destinations", &send.destinations, self.collective.tells_destinations()),
+            ("destinations", &send.destinations, self.collective.tells_destinations() || self.all.in_parts),
         ] {
             if set.kind != SWM_ALL && !tells {
                 return Err(format!(
@@ -187,6 +191,10 @@ impl Stage {
                     send.from, send.to
                 ));
             }
+        }
+        let combines = send.flags & SWM_COMBINE != 0;
+        if combines && !self.collective.sums() {
+            return Err("the schedule combines what it sends, in a collective that sums nothing".to_owned());
         }
         let bad = |why: &str| format!("the send from {} to {} has a set {why}", send.from, send.to);
         // SAFETY: as above.
@@ -197,6 +205,7 @@ impl Stage {
             // SAFETY: as above.
             segments: unsafe { coordinates(&send.segments, self.all.segments) }.map_err(bad)?,
             copies: send.flags & SWM_COPY != 0,
+            combines,
             is_strict: send.flags & SWM_STRICT != 0,
             // SAFETY: as above.
             label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),

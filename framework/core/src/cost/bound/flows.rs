@@ -23,6 +23,12 @@ pub(super) enum Flows<'a> {
     RootToAll(u64, f64),
     /// The same from each to everyone; who has it may copy it.
     EachToAll(f64),
+    /// A sum of what each has, at the root; who gets a term may add its own.
+    SumToRoot(u64, f64),
+    /// As long a sum of what each has for it, at each.
+    SumToEach(f64),
+    /// One sum of what each has, at each.
+    SumToAll(f64),
 }
 
 /// What the root has for each, or each for the root.
@@ -56,6 +62,9 @@ impl<'a> Flows<'a> {
             return Self::None;
         }
         match (kind.before, kind.after) {
+            (_, After::RootAll) if kind.sums => Self::SumToRoot(root, block),
+            (_, After::EachWhatIsForIt | After::EachItsSendersOwn) if kind.sums => Self::SumToEach(block),
+            (_, After::EachAll) if kind.sums => Self::SumToAll(block),
             (Before::EachItsOwn, After::EachWhatIsForIt) => sizes.map_or(Self::Even(1.0), Self::Pairs),
             (Before::EachItsOwn, After::EachAll) => Self::EachToAll(block),
             (Before::EachItsOwn, After::RootAll) => Self::ToRoot(root, leaves),
@@ -71,7 +80,12 @@ impl<'a> Flows<'a> {
     /// What `from` has for `to`, another node, that nobody else has for it.
     pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         match self {
-            Self::None | Self::RootToAll(..) | Self::EachToAll(_) => 0.0,
+            Self::None
+            | Self::RootToAll(..)
+            | Self::EachToAll(_)
+            | Self::SumToRoot(..)
+            | Self::SumToEach(_)
+            | Self::SumToAll(_) => 0.0,
             Self::Even(bytes) => *bytes,
             Self::Pairs(sizes) => sizes.bytes(from, to) as f64,
             Self::FromRoot(root, Leaves::Same(bytes)) if from == *root => *bytes,
@@ -97,7 +111,13 @@ impl<'a> Flows<'a> {
             Self::None => Ends::default(),
             Self::Even(bytes) => every(others as f64 * bytes, others as f64 * bytes, true),
             Self::EachToAll(bytes) => every(*bytes, others as f64 * bytes, true),
-            Self::RootToAll(_, bytes) => every(*bytes, *bytes, false),
+            Self::RootToAll(_, bytes) | Self::SumToRoot(_, bytes) => every(*bytes, *bytes, false),
+            Self::SumToEach(bytes) => every(others as f64 * bytes, *bytes, true),
+            // n - 1 messages until anybody has the sum, and one more to each of the others: shared by n nodes.
+            Self::SumToAll(bytes) => {
+                let each = 2.0 * others as f64 / nodes as f64 * bytes;
+                every(each, each, true)
+            }
             Self::FromRoot(_, Leaves::Same(bytes)) => every(others as f64 * bytes, *bytes, false),
             Self::ToRoot(_, Leaves::Same(bytes)) => every(*bytes, others as f64 * bytes, false),
             Self::Images(images, bytes) => {
@@ -125,13 +145,12 @@ impl<'a> Flows<'a> {
             Self::None => (0.0, 0.0),
             Self::Even(bytes) => (others * bytes, others * bytes),
             Self::EachToAll(bytes) => (*bytes, others * bytes),
-            Self::RootToAll(root, bytes) => {
-                if node == *root {
-                    (*bytes, 0.0)
-                } else {
-                    (0.0, *bytes)
-                }
-            }
+            Self::RootToAll(root, bytes) if node == *root => (*bytes, 0.0),
+            Self::RootToAll(_, bytes) => (0.0, *bytes),
+            Self::SumToRoot(root, bytes) if node == *root => (0.0, *bytes),
+            Self::SumToRoot(_, bytes) => (*bytes, 0.0),
+            Self::SumToEach(bytes) => (others * bytes, *bytes),
+            Self::SumToAll(bytes) => (*bytes, *bytes),
             Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => {
                 let others = (0..nodes).filter(|other| *other != node);
                 others.fold((0.0, 0.0), |(out, into), other| {
@@ -163,6 +182,11 @@ impl<'a> Flows<'a> {
                 Self::EachToAll(bytes) => (out, into) = (here * bytes * there.min(1.0), there * bytes),
                 Self::RootToAll(root, bytes) if inside[*root as usize] => (out, into) = (bytes * there.min(1.0), 0.0),
                 Self::RootToAll(_, bytes) => (out, into) = (0.0, *bytes),
+                Self::SumToRoot(root, bytes) if inside[*root as usize] => (out, into) = (0.0, bytes * there.min(1.0)),
+                Self::SumToRoot(_, bytes) => (out, into) = (*bytes, 0.0),
+                // All on the one side can add up what they have for a node on the other.
+                Self::SumToEach(bytes) => (out, into) = (there * bytes, here * bytes * there.min(1.0)),
+                Self::SumToAll(bytes) => (out, into) = (bytes * there.min(1.0), bytes * there.min(1.0)),
                 Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => {
                     for other in (0..nodes as u64).filter(|other| *other != node) {
                         let (sends, receives) = (self.between(node, other), self.between(other, node));
@@ -188,7 +212,13 @@ impl<'a> Flows<'a> {
     /// Whether what crosses a cut is known without a look at pairs.
     pub(super) fn is_cheap(&self) -> bool {
         match self {
-            Self::None | Self::Even(_) | Self::RootToAll(..) | Self::EachToAll(_) => true,
+            Self::None
+            | Self::Even(_)
+            | Self::RootToAll(..)
+            | Self::EachToAll(_)
+            | Self::SumToRoot(..)
+            | Self::SumToEach(_)
+            | Self::SumToAll(_) => true,
             Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Images(..) => false,
         }
     }
@@ -196,9 +226,10 @@ impl<'a> Flows<'a> {
     /// Whether every node has as much for every other.
     pub(super) fn is_even(&self) -> bool {
         match self {
-            Self::Even(_) | Self::EachToAll(_) => true,
+            Self::Even(_) | Self::EachToAll(_) | Self::SumToEach(_) | Self::SumToAll(_) => true,
             Self::None
             | Self::RootToAll(..)
+            | Self::SumToRoot(..)
             | Self::Pairs(_)
             | Self::FromRoot(..)
             | Self::ToRoot(..)
@@ -209,8 +240,16 @@ impl<'a> Flows<'a> {
     /// The root, or any node where there is none.
     pub(super) fn root(&self) -> u64 {
         match self {
-            Self::FromRoot(root, _) | Self::ToRoot(root, _) | Self::RootToAll(root, _) => *root,
-            Self::None | Self::Even(_) | Self::EachToAll(_) | Self::Pairs(_) | Self::Images(..) => 0,
+            Self::FromRoot(root, _) | Self::ToRoot(root, _) | Self::RootToAll(root, _) | Self::SumToRoot(root, _) => {
+                *root
+            }
+            Self::None
+            | Self::Even(_)
+            | Self::EachToAll(_)
+            | Self::Pairs(_)
+            | Self::Images(..)
+            | Self::SumToEach(_)
+            | Self::SumToAll(_) => 0,
         }
     }
 
@@ -233,8 +272,13 @@ impl<'a> Flows<'a> {
         match self {
             Self::None => Some((0.0, 0)),
             Self::Even(bytes) => Some((topology.hops_of_all_pairs()? as f64 * bytes, topology.diameter())),
-            Self::EachToAll(bytes) => Some((n as f64 * (n - 1) as f64 * bytes, topology.diameter())),
-            Self::RootToAll(root, bytes) => Some(((n - 1) as f64 * bytes, topology.farthest_from(*root))),
+            Self::EachToAll(bytes) | Self::SumToEach(bytes) => {
+                Some((n as f64 * (n - 1) as f64 * bytes, topology.diameter()))
+            }
+            Self::RootToAll(root, bytes) | Self::SumToRoot(root, bytes) => {
+                Some(((n - 1) as f64 * bytes, topology.farthest_from(*root)))
+            }
+            Self::SumToAll(bytes) => Some((2.0 * (n - 1) as f64 * bytes, topology.diameter())),
             Self::Images(images, _) => over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to)))),
             Self::FromRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (*root, node))),
             Self::ToRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (node, *root))),

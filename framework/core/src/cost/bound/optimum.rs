@@ -94,7 +94,17 @@ fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
         for from in 0..n {
             let to = (from + distance) % n;
             let (origins, destinations, segments) = (NodeSet::One(from), NodeSet::One(to), Axis::All);
-            let rule = Rule { from, to, origins, destinations, segments, strict: true, copy: false, local: false };
+            let rule = Rule {
+                from,
+                to,
+                origins,
+                destinations,
+                segments,
+                strict: true,
+                copy: false,
+                combine: false,
+                local: false,
+            };
             simulation.send(&rule, None).unwrap();
         }
     }

@@ -189,6 +189,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
                 segments: Axis::All,
                 strict: true,
                 copy: false,
+                combine: false,
                 local: false,
             };
             simulation.send(&rule, None).unwrap();

@@ -8,16 +8,28 @@ use crate::delivery::holdings::without;
 impl Exchange {
     /// A strict send of more than its boxes from number `first` on, which are all that the sender has of it.
     pub(super) fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
-        let taken = self.on_their_way(first).map(|(_, bits)| bits);
-        let rest = without(&self.inventory.layout, vec![self.selection.bits().to_vec()], taken);
-        let block = rest.first().cloned().unwrap_or_else(|| self.selection.bits().to_vec());
+        let layout = &self.inventory.layout;
+        let taken: Vec<Vec<u64>> = self.on_their_way(first).map(|(_, bits)| self.whole(bits)).collect();
+        let rest = without(layout, vec![self.selection.bits().to_vec()], taken.iter().map(Vec::as_slice));
+        let mut rest = rest.first().cloned().unwrap_or_else(|| self.selection.bits().to_vec());
+        let mut block = self.inventory.first_block(&rest);
+        if self.inventory.sums() {
+            // What is not held is the sum: where it is, the sender's own contribution to it shows.
+            block.origin = None;
+            layout.narrow_to(Side::Origins, rule.from, &mut rest);
+        }
         Fault::NotHeld {
             step: self.step,
             from: self.inventory.placement.locate(rule.from),
             to: self.inventory.placement.locate(rule.to),
-            block: self.inventory.first_block(&block),
-            whereabouts: self.whereabouts(&block),
+            block,
+            whereabouts: self.whereabouts(&rest),
         }
+    }
+
+    /// Blocks of which a sum has some are all in it, as far as sends look at them.
+    fn whole(&self, bits: &[u64]) -> Vec<u64> {
+        if self.inventory.sums() { self.inventory.layout.with_all_origins(bits) } else { bits.to_vec() }
     }
 
     /// A node that lacks some of the box `wanted` at the end; so many blocks are missing, at so many nodes.
@@ -29,7 +41,7 @@ impl Exchange {
             node: self.inventory.placement.locate(node),
             block: self.inventory.first_block(first),
             whereabouts: self.whereabouts(first),
-            missing: Count(missing, "block"),
+            missing: Count(missing, if self.inventory.sums() { "contribution" } else { "block" }),
             nodes: Count(nodes, "node"),
         }
     }
@@ -43,7 +55,8 @@ impl Exchange {
                 layout.narrow_to(side, layout.first_of(side, bits), &mut one);
             }
         }
-        let destination = layout.has(Side::Destinations).then(|| layout.first_of(Side::Destinations, bits));
+        let goes = layout.has(Side::Destinations) && !self.inventory.division.in_parts;
+        let destination = goes.then(|| layout.first_of(Side::Destinations, bits));
         let there = |(_, b): &(u64, &[u64])| layout.contains(b, &one);
         if let Some((node, _)) = self.on_their_way(0).find(there) {
             return Whereabouts::Arriving(placement.locate(node));

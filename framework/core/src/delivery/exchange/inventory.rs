@@ -3,10 +3,24 @@
 use crate::delivery::boxes::{Layout, Side};
 use crate::delivery::collective::{BlockSizes, Blocks, Collective};
 use crate::delivery::fault::{Block, Fault};
-use crate::delivery::holdings::Holdings;
+use crate::delivery::holdings::{Holdings, without};
 use crate::delivery::placement::Placement;
 use crate::limits;
 use std::sync::Arc;
+
+/// How a schedule cuts blocks up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Division {
+    /// Whether into one part for each node of the machine, which is known by its destination: where the collective tells no blocks apart by that.
+    pub in_parts: bool,
+    /// Into how many segments each block, or part, is split.
+    pub segments: u32,
+}
+
+impl Division {
+    /// Blocks stay whole.
+    pub const WHOLE: Self = Self { in_parts: false, segments: 1 };
+}
 
 /// The blocks of a collective.
 #[derive(Debug)]
@@ -14,7 +28,7 @@ pub(super) struct Inventory {
     pub collective: Collective,
     pub placement: Placement,
     pub layout: Layout,
-    pub segments: u64,
+    pub division: Division,
     pub sizes: Option<Arc<dyn BlockSizes>>,
     /// Boxes of all homes on both sides: what exists at all.
     homes: Vec<Vec<u64>>,
@@ -24,12 +38,13 @@ impl Inventory {
     pub(super) fn new(
         collective: Collective,
         placement: Placement,
-        segments: u32,
+        division: Division,
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
         placement.check()?;
         let tells = |side| collective.kind().tells_apart(side);
-        let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), tells(Side::Destinations), segments);
+        let by_destination = tells(Side::Destinations) || division.in_parts;
+        let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), by_destination, division.segments);
         let nodes = placement.grid().nodes();
         let least = nodes.saturating_mul(layout.words() as u64 * 16);
         if least > limits::HELD_BYTES {
@@ -41,7 +56,7 @@ impl Inventory {
             )));
         }
         let homes = home_boxes(&layout, &placement);
-        Ok(Self { collective, placement, layout, segments: u64::from(segments.max(1)), sizes, homes })
+        Ok(Self { collective, placement, layout, division, sizes, homes })
     }
 
     /// Boxes of what a node of the machine holds at the start.
@@ -72,13 +87,25 @@ impl Inventory {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// The load of a box of `count` segments of blocks. Loads are in segments (of blocks, or of bytes), so that they stay whole numbers.
+    /// Whether what comes from different nodes is summed.
+    pub(super) fn sums(&self) -> bool {
+        self.collective.kind().sums
+    }
+
+    /// Units of load in a block: loads are in parts and segments (of blocks, or of bytes), so that they stay whole numbers.
+    pub(super) fn units(&self) -> u64 {
+        let parts = if self.division.in_parts { self.placement.machine_nodes() } else { 1 };
+        parts * u64::from(self.division.segments.max(1))
+    }
+
+    /// The load of a box of `count` units.
     pub(super) fn load(&self, bits: &[u64], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
+        let is_part = |side| side == Side::Destinations && self.division.in_parts;
         let physical = |side: Side| -> Vec<u64> {
-            // Blocks that are not told apart by this side are all from the root, or all for it.
-            if !self.layout.has(side) {
-                return self.collective.root().into_iter().collect();
+            // Blocks that are not told apart by this side are all from the root, or all for it; so are sums, whoever contributes.
+            if !self.layout.has(side) || is_part(side) || self.sums() && side == Side::Origins {
+                return vec![self.collective.root().unwrap_or(0)];
             }
             let nodes = self.layout.nodes_of(side, bits).into_iter();
             let mut nodes: Vec<u64> = nodes.map(|node| self.placement.physical(node)).collect();
@@ -86,16 +113,44 @@ impl Inventory {
             nodes
         };
         let bytes = sizes.total(&physical(Side::Origins), &physical(Side::Destinations));
-        bytes.saturating_mul(self.layout.segments_of(bits))
+        let parts = if self.division.in_parts { self.layout.destinations_of(bits) } else { 1 };
+        bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(bits))
+    }
+
+    /// The values that the blocks of these boxes are terms of, each once: how many, and their load.
+    pub(super) fn values<'a>(&self, boxes: impl Iterator<Item = &'a [u64]> + Clone) -> (u64, u64) {
+        let layout = &self.layout;
+        let (mut values, mut load) = (0, 0);
+        let mut add = |bits: &[u64]| {
+            let count = layout.values(bits);
+            values += count;
+            load += self.load(bits, count);
+        };
+        let all = boxes.clone();
+        for (i, bits) in boxes.enumerate() {
+            let mut same = vec![0; if i > 0 { layout.words() } else { 0 }];
+            let mut earlier = all.clone().take(i).filter(|other| layout.terms_of(bits, other, &mut same)).peekable();
+            if earlier.peek().is_none() {
+                add(bits);
+                continue;
+            }
+            let earlier: Vec<Vec<u64>> = earlier.map(|other| layout.with_all_origins(other)).collect();
+            let rest = without(layout, vec![layout.with_all_origins(bits)], earlier.iter().map(Vec::as_slice));
+            rest.iter().for_each(|bits| add(bits));
+        }
+        (values, load)
     }
 
     /// The first block of a box, by nodes of the machine.
     pub(super) fn first_block(&self, bits: &[u64]) -> Block {
         let side = |side| self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, bits)));
+        let destination = side(Side::Destinations);
         Block {
             origin: side(Side::Origins),
-            destination: side(Side::Destinations),
-            segment: (self.segments > 1).then(|| self.layout.first_of(Side::Segments, bits)),
+            destination: destination.filter(|_| !self.division.in_parts),
+            part: destination.filter(|_| self.division.in_parts),
+            segment: (self.division.segments > 1).then(|| self.layout.first_of(Side::Segments, bits)),
+            is_summed: self.sums(),
         }
     }
 }

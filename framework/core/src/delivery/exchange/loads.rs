@@ -5,11 +5,16 @@
 pub(super) struct Loads {
     held: Vec<u64>,
     peak: u64,
+    /// What nodes have summed in the step under way, and those that have.
+    summed: Vec<u64>,
+    summing: Vec<u64>,
+    most_summed: u64,
 }
 
 impl Loads {
     pub(super) fn new(held: Vec<u64>) -> Self {
-        Self { peak: held.iter().copied().max().unwrap_or(0), held }
+        let peak = held.iter().copied().max().unwrap_or(0);
+        Self { held, peak, summed: Vec::new(), summing: Vec::new(), most_summed: 0 }
     }
 
     pub(super) fn left(&mut self, physical: u64, load: u64) {
@@ -28,9 +33,26 @@ impl Loads {
         *held = held.wrapping_sub(load);
     }
 
+    /// A node has added what came to what it had.
+    pub(super) fn summed(&mut self, physical: u64, load: u64) {
+        self.summed.resize(self.held.len(), 0);
+        let summed = &mut self.summed[physical as usize];
+        if *summed == 0 {
+            self.summing.push(physical);
+        }
+        *summed += load;
+    }
+
+    /// The most that one node summed in the step that has ended.
+    pub(super) fn most_summed(&self) -> u64 {
+        self.most_summed
+    }
+
     /// Ends a step in which these received: only they can hold more than some node held before.
     pub(super) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|physical| self.held[physical as usize]).fold(self.peak, u64::max);
+        let summed = self.summing.drain(..).map(|physical| std::mem::take(&mut self.summed[physical as usize]));
+        self.most_summed = summed.max().unwrap_or(0);
     }
 
     pub(super) fn held(&self) -> &[u64] {

@@ -11,6 +11,8 @@ use std::fmt;
 struct Block {
     origin: Option<u64>,
     destination: Option<u64>,
+    /// The node whose part of it this is, where blocks are cut in parts.
+    part: Option<u64>,
     segment: u64,
 }
 
@@ -18,6 +20,9 @@ impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.segment > 0 {
             write!(f, "segment {} of ", self.segment)?;
+        }
+        if let Some(part) = self.part {
+            write!(f, "part {part} of ")?;
         }
         match (self.origin, self.destination) {
             (Some(origin), Some(destination)) => write!(f, "block {origin} -> {destination}"),
@@ -33,6 +38,8 @@ pub(super) struct Blocks<'a> {
     task: &'a Task<'a>,
     places: &'a Places,
     segments: u64,
+    /// Which parts blocks have; one without a name if they are not cut in parts.
+    parts: Vec<Option<u64>>,
     held: Vec<BTreeSet<Block>>,
     arriving: Vec<(u64, Block)>,
 }
@@ -40,7 +47,8 @@ pub(super) struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     pub(super) fn new(task: &'a Task<'a>, all: &Rehearsed, places: &'a Places) -> Self {
         let held = vec![BTreeSet::new(); places.physical.len()];
-        let mut blocks = Self { task, places, segments: all.segments, held, arriving: Vec::new() };
+        let parts = if all.in_parts { places.home.iter().copied().map(Some).collect() } else { vec![None] };
+        let mut blocks = Self { task, places, segments: all.segments, parts, held, arriving: Vec::new() };
         for node in 0..task.nodes {
             blocks.held[places.home[node as usize] as usize] = blocks.in_the_beginning(node).collect();
         }
@@ -48,12 +56,16 @@ impl<'a> Blocks<'a> {
     }
 
     /// All blocks from one node of the machine to another, if each counts as one by the collective.
-    fn between_nodes(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + use<> {
+    fn between_nodes(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + '_ {
         let collective = self.task.collective;
         let [from_home, to_home] = [origin, destination].map(|node| self.places.home[node as usize]);
         let origin = collective.tells_origins().then_some(from_home);
         let destination = collective.tells_destinations().then_some(to_home);
-        (0..self.segments).map(move |segment| Block { origin, destination, segment })
+        let segments = move |part: &Option<u64>| {
+            let part = *part;
+            (0..self.segments).map(move |segment| Block { origin, destination, part, segment })
+        };
+        self.parts.iter().flat_map(segments)
     }
 
     /// What a node of the machine has at first.
@@ -64,7 +76,11 @@ impl<'a> Blocks<'a> {
                 Box::new(to_each(node))
             }
             Collective::Broadcast | Collective::Scatter if node == self.task.root => Box::new(to_each(node)),
-            Collective::Broadcast | Collective::Scatter => Box::new(std::iter::empty()),
+            Collective::Broadcast
+            | Collective::Scatter
+            | Collective::Reduce
+            | Collective::ReduceScatter
+            | Collective::AllReduce => Box::new(std::iter::empty()),
         }
     }
 
@@ -73,6 +89,8 @@ impl<'a> Blocks<'a> {
         let from = move |origin| self.between_nodes(origin, node);
         match self.task.collective {
             Collective::Gather if node != self.task.root => Box::new(std::iter::empty()),
+            // Values are followed elsewhere.
+            Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce => Box::new(std::iter::empty()),
             Collective::AllToAll | Collective::AllGather | Collective::Gather => {
                 Box::new((0..self.task.nodes).flat_map(from))
             }
@@ -96,7 +114,7 @@ impl Holdings for Blocks<'_> {
         let within = |side: Option<u64>, nodes: &[u64]| side.is_none_or(|node| nodes.binary_search(&node).is_ok());
         let selects = |block: &Block| {
             within(block.origin, &send.origins)
-                && within(block.destination, &send.destinations)
+                && within(block.destination.or(block.part), &send.destinations)
                 && within(Some(block.segment), &send.segments)
         };
         let held = &mut self.held[send.from as usize];
@@ -108,14 +126,16 @@ impl Holdings for Blocks<'_> {
         }
         if send.is_strict {
             let collective = self.task.collective;
+            let in_parts = self.parts != [None];
             let side = |tells: bool, nodes: &[u64]| match tells {
                 true => nodes.iter().copied().map(Some).collect(),
                 false => vec![None],
             };
             for origin in side(collective.tells_origins(), &send.origins) {
-                for destination in side(collective.tells_destinations(), &send.destinations) {
+                for to in side(collective.tells_destinations() || in_parts, &send.destinations) {
                     for &segment in &send.segments {
-                        let block = Block { origin, destination, segment };
+                        let (destination, part) = if in_parts { (None, to) } else { (to, None) };
+                        let block = Block { origin, destination, part, segment };
                         if selected.binary_search(&block).is_err() {
                             let (from, to) = (send.from, send.to);
                             return Err(format!("node {from} sends node {to} {block}, which it does not hold"));
@@ -157,6 +177,6 @@ impl Holdings for Blocks<'_> {
     }
 
     fn per_byte(&self) -> u128 {
-        self.segments.into()
+        u128::from(self.segments) * self.parts.len() as u128
     }
 }

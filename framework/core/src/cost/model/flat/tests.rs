@@ -2,6 +2,7 @@ use super::*;
 use crate::cost::machine::Machine;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_TO_ALL, Collective};
+use crate::delivery::exchange::Division;
 use crate::delivery::exchange::Rule;
 use crate::network::topology::parse;
 use crate::simulation::{Simulation, Task};
@@ -115,6 +116,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
         segments: Axis::Range { first: part, stride: 1, count: 1 },
         strict: true,
         copy: false,
+        combine: false,
         local: from == to,
     }
 }
@@ -125,7 +127,7 @@ fn two_phases(machine: &str) -> Parts {
     let mut evaluator = self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0 });
     let task = Task::new(topology, Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
-    simulation.layout(&[], 2, None).unwrap();
+    simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
     for part in 0..2 {
         simulation.phase("half").unwrap();
         for s in 1..=4 {
@@ -154,7 +156,7 @@ fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let mut evaluator = self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0 });
     let task = Task::new(topology.clone(), Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
-    simulation.layout(&[], 2, None).unwrap();
+    simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
     for step in steps {
         simulation.step().unwrap();
         for &(from, to, part) in step {

@@ -1,0 +1,52 @@
+//! The binomial tree: ceil(log2 p) (alpha + m beta + m gamma), as MPICH and Open MPI have it (`MPIR_Reduce_intra_binomial`, `reduce_intra_binomial`).
+//!
+//! With b = 1, 2, 4, ..: rank r + b, r a multiple of 2b, gives r the sum that it has, and r adds it to its own.
+
+use crate::ANYWHERE;
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
+
+pub(crate) struct Binomial;
+
+impl Algorithm for Binomial {
+    fn about(&self) -> About {
+        About {
+            name: "binomial-reduce",
+            title: "A tree: half of those who have a sum give it to the other half",
+            collectives: &[Collective::Reduce],
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (n, root) = (problem.topology().nodes(), problem.root());
+        schedule.layout(&[n], 1)?;
+        let node = |rank: u64| (rank + root) % n;
+        for b in (0..n.next_power_of_two().trailing_zeros()).map(|step| 1 << step) {
+            schedule.step()?;
+            for rank in (0..n - b).step_by(2 * b as usize) {
+                schedule.send(&Blocks::new(node(rank + b), node(rank)).combine())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_size_and_root_takes_the_steps_bytes_and_sums_of_the_closed_form() {
+        for n in 1..20_u64 {
+            for root in [0, n / 2, n - 1] {
+                let problem = Rehearsal::on("ring", &[n]).collective(Collective::Reduce, root).block_bytes(10);
+                let proved = problem.verify(&Binomial).unwrap();
+                let log = u64::from(n.next_power_of_two().trailing_zeros());
+                assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} to {root}");
+                assert_eq!((proved.critical_bytes, proved.summed_bytes), (10 * log, 10 * log), "{n} to {root}");
+                assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A chain, or pipeline: (p + s - 2) (alpha + m/s beta + m/s gamma) with the vector in s segments; Open MPI's `reduce_intra_chain` with one chain, and `_pipeline`.
+//!
+//! Ranks count from the root. In step t rank r gives rank r - 1 its sum of segment t - (p - 1 - r), which the last rank begins.
+
+use crate::{ANYWHERE, SEGMENTS, segments};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
+
+pub(crate) struct Chain;
+
+impl Algorithm for Chain {
+    fn about(&self) -> About {
+        About {
+            name: "chain-reduce",
+            title: "A pipeline: everyone adds its own and passes the sum on, a segment a step",
+            paper: "Open MPI, coll/base",
+            collectives: &[Collective::Reduce],
+            params: &[SEGMENTS],
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        segments(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let segments = segments(problem)?;
+        let (n, root, s) = (problem.topology().nodes(), problem.root(), u64::from(segments));
+        schedule.layout(&[n], segments)?;
+        let links = n.saturating_sub(1);
+        for step in 0..(links + s - 1) * u64::from(links > 0) {
+            schedule.step()?;
+            // Link k is from rank n - 1 - k; segment step - k goes over it.
+            for k in (step + 1).saturating_sub(s)..=step.min(links - 1) {
+                let (from, to) = ((n - 1 - k + root) % n, (n - 2 - k + root) % n);
+                schedule.send(&Blocks::new(from, to).segments(Axis::one(step - k)).strict().combine())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn the_root_has_every_segment_after_p_plus_s_minus_2_steps() {
+        for n in 1..9_u64 {
+            for segments in [1, 2, 5] {
+                let problem = Rehearsal::on("ring", &[n]).collective(Collective::Reduce, n / 2);
+                let problem = problem.param("segments", &segments.to_string()).block_bytes(segments);
+                let proved = problem.verify(&Chain).unwrap();
+                let steps = if n == 1 { 0 } else { n + segments - 2 };
+                assert_eq!(
+                    (proved.steps, proved.critical_bytes, proved.summed_bytes),
+                    (steps, steps, steps),
+                    "{n}, {segments}"
+                );
+                assert_eq!(proved.messages, (n - 1) * segments);
+            }
+        }
+    }
+
+    #[test]
+    fn a_vector_has_at_least_one_segment() {
+        let problem = Rehearsal::on("ring", &[4]).collective(Collective::Reduce, 0).param("segments", "0");
+        let expected = "`segments=0`: expected a whole number from 1 to 4096";
+        assert_eq!(problem.plan(&Chain).unwrap_err().to_string(), expected);
+    }
+}

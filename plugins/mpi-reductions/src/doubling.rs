@@ -1,0 +1,53 @@
+//! Recursive doubling: log2 p (alpha + m beta + m gamma); with r = p - 2^k ranks beyond a power of two, two steps and (2 m beta + m gamma) more. As MPICH and Open MPI
+//! have it (`MPIR_Allreduce_intra_recursive_doubling`, `allreduce_intra_recursivedoubling`).
+//!
+//! In step i rank r exchanges all that it has with rank r xor 2^i, and both add. [`Folded`] says who takes part.
+
+use crate::ANYWHERE;
+use crate::folded::Folded;
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
+
+pub(crate) struct Doubling;
+
+impl Algorithm for Doubling {
+    fn about(&self) -> About {
+        About {
+            name: "recursive-doubling-allreduce",
+            title: "Twice as many are in everyone's sum after each step",
+            collectives: &[Collective::AllReduce],
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let folded = Folded::of(problem.topology().nodes());
+        schedule.layout(&folded.radices(), 1)?;
+        folded.fold(schedule)?;
+        for i in 0..folded.steps() {
+            schedule.step()?;
+            for rank in 0..folded.ranks() {
+                let (from, to) = (folded.node(rank), folded.node(rank ^ 1 << i));
+                schedule.send(&Blocks::new(from, to).copy().combine())?;
+            }
+        }
+        folded.unfold(schedule)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_size_takes_the_steps_bytes_and_sums_of_the_closed_form() {
+        for n in 1..20_u64 {
+            let problem = Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10);
+            let proved = problem.verify(&Doubling).unwrap();
+            let (log, more) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
+            assert_eq!(proved.steps, log + 2 * more, "{n}");
+            assert_eq!((proved.critical_bytes, proved.summed_bytes), (10 * (log + 2 * more), 10 * (log + more)), "{n}");
+            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Two binary trees at once, each for half of the vector's segments: every rank is inside one and a leaf of the other, so that both its directions are busy all
+//! the time: about (2 log2 p + 2 s) steps of alpha + m/s beta + m/s gamma each way. After P. Sanders, J. Speck, J. L. Träff, *Two-tree algorithms for full bandwidth broadcast,
+//! reduction and scan* (2009); a reconstruction: the trees are theirs (in order, and the same mirrored or one on), the order in which edges are
+//! served is a greedy one, not their colouring.
+//!
+//! A rank gives its parent a segment once both children have given it theirs; in a step each sends one message and receives one, the earliest segment first.
+
+use crate::{ANYWHERE, SEGMENTS, segments};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
+
+pub(crate) struct TwoTree;
+
+impl Algorithm for TwoTree {
+    fn about(&self) -> About {
+        About {
+            name: "two-tree-allreduce",
+            title: "Two binary trees, each with half the segments: up with sums, down with the result",
+            paper: "P. Sanders, J. Speck, J. L. Träff: Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009); a reconstruction",
+            collectives: &[Collective::AllReduce],
+            params: &[SEGMENTS],
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        segments(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let segments = segments(problem)?;
+        let n = problem.topology().nodes() as usize;
+        if n < 2 {
+            return Ok(());
+        }
+        schedule.layout(&[n as u64], segments)?;
+        let trees = trees(n);
+        let children = trees.each_ref().map(|parents| {
+            let mut children = vec![0_u32; n];
+            parents.iter().flatten().for_each(|parent| children[*parent] += 1);
+            children
+        });
+        // Segment s goes by tree s % 2, as number s / 2 there.
+        let count = |tree: usize| (segments as usize + 1 - tree) / 2;
+        for up in [true, false] {
+            schedule.phase(if up { "up" } else { "down" })?;
+            // For each tree and edge (named by its child) how many segments have gone; for each rank what has come of each segment.
+            let mut gone = [vec![0; n], vec![0; n]];
+            let mut come = [0, 1].map(|tree| vec![vec![0_u32; count(tree)]; n]);
+            let mut left = (0..2).map(|tree| count(tree) * (n - 1)).sum::<usize>();
+            while left > 0 {
+                schedule.step()?;
+                let (mut sends, mut receives) = (vec![false; n], vec![false; n]);
+                let mut edges: Vec<(usize, usize, usize, usize, usize)> = Vec::new();
+                for tree in 0..2 {
+                    for (child, parent) in trees[tree].iter().enumerate() {
+                        let Some(parent) = *parent else { continue };
+                        let at = gone[tree][child];
+                        let (from, to) = if up { (child, parent) } else { (parent, child) };
+                        let due = if up { children[tree][from] } else { u32::from(trees[tree][from].is_some()) };
+                        if at < count(tree) && come[tree][from][at] == due {
+                            edges.push((at, tree, child, from, to));
+                        }
+                    }
+                }
+                edges.sort_unstable();
+                let mut arriving = Vec::new();
+                for (at, tree, child, from, to) in edges {
+                    if std::mem::replace(&mut sends[from], true) {
+                        continue;
+                    }
+                    if std::mem::replace(&mut receives[to], true) {
+                        sends[from] = false;
+                        continue;
+                    }
+                    let send = Blocks::new(from as u64, to as u64).segments(Axis::one((2 * at + tree) as u64)).strict();
+                    schedule.send(&if up { send.combine() } else { send.copy() })?;
+                    gone[tree][child] += 1;
+                    left -= 1;
+                    arriving.push((tree, to, at));
+                }
+                // What comes in this step can be passed on in the next.
+                for (tree, to, at) in arriving {
+                    come[tree][to][at] += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// For each of the two trees the parent of every rank: NCCL's (`ncclGetDtree`), which are in order, the second mirrored or, for odd n, one on.
+fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
+    let second = |rank: usize| match n % 2 {
+        0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
+        _ => parent(n, (rank + n - 1) % n).map(|parent| (parent + 1) % n),
+    };
+    [(0..n).map(|rank| parent(n, rank)).collect(), (0..n).map(second).collect()]
+}
+
+/// The parent in the tree in order whose root is 0: odd ranks are leaves.
+fn parent(n: usize, rank: usize) -> Option<usize> {
+    if rank == 0 {
+        return None;
+    }
+    let bit = rank & rank.wrapping_neg();
+    let up = (rank ^ bit) | bit << 1;
+    Some(if up < n { up } else { rank ^ bit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_rank_but_the_roots_is_inside_one_tree_at_most() {
+        for n in 2..40 {
+            let trees = trees(n);
+            let is_inside = |tree: usize, rank: usize| trees[tree].contains(&Some(rank));
+            let both = (0..n).filter(|rank| is_inside(0, *rank) && is_inside(1, *rank)).count();
+            assert!(both <= 1, "{both} of {n} are inside both trees");
+        }
+    }
+
+    /// Up and down each edge passes on its half of the segments, and no step is wasted by more than the depths of both trees.
+    #[test]
+    fn every_size_sends_each_segment_up_and_down_once() {
+        for n in 1..20_u64 {
+            for segments in [1, 2, 8] {
+                let problem = Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(segments);
+                let proved = problem.param("segments", &segments.to_string()).verify(&TwoTree).unwrap();
+                assert_eq!(proved.messages, 2 * (n - 1) * segments, "{n}, {segments}");
+                assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+                let depth = u64::from(n.next_power_of_two().trailing_zeros());
+                assert!(proved.steps <= 2 * (2 * depth + 2 * segments), "{n}, {segments}: {} steps", proved.steps);
+            }
+        }
+    }
+}
