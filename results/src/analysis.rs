@@ -10,7 +10,7 @@ mod envelope;
 mod family;
 mod map;
 
-pub use crate::compare::{Rival, Winner};
+pub use crate::compare::{Margin, Rival, Winner};
 pub use axis::{Axis, Place};
 pub use envelope::{Crossover, Envelope, Stretch};
 pub use family::{Curve, Families, Family, Point, families};

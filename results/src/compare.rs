@@ -7,7 +7,7 @@ mod group;
 mod merge;
 mod winner;
 
-pub use winner::{Rival, Winner};
+pub use winner::{Margin, Rival, Winner};
 
 use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};

@@ -3,6 +3,7 @@
 use crate::field::{FINEST, STEPS, rounded};
 use crate::finite::NotFinite;
 use crate::record::Record;
+use crate::stats::Summary;
 
 /// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -27,6 +28,28 @@ impl Parts {
             ("barrier_us", self.barrier),
             ("contention_us", self.contention),
         ]
+    }
+
+    /// Each part by its name, in the order of the columns.
+    pub fn each(&self) -> [(&'static str, Option<f64>); 6] {
+        self.named().map(|(column, part)| (column.trim_end_matches("_us"), part))
+    }
+
+    /// The mean of each part over rows; a part that no row has is `None`.
+    pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Self {
+        let rows: Vec<Self> = rows.into_iter().map(Record::parts).collect();
+        let mean = |part: fn(&Self) -> Option<f64>| {
+            let values: Vec<f64> = rows.iter().filter_map(part).collect();
+            Summary::of(&values).map(|summary| summary.mean)
+        };
+        Self {
+            startup: mean(|p| p.startup),
+            transmission: mean(|p| p.transmission),
+            propagation: mean(|p| p.propagation),
+            rearrangement: mean(|p| p.rearrangement),
+            barrier: mean(|p| p.barrier),
+            contention: mean(|p| p.contention),
+        }
     }
 
     /// The completion time: the sum of the parts; `None` if there are none.

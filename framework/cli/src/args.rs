@@ -14,7 +14,7 @@ use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{DescribePluginsArgs, MergeArgs, Shard, WorkerArgs};
 use parts::{MERGE_EXAMPLES, memory};
-pub(crate) use show::{FigureFormat, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
+pub(crate) use show::{FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
 /// A workbench for collective-communication algorithms: drop in an algorithm as a plugin, pick a topology, a workload and a machine,

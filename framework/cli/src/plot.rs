@@ -1,11 +1,11 @@
 //! `swapmeet plot`: a figure of result files.
 
-use crate::args::{FigureFormat, LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
+use crate::args::{FigureFormat, FigureKind, LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
 use crate::failure::Failure;
 use crate::output;
 use crate::say::say;
 use std::process::ExitCode;
-use swapmeet_plot::{Figure, Log, Paper, Wanted, Y};
+use swapmeet_plot::{Drawn, Figure, FigureError, Log, Paper, Stacked, Wanted, Winners, Y};
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
@@ -18,13 +18,50 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     }
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
-    let wanted = Wanted {
-        x: match args.x {
+    let files = rows(&args.rows)?;
+    let drawn: Box<dyn Drawn> = match args.kind {
+        FigureKind::Curves => Box::new(Figure::of(&files, &curves(args)).map_err(|e| refused(&e))?),
+        FigureKind::Winners => {
+            only_for_curves(args)?;
+            Box::new(Winners::of(&files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?)
+        }
+        FigureKind::Parts => {
+            only_for_curves(args)?;
+            Box::new(Stacked::of(&files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?)
+        }
+    };
+    let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
+    let picture = || drawn.picture(&paper);
+    let bytes = match format {
+        FigureFormat::Svg => picture().svg().into_bytes(),
+        FigureFormat::Png => picture().png(f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
+        FigureFormat::Pdf => picture().pdf(),
+        FigureFormat::Pgfplots => {
+            let expected = "pgfplots draws curves: for another --kind take svg, png, pdf or csv";
+            drawn.pgfplots().ok_or_else(|| Failure::Usage(expected.to_owned()))?.into_bytes()
+        }
+        FigureFormat::Csv => table()?,
+    };
+    output::file(&args.out, |out| out.write_all(&bytes))?;
+    if let Some(data) = data {
+        let table = table()?;
+        output::file(&data, |out| out.write_all(&table))?;
+    }
+    for words in drawn.remarks() {
+        say!("{words}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be shown of curves.
+fn curves(args: &PlotArgs) -> Wanted<'_> {
+    Wanted {
+        x: match args.x.unwrap_or(XAxis::Block) {
             XAxis::Block => Axis::Block,
             XAxis::Nodes => Axis::Nodes,
             XAxis::Cv => Axis::Variation,
         },
-        y: match args.y {
+        y: match args.y.unwrap_or(YAxis::Time) {
             YAxis::Time => Y::Time,
             YAxis::Ratio => Y::Ratio,
             YAxis::Bound => Y::Bound,
@@ -42,28 +79,26 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         title: args.title.as_deref(),
         labels: &args.labels,
         bound: args.lower_bound,
-    };
-    let figure = Figure::of(&rows(&args.rows)?, &wanted).map_err(|e| Failure::Usage(e.to_string()))?;
-    let table = || figure.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
-    let bytes = match format {
-        FigureFormat::Svg => figure.svg(&paper).into_bytes(),
-        FigureFormat::Png => figure.png(&paper, f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?,
-        FigureFormat::Pdf => figure.pdf(&paper),
-        FigureFormat::Pgfplots => figure.pgfplots().into_bytes(),
-        FigureFormat::Csv => table()?,
-    };
-    output::file(&args.out, |out| out.write_all(&bytes))?;
-    if let Some(data) = data {
-        let table = table()?;
-        output::file(&data, |out| out.write_all(&table))?;
     }
-    for note in &figure.notes {
-        say!("{note}");
+}
+
+/// Refuses what means nothing where no curves are.
+fn only_for_curves(args: &PlotArgs) -> Result<(), Failure> {
+    let given = [
+        ("--x", args.x.is_some()),
+        ("--y", args.y.is_some()),
+        ("--log", args.log.is_some()),
+        ("--baseline", args.rows.baseline.is_some()),
+        ("--lower-bound", args.lower_bound),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(Failure::Usage(format!("{flag} is for curves: leave it out, or --kind"))),
+        None => Ok(()),
     }
-    for words in figure.crossings() {
-        say!("{words}");
-    }
-    Ok(ExitCode::SUCCESS)
+}
+
+fn refused(error: &FigureError) -> Failure {
+    Failure::Usage(error.to_string())
 }
 
 /// What was asked for, or what the file's name says.
@@ -86,9 +121,10 @@ fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
 pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     type Text = fn(&Record) -> &str;
-    let choices: [(&str, &[String], Text); 3] = [
+    let choices: [(&str, &[String], Text); 4] = [
         ("--topology", &args.topologies, |r| &r.topology),
         ("--algorithm", &args.algorithms, |r| &r.algorithm),
+        ("--workload", &args.workloads, |r| &r.workload),
         ("--machine", &args.machines, |r| &r.machine),
     ];
     for (flag, wanted, text) in choices {

@@ -7,7 +7,7 @@ use swapmeet_results::analysis::Axis;
 
 impl Figure {
     /// Every point that is drawn: panel, curve, where, how high, and the ends of its bar.
-    pub fn csv(&self) -> Result<String, csv::Error> {
+    pub(crate) fn table(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(["panel", "curve", self.x.label(), &self.y_label, "low", "high"])?;
         for panel in &self.panels {
@@ -25,7 +25,7 @@ impl Figure {
     }
 
     /// As a picture of pgfplots, to be put into a document as it is: `\input{figure.tex}` with `\usepackage{pgfplots}` and `\usepgfplotslibrary{groupplots}`.
-    pub fn pgfplots(&self) -> String {
+    pub(crate) fn for_latex(&self) -> String {
         let columns = if self.panels.len() == 1 { 1 } else { 2 };
         let rows = self.panels.len().div_ceil(columns);
         let mut out = format!("% {}\n\\begin{{tikzpicture}}\n", self.title.replace('\n', " "));

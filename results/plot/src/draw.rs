@@ -6,7 +6,7 @@
 //! end in, instead of by way of SVG's text: with fonts those two take more to compile than the rest of the workspace.
 
 mod legend;
-mod marker;
+pub(crate) mod marker;
 mod panel;
 mod paper;
 mod pdf;
@@ -14,7 +14,7 @@ mod png;
 mod scale;
 pub(crate) mod scene;
 mod svg;
-mod text;
+pub(crate) mod text;
 
 use crate::figure::Figure;
 use panel::Frame;
@@ -38,38 +38,84 @@ pub enum DrawError {
     Png(String),
 }
 
-impl Figure {
+/// A figure laid out on a page, to be written as any of these.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    scene: Scene,
+    title: String,
+    /// How wide it was asked to be.
+    width: Option<Length>,
+}
+
+impl Picture {
+    pub(crate) fn new(scene: Scene, title: &str, paper: &Paper) -> Self {
+        Self { scene, title: title.to_owned(), width: paper.width }
+    }
+
     /// As SVG, with text as text. It is as wide as what it stands in, at most.
-    pub fn svg(&self, paper: &Paper) -> String {
-        let scene = self.scene(paper);
-        let size = |length: f64| match paper.width {
+    pub fn svg(&self) -> String {
+        let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),
             None => format!("{length:.0}"),
         };
-        svg::svg(&scene, &self.title, (&size(scene.width), &size(scene.height)))
+        svg::svg(&self.scene, &self.title, (&size(self.scene.width), &size(self.scene.height)))
     }
 
     /// As PNG, `scale` pixels to one of the SVG.
-    pub fn png(&self, paper: &Paper, scale: f64) -> Result<Vec<u8>, DrawError> {
-        png::png(&self.scene(paper), scale)
+    pub fn png(&self, scale: f64) -> Result<Vec<u8>, DrawError> {
+        png::png(&self.scene, scale)
     }
 
     /// As PDF, of one page that is as large as the figure.
-    pub fn pdf(&self, paper: &Paper) -> Vec<u8> {
-        pdf::pdf(&self.scene(paper), &self.title)
+    pub fn pdf(&self) -> Vec<u8> {
+        pdf::pdf(&self.scene, &self.title)
+    }
+}
+
+/// Whatever can be put on paper.
+pub trait Drawn {
+    /// The figure on paper.
+    fn picture(&self, paper: &Paper) -> Picture;
+
+    /// What is drawn, as a table.
+    fn csv(&self) -> Result<String, csv::Error>;
+
+    /// As a picture of pgfplots, if that can draw it.
+    fn pgfplots(&self) -> Option<String> {
+        None
     }
 
+    /// What there is to say about it, beside it.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Drawn for Figure {
+    fn picture(&self, paper: &Paper) -> Picture {
+        Picture::new(self.scene(paper), &self.title, paper)
+    }
+
+    fn csv(&self) -> Result<String, csv::Error> {
+        self.table()
+    }
+
+    fn pgfplots(&self) -> Option<String> {
+        Some(self.for_latex())
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.notes.iter().cloned().chain(self.crossings()).collect()
+    }
+}
+
+impl Figure {
     /// Title, panels in two columns, legend, crossovers in words: from top to bottom, each below all of what comes before it.
-    pub(crate) fn scene(&self, paper: &Paper) -> Scene {
+    fn scene(&self, paper: &Paper) -> Scene {
         let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
         let (font, gap) = (paper.font(), paper.font());
         let mut scene = Scene::new(width, font / 12.0);
-        let mut top = gap;
-        for line in wrapped(&self.title, 1.2 * font, width - 2.0 * gap) {
-            top += 1.2 * font;
-            scene.text((width / 2.0, top), &line, 1.2 * font, Anchor::Middle);
-            top += 0.4 * font;
-        }
+        let mut top = heading(&mut scene, &self.title, font);
         let cell = (width - gap) / columns as f64 - gap;
         let mut letters = 0;
         for row in self.panels.chunks(columns) {
@@ -92,6 +138,52 @@ impl Figure {
         top = legend::crossings(&mut scene, self, top, font);
         scene.height = legend::bars(&mut scene, self, top, font) + gap;
         scene
+    }
+}
+
+/// A title at the head of the page; returns where it ends.
+pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
+    let mut top = font;
+    for line in wrapped(title, 1.2 * font, scene.width - 2.0 * font) {
+        top += 1.2 * font;
+        scene.text((scene.width / 2.0, top), &line, 1.2 * font, Anchor::Middle);
+        top += 0.4 * font;
+    }
+    top
+}
+
+/// Entries of a legend beside each other, on as many lines as they need.
+pub(crate) struct Row {
+    left: f64,
+    right: f64,
+    /// Where the next entry begins, and its base line.
+    at: (f64, f64),
+    font: f64,
+}
+
+impl Row {
+    pub(crate) fn new(scene: &Scene, top: f64, font: f64) -> Self {
+        Self { left: font, right: scene.width - font, at: (font, top), font }
+    }
+
+    /// Where an entry of this width begins.
+    pub(crate) fn place(&mut self, wide: f64) -> (f64, f64) {
+        if self.at.0 > self.left && self.at.0 + wide > self.right {
+            self.next();
+        }
+        let at = self.at;
+        self.at.0 += wide + 1.6 * self.font;
+        at
+    }
+
+    /// Goes to the next line.
+    pub(crate) fn next(&mut self) {
+        self.at = (self.left, self.at.1 + 1.6 * self.font);
+    }
+
+    /// Where the last line ends.
+    pub(crate) fn end(&self) -> f64 {
+        self.at.1 + 0.5 * self.font
     }
 }
 

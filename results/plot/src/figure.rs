@@ -2,6 +2,7 @@
 
 use crate::quantity::{Log, Y};
 use crate::style::Styles;
+use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, Crossover, Curve as TimeCurve, Families, Family, families};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::units::count;
@@ -107,8 +108,14 @@ pub enum FigureError {
         /// In what they differ.
         differ: String,
     },
+    /// No two sizes, networks or machines to lay out.
+    #[error("a map needs rows of two block sizes, or of two networks or machines")]
+    NoMap,
+    /// Nothing has parts.
+    #[error("no row has parts of time")]
+    NoParts,
     /// A label for nothing.
-    #[error("--label {name}: no curve has that name; there are {known}")]
+    #[error("--label {name}: no algorithm has that name; there are {known}")]
     NoCurve { name: String, known: String },
     /// A lower bound is a time.
     #[error("a lower bound can be shown where completion times are, not {0}")]
@@ -149,9 +156,7 @@ impl Figure {
         let place = |name: &String| wanted.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX);
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
-        if let Some((name, _)) = wanted.labels.iter().find(|(name, _)| !names.contains(name)) {
-            return Err(FigureError::NoCurve { name: name.clone(), known: names.join(", ") });
-        }
+        known(wanted.labels, &names.iter().map(String::as_str).collect())?;
         if names.len() > Self::MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
@@ -187,7 +192,7 @@ impl Figure {
 
     /// What a curve is called.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
-        self.labels.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
+        label(&self.labels, name)
     }
 
     /// Whether some point has a bar.
@@ -207,6 +212,20 @@ impl Figure {
             })
         })
     }
+}
+
+/// What an algorithm is called.
+pub(crate) fn label<'a>(labels: &'a [(String, String)], name: &'a str) -> &'a str {
+    labels.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
+}
+
+/// Whether there are only labels for algorithms that are there.
+pub(crate) fn known(labels: &[(String, String)], names: &BTreeSet<&str>) -> Result<(), FigureError> {
+    let unknown = labels.iter().find(|(name, _)| !names.contains(name.as_str()));
+    unknown.map_or(Ok(()), |(name, _)| {
+        let known = names.iter().copied().collect::<Vec<_>>().join(", ");
+        Err(FigureError::NoCurve { name: name.clone(), known })
+    })
 }
 
 /// The rows, as what is on the y axis sees them.
@@ -384,7 +403,7 @@ fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     type Part = fn(&Family) -> &str;
     const PARTS: [(Part, &str); 5] = [
         (|f| &f.topology, "topologies (--topology)"),
-        (|f| &f.workload, "workloads"),
+        (|f| &f.workload, "workloads (--workload)"),
         (|f| &f.machine, "machines (--machine)"),
         (|f| &f.model, "models"),
         (|f| &f.inputs, "inputs"),

@@ -8,10 +8,14 @@ mod draw;
 mod figure;
 mod page;
 mod quantity;
+mod stacked;
 mod style;
+mod winners;
 
-pub use draw::{DrawError, Length, Paper};
+pub use draw::{DrawError, Drawn, Length, Paper, Picture};
 pub use figure::{Crossing, Curve, Figure, FigureError, Panel, Point, Wanted};
 pub use page::{PageWanted, page};
 pub use quantity::{Log, Y};
+pub use stacked::{Bar, Bars, Stacked};
 pub use style::Styles;
+pub use winners::Winners;

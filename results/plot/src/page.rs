@@ -1,10 +1,11 @@
 //! One self-contained page of result files: what was run, figures, tables, machines, and the commands that make every row again. No script, no
 //! link, nothing to fetch.
 
-use crate::draw::Paper;
+use crate::draw::{Drawn, Paper};
 use crate::figure::{Figure, FigureError, Wanted};
 use crate::quantity::Y;
 use crate::style::Styles;
+use crate::winners::Winners;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use swapmeet_core::cost::machine::Machine;
@@ -33,6 +34,7 @@ pub fn page(files: &[(String, Vec<Record>)], wanted: &PageWanted<'_>) -> Result<
     // An algorithm looks the same in all figures.
     let styles =
         Styles::of(comparison.groups.iter().flat_map(|group| &group.lines).map(|line| line.algorithm.as_str()));
+    out += &winners(files, &styles);
     out += &figures(files, wanted.baseline, &styles);
     let _ = writeln!(out, "<h2>Comparison</h2>\n{}", as_html(&comparison));
     let _ = writeln!(out, "<h2>Machines</h2>\n{}", machines(&rows));
@@ -69,7 +71,7 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
                 Ok(figure) if figure.panels.iter().any(has_a_course) => {
                     number += 1;
                     let figure = Figure { styles: styles.clone(), ..figure };
-                    let svg = figure.svg(&Paper::default());
+                    let svg = figure.picture(&Paper::default()).svg();
                     let caption = capital(&format!("{} against {}: {}", figure.y_label, x.label(), figure.title));
                     let _ = writeln!(
                         out,
@@ -87,6 +89,22 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
         }
     }
     if out.is_empty() { out } else { format!("<h2>Figures</h2>\n{out}") }
+}
+
+/// Who is fastest where, if that can be laid out.
+fn winners(files: &[(String, Vec<Record>)], styles: &Styles) -> String {
+    match Winners::of(files, None, &[]) {
+        Ok(winners) => {
+            let svg = Winners { styles: styles.clone(), ..winners }.picture(&Paper::default()).svg();
+            format!(
+                "<h2>Who is fastest where</h2>\n<figure role=\"img\" aria-label=\"Who is fastest where\">{svg}</figure>\n"
+            )
+        }
+        Err(error @ FigureError::ManyPanels { .. }) => {
+            format!("<p>{}</p>\n", escaped(&format!("No map of who is fastest where: {error}.")))
+        }
+        Err(_) => String::new(),
+    }
 }
 
 fn capital(sentence: &str) -> String {

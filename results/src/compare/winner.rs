@@ -2,6 +2,7 @@
 
 use super::group::{Sample, against};
 use crate::stats::{Ratio, Summary};
+use crate::units::duration;
 use serde::Serialize;
 
 /// The fastest of a group.
@@ -14,6 +15,45 @@ pub struct Winner {
     pub second: Option<Rival>,
     /// Those that it can't be told from: they took the same time, or the interval of the ratio holds 1.
     pub level: Vec<String>,
+}
+
+/// How far ahead the fastest is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Margin {
+    /// It can't be told from another.
+    Level,
+    /// The next takes longer by less than 5 %.
+    Under5,
+    /// .. by less than 25 %.
+    Under25,
+    /// .. by less than 100 %.
+    Under100,
+    /// Nobody else is there, or nobody near.
+    Far,
+}
+
+impl Winner {
+    /// How far ahead it is.
+    pub fn margin(&self) -> Margin {
+        let ratio = self.second.as_ref().and_then(|second| second.times_as_long.as_ref());
+        match ratio.map(|ratio| ratio.value) {
+            _ if !self.level.is_empty() => Margin::Level,
+            Some(ratio) if ratio < 1.05 => Margin::Under5,
+            Some(ratio) if ratio < 1.25 => Margin::Under25,
+            Some(ratio) if ratio < 2.0 => Margin::Under100,
+            Some(_) | None => Margin::Far,
+        }
+    }
+
+    /// Who wins and by how much, in a few words.
+    pub fn in_words(&self) -> String {
+        let mut text = format!("{} {}", self.algorithm, duration(self.time.mean));
+        if let Some(second) = &self.second {
+            let times = second.times_as_long.as_ref().map(|ratio| format!(" {:.3} times as long", ratio.value));
+            text += &format!("; next {}{}", second.algorithm, times.unwrap_or_default());
+        }
+        text
+    }
 }
 
 /// The one that comes next.

@@ -38,6 +38,23 @@ fn every_panel_at_three_sizes() {
     }
 }
 
+/// `flat` knows no propagation: what follows it in the rows keeps its own name.
+#[test]
+fn a_part_that_a_model_has_no_meaning_for_gives_its_name_to_no_other() {
+    let mut session = Session::new(
+        r#"
+        topologies = ["ring:9"]
+        algorithms = ["direct", "row-column"]
+        machines = ["sp2"]
+        "#,
+    );
+    session.keys("R");
+    session.settle();
+    session.keys("5");
+    let screen = session.screen(200, 60);
+    assert!(screen.contains("rearrangement 10 %") && !screen.contains("propagation"), "{screen}");
+}
+
 #[test]
 fn the_network_in_its_ways() {
     let mut session = Session::new(

@@ -180,6 +180,65 @@ fn a_figure_is_as_a_paper_wants_it() {
     );
 }
 
+/// Who is fastest in the figure is who has the least time in the rows.
+#[test]
+fn a_map_of_winners_says_who_is_fastest_where() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("winners.svg"));
+    plot(&rows, &out, &["--kind", "winners", "--data", "--label", "pex=Pairwise"]).success().stderr("");
+    let svg = std::fs::read_to_string(&out).unwrap();
+    for text in ["torus:8x8, uniform", "paragon", "own", "4 KiB", "block size", "not told apart"] {
+        assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
+    }
+    let table = std::fs::read_to_string(out.with_extension("csv")).unwrap();
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let cells: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    let records: Vec<Record> = read_file(&rows).unwrap();
+    let timed = |machine: &str, bytes: u64| {
+        let alike = |r: &&Record| r.topology == "torus:8x8" && r.machine == machine && r.block_bytes == Some(bytes);
+        records.iter().filter(alike).filter(|r| r.status == Status::Ok).collect::<Vec<_>>()
+    };
+    let on_torus: Vec<_> = cells.iter().filter(|cell| cell[0].starts_with("torus:8x8")).collect();
+    assert_eq!(on_torus.len(), 8, "two machines, four sizes: {table}");
+    for cell in on_torus {
+        let rows = timed(&cell[1], cell[2].parse().unwrap());
+        let fastest = rows.iter().min_by(|a, b| a.time_us.unwrap().total_cmp(&b.time_us.unwrap())).unwrap();
+        assert_eq!((&cell[3], cell[4].parse().ok()), (&*fastest.algorithm, fastest.time_us), "{cell:?}");
+    }
+}
+
+#[test]
+fn bars_of_parts_are_as_long_as_the_rows_say() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("parts.csv"));
+    plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"]).success().stderr("");
+    let table = std::fs::read_to_string(&out).unwrap();
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let columns: Vec<String> = reader.headers().unwrap().iter().skip(2).map(str::to_owned).collect();
+    let bars: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    assert_eq!(bars.len(), 3 * 4);
+    let records: Vec<Record> = read_file(&rows).unwrap();
+    for bar in &bars {
+        let here = |r: &&Record| {
+            r.machine == "own" && r.topology == "torus:8x8" && r.workload == bar[0] && r.algorithm == bar[1]
+        };
+        let row = records.iter().find(here).unwrap();
+        let at = |column: &str| swapmeet_results::columns().position(|known| known == column).unwrap();
+        let fields: Vec<String> = row.fields().collect();
+        for (number, column) in columns.iter().enumerate() {
+            let drawn: Option<f64> = bar[number + 2].parse().ok();
+            assert_eq!(drawn, fields[at(column)].parse().ok(), "{column}: {bar:?}");
+        }
+    }
+    for (format, begins) in [("svg", "<svg"), ("pdf", "%PDF"), ("png", "\u{89}PNG")] {
+        let out = dir.path().join(format!("parts.{format}"));
+        plot(&rows, &out, &["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"]).success();
+        let bytes = std::fs::read(&out).unwrap();
+        let start: String = bytes.iter().take(4).map(|byte| char::from(*byte)).collect();
+        assert_eq!(start, begins);
+    }
+}
+
 #[test]
 fn what_cannot_be_drawn_is_said() {
     let dir = tempdir().unwrap();
@@ -193,13 +252,23 @@ fn what_cannot_be_drawn_is_said() {
     refused(
         "f.svg",
         &["--label", "nobody=x"],
-        "--label nobody: no curve has that name; there are bruck, pex, suh-shin",
+        "--label nobody: no algorithm has that name; there are bruck, pex, suh-shin",
     );
     refused("f.svg", &["--label", "pex"], "expected ALGORITHM=TEXT");
     refused("f.svg", &["--y", "ratio", "--lower-bound"], "a lower bound can be shown where completion times are");
     refused("f.svg", &["--algorithm", "gen"], "--algorithm gen: no row has it; there are bruck, pex, suh-shin");
     refused("f.svg", &["--baseline", "gen"], "no row is of the baseline `gen`");
     refused("f.svg", &["--x", "cv"], "no row has something to show with coefficient of variation");
+    refused("f.svg", &["--kind", "parts"], "a figure has room for 12: choose among their ");
+    refused("f.svg", &["--kind", "winners", "--y", "ratio"], "--y is for curves: leave it out, or --kind");
+    refused("f.tex", &["--kind", "winners"], "pgfplots draws curves: for another --kind take svg, png, pdf or csv");
+    refused(
+        "f.svg",
+        &["--kind", "winners", "--label", "nobody=x"],
+        "no algorithm has that name; there are bruck, pex, suh-shin",
+    );
+    let one = ["--workload", "uniform:64", "--topology", "torus:8x8", "--machine", "own", "--kind", "winners"];
+    refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
     // failures aren't silently left out
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])
         .success()

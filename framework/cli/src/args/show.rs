@@ -9,6 +9,8 @@ Examples:
   swapmeet plot rows.csv --out figure.svg
   swapmeet plot rows.csv --x nodes --machine paragon --out figure.png
   swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
+  swapmeet plot rows.csv --kind winners --out winners.pdf
+  swapmeet plot rows.csv --kind parts --topology torus:8x8 --out parts.svg
   swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise --lower-bound --out figure.pdf
 
 Rows that differ in topology or machine go into panels of their own. Bars are 95 %
@@ -21,6 +23,18 @@ Examples:
   swapmeet report monday.csv tuesday.csv --baseline pex --title 'PEX and its rivals' --out report.html
 
 The page is one file that fetches nothing: it can be mailed, archived and printed.";
+
+/// What a figure shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum FigureKind {
+    /// A curve an algorithm, over block sizes, nodes or variation.
+    #[default]
+    Curves,
+    /// Who is fastest for each block size and network, or machine, and by how much.
+    Winners,
+    /// The parts of each algorithm's time, end to end.
+    Parts,
+}
 
 /// What is on the x axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,6 +114,9 @@ pub(crate) struct RowsArgs {
     /// Only rows of this algorithm; may be given several times.
     #[arg(long = "algorithm", value_name = "SPEC")]
     pub algorithms: Vec<String>,
+    /// Only rows of this workload, as the rows have it; may be given several times.
+    #[arg(long = "workload", value_name = "SPEC")]
+    pub workloads: Vec<String>,
     /// Only rows of this machine; may be given several times.
     #[arg(long = "machine", value_name = "SPEC")]
     pub machines: Vec<String>,
@@ -120,12 +137,15 @@ pub(crate) struct PlotArgs {
     /// What it is written as [default: what the ending of its name says].
     #[arg(long)]
     pub format: Option<FigureFormat>,
-    /// What is on the x axis.
-    #[arg(long, default_value = "block")]
-    pub x: XAxis,
-    /// What is on the y axis.
-    #[arg(long, default_value = "time")]
-    pub y: YAxis,
+    /// What it shows.
+    #[arg(long, default_value = "curves")]
+    pub kind: FigureKind,
+    /// What is on the x axis of curves [default: block].
+    #[arg(long)]
+    pub x: Option<XAxis>,
+    /// What is on the y axis of curves [default: time].
+    #[arg(long)]
+    pub y: Option<YAxis>,
     /// Which axes are logarithmic [default: what suits them; `--log` alone: both].
     #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "both")]
     pub log: Option<LogAxes>,

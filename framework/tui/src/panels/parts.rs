@@ -4,7 +4,7 @@ use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, width};
 use crate::panel::{Keyed, List, Panel, around};
 use crate::session::Session;
-use crate::session::comparison::{Line, PARTS, told_apart};
+use crate::session::comparison::{Line, told_apart};
 use crate::theme::FILLINGS;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -87,7 +87,7 @@ impl Panel for Parts {
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", told_apart(groups, group, room));
         let area = painter.panel(area, &title);
-        let timed = session.compared.lines.iter().filter(|l| l.group == number && !l.parts.is_empty());
+        let timed = session.compared.lines.iter().filter(|l| l.group == number && l.parts.total().is_some());
         let mut lines: Vec<&Line> = timed.filter(|l| session.passes(filter, &l.stats.algorithm, "")).collect();
         if lines.is_empty() {
             let text = if filtered.is_empty() {
@@ -132,7 +132,7 @@ impl Panel for Parts {
 }
 
 fn total(line: &Line) -> f64 {
-    line.parts.iter().sum()
+    line.parts.total().unwrap_or(0.0)
 }
 
 /// How a part is filled in.
@@ -145,8 +145,8 @@ fn filling(painter: &Painter<'_, '_>, part: usize) -> (char, Style) {
 /// Which filling is which part, of those that take any time; returns the lines it took.
 fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
-    for (part, (name, _)) in PARTS.iter().enumerate() {
-        if lines.iter().all(|l| l.parts.get(part).is_none_or(|time| *time == 0.0)) {
+    for (part, (name, _)) in swapmeet_results::Parts::default().each().into_iter().enumerate() {
+        if lines.iter().all(|l| l.parts.each()[part].1.is_none_or(|time| time == 0.0)) {
             continue;
         }
         if x > 1 && x + width(name) + 3 > area.width {
@@ -162,8 +162,8 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
 /// Draws a bar whose whole length is `whole`; returns where it ends. Ends are rounded, not lengths, so that no bar is longer than its sum.
 fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
     let (mut sum, mut from) = (0.0, 0);
-    for (part, time) in line.parts.iter().enumerate() {
-        sum += time;
+    for (part, (_, time)) in line.parts.each().into_iter().enumerate() {
+        sum += time.unwrap_or(0.0);
         let to = if whole > 0.0 { (sum / whole * f64::from(area.width)).round() as u16 } else { 0 };
         let (c, style) = filling(painter, part);
         for x in from..to {
@@ -177,8 +177,8 @@ fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u1
 /// The shares, the largest first.
 fn in_words(line: &Line) -> String {
     let all = total(line);
-    let mut parts: Vec<(&str, f64)> = PARTS.iter().zip(&line.parts).map(|((name, _), time)| (*name, *time)).collect();
-    parts.retain(|(_, time)| *time > 0.0);
+    let timed = line.parts.each().into_iter().filter_map(|(name, time)| Some((name, time.filter(|time| *time > 0.0)?)));
+    let mut parts: Vec<(&str, f64)> = timed.collect();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let share = |(name, time): &(&str, f64)| {
         let percent = time / all * 100.0;

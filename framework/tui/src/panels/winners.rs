@@ -9,8 +9,7 @@ use crate::theme::MARKS;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use std::collections::BTreeSet;
-use swapmeet_results::analysis::{Axis, Cell, Map, Winner};
-use swapmeet_results::duration;
+use swapmeet_results::analysis::{Axis, Cell, Map, Margin, Winner};
 
 /// A map on screen; its rows are the lines of its cursor.
 #[derive(Debug, Default)]
@@ -224,13 +223,12 @@ impl Winners {
 
 /// How far ahead the fastest is: a blank if it can't be told from another, more ink for more.
 fn shade(winner: &Winner) -> char {
-    match winner.second.as_ref().map(|second| second.times_as_long.as_ref().map(|ratio| ratio.value)) {
-        _ if !winner.level.is_empty() => ' ',
-        Some(Some(ratio)) if ratio < 1.05 => '░',
-        Some(Some(ratio)) if ratio < 1.25 => '▒',
-        Some(Some(ratio)) if ratio < 2.0 => '▓',
-        // Nobody else is there, or nobody near.
-        Some(Some(_) | None) | None => '█',
+    match winner.margin() {
+        Margin::Level => ' ',
+        Margin::Under5 => '░',
+        Margin::Under25 => '▒',
+        Margin::Under100 => '▓',
+        Margin::Far => '█',
     }
 }
 
@@ -254,22 +252,12 @@ fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Re
     y + 2
 }
 
-/// Who wins and by how much, in a few words.
-fn in_words(winner: &Winner) -> String {
-    let mut text = format!("{} {}", winner.algorithm, duration(winner.time.mean));
-    if let Some(second) = &winner.second {
-        let times = second.times_as_long.as_ref().map(|ratio| format!(" {:.3} times as long", ratio.value));
-        text += &format!("; next {}{}", second.algorithm, times.unwrap_or_default());
-    }
-    text
-}
-
 /// For each block size of a row who wins, and by how much.
 fn strip(map: &Map, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
     let wide = sizes.iter().map(|size| width(size)).max().unwrap_or(0);
     let line = |(column, size): (usize, &String)| {
-        let text = cell(map, row, column).map_or("no time".to_owned(), |cell| in_words(&cell.winner));
+        let text = cell(map, row, column).map_or("no time".to_owned(), |cell| cell.winner.in_words());
         format!("{size:>wide$}  {text}", wide = usize::from(wide))
     };
     sizes.iter().enumerate().map(line).collect()
@@ -282,7 +270,7 @@ fn explain(map: &Map, row: usize, column: usize, room: u16) -> Vec<String> {
     let Some(Cell { winner, .. }) = cell(map, row, column) else {
         return wrap(&format!("{place}no algorithm has a time here"), room);
     };
-    let mut text = place + &in_words(winner);
+    let mut text = place + &winner.in_words();
     let interval = winner.second.as_ref().and_then(|second| second.times_as_long.as_ref()?.interval);
     if let Some(interval) = interval.filter(|interval| !interval.is_point()) {
         text += &format!(" (95 %: {:.3}..{:.3})", interval.low, interval.high);

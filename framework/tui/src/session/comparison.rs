@@ -4,21 +4,8 @@ use crate::short::Short;
 use std::collections::HashMap;
 use swapmeet_results::analysis::{Across, Axis, Family, Map, families, maps};
 use swapmeet_results::stats::{Interval, Summary};
-use swapmeet_results::{CompareError, Comparison, Group, Record, Status, compare};
+use swapmeet_results::{CompareError, Comparison, Group, Parts, Record, Status, compare};
 use unicode_width::UnicodeWidthStr;
-
-/// Where a row has a part of time.
-type PartOf = fn(&Record) -> Option<f64>;
-
-/// The six parts of time, as they are called and as the rows have them.
-pub(crate) const PARTS: [(&str, PartOf); 6] = [
-    ("startup", |r| r.startup_us),
-    ("transmission", |r| r.transmission_us),
-    ("propagation", |r| r.propagation_us),
-    ("rearrangement", |r| r.rearrangement_us),
-    ("barrier", |r| r.barrier_us),
-    ("contention", |r| r.contention_us),
-];
 
 /// One algorithm on one topology, with one workload and machine.
 #[derive(Debug, Clone)]
@@ -30,8 +17,8 @@ pub(crate) struct Line {
     pub(crate) is_baseline: bool,
     /// Mean time over the lower bound.
     pub(crate) over_bound: Option<f64>,
-    /// The mean of each of the six parts; empty without a time.
-    pub(crate) parts: Vec<f64>,
+    /// The mean of each part of its time.
+    pub(crate) parts: Parts,
     /// One of its rows: experiment and plugin aside, what tells its case.
     pub(crate) sample: Record,
 }
@@ -65,7 +52,7 @@ impl Line {
             group,
             is_baseline: baseline == Some(&stats.algorithm),
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
-            parts: PARTS.iter().filter_map(|(_, part)| mean(part)).collect(),
+            parts: Parts::mean(rows.iter().copied()),
             stats: stats.clone(),
             sample: sample.clone(),
         })
@@ -193,7 +180,11 @@ pub(crate) mod tests {
             (slow.stats.algorithm.as_str(), slow.ratio(), slow.over_bound, slow.sample.steps),
             ("slow", Some(2.1), Some(4.2), Some(7))
         );
-        assert_eq!(slow.parts, [21.0], "only the parts that the rows have");
+        assert_eq!(
+            (slow.parts.startup, slow.parts.propagation),
+            (Some(21.0), None),
+            "only the parts that the rows have"
+        );
         assert!(compared.lines[0].is_baseline);
     }
 

@@ -4,7 +4,7 @@ use super::scene::{Look, Mark, Point, Stroke};
 use crate::style::{Marker, Style};
 
 /// A marker round a place; `size` is half its height.
-pub(super) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
+pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
     let filled = Look { fill: Some(style.colour), stroke: None };
     let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);
     let shape = |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);

@@ -62,11 +62,11 @@ impl Paper {
     const PANEL: f64 = 520.0;
     const FONT: f64 = 12.0;
 
-    pub(super) fn font(&self) -> f64 {
+    pub(crate) fn font(&self) -> f64 {
         self.font.map_or(Self::FONT, Length::pixels)
     }
 
-    pub(super) fn width(&self, panels: usize) -> f64 {
+    pub(crate) fn width(&self, panels: usize) -> f64 {
         let usual = Self::PANEL * if panels == 1 { 1.25 } else { 2.0 } * self.font() / Self::FONT;
         self.width.map_or(usual, Length::pixels)
     }

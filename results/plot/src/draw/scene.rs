@@ -16,6 +16,14 @@ pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 /// For lines across a panel.
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
+impl Colour {
+    /// Mixed with white: so much of itself, from 0 to 1.
+    pub(crate) fn paler(self, share: f64) -> Self {
+        let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
+        Self(mix(self.0), mix(self.1), mix(self.2))
+    }
+}
+
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
@@ -125,6 +133,13 @@ impl Scene {
     pub(crate) fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64, dashes: &'static [f64]) {
         let look = Look { fill: None, stroke: Some(Stroke { colour, width, dashes }) };
         self.marks.push(Mark::Lines { points, closed: false, look, hint: None });
+    }
+
+    /// Adds a filled box with a hint.
+    pub(crate) fn filled(&mut self, [left, top, right, bottom]: [f64; 4], colour: Colour, hint: Option<String>) {
+        let look = Look { fill: Some(colour), stroke: None };
+        let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+        self.marks.push(Mark::Lines { points, closed: true, look, hint });
     }
 
     pub(crate) fn text(&mut self, at: Point, words: &str, size: f64, anchor: Anchor) {

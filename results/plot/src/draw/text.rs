@@ -65,12 +65,12 @@ fn glyphs<'a>(face: &'a Face<'_>, words: &'a str) -> impl Iterator<Item = (Glyph
 }
 
 /// How long words are.
-pub(super) fn width(words: &str, size: f64) -> f64 {
+pub(crate) fn width(words: &str, size: f64) -> f64 {
     face().map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
 /// Words in lines of at most this length. They are broken after spaces and within specs after their punctuation, or anywhere if need be.
-pub(super) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
+pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut line_with = |piece: &str| {
         let last = lines.len() - 1;

@@ -1,0 +1,179 @@
+//! Where time goes, as a figure: a panel a group of cases, a bar an algorithm, its parts end to end.
+
+use crate::draw::scene::{Anchor, Colour, GREY, Scene};
+use crate::draw::text::{width, wrapped};
+use crate::draw::{Drawn, Paper, Picture, Row, heading};
+use crate::figure::{FigureError, known, label};
+use std::collections::BTreeSet;
+use swapmeet_results::{Parts, Record, Setting, Status, compare, duration};
+
+/// A colour a part, in the order of the columns; neighbours differ in a grey print, too.
+const COLOURS: [Colour; 6] = [
+    Colour(0x00, 0x72, 0xb2),
+    Colour(0x8f, 0xd0, 0xf5),
+    Colour(0x00, 0x6d, 0x50),
+    Colour(0xe6, 0xb8, 0xd0),
+    Colour(0x5a, 0x45, 0x00),
+    Colour(0xf2, 0x9d, 0x55),
+];
+
+/// One algorithm's bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    pub name: String,
+    /// The means over its rows.
+    pub parts: Parts,
+    /// What they come to, in us.
+    pub time_us: f64,
+}
+
+/// The bars of cases that differ in nothing but the algorithm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bars {
+    /// What tells it from other panels.
+    pub title: String,
+    /// The fastest first.
+    pub bars: Vec<Bar>,
+}
+
+/// Bars of parts of time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stacked {
+    /// What all panels have in common, if nothing else was asked for.
+    pub title: String,
+    pub panels: Vec<Bars>,
+    /// What some algorithms are called.
+    pub labels: Vec<(String, String)>,
+}
+
+impl Stacked {
+    /// The most panels a figure has.
+    pub const MOST_PANELS: usize = 12;
+
+    /// The bars of the rows of files, given with their names.
+    pub fn of(
+        files: &[(String, Vec<Record>)],
+        title: Option<&str>,
+        labels: &[(String, String)],
+    ) -> Result<Self, FigureError> {
+        let comparison = compare(files, None)?;
+        let mut panels: Vec<(&Setting, Bars)> = Vec::new();
+        for group in &comparison.groups {
+            let mut bars: Vec<Bar> = Vec::new();
+            for line in &group.lines {
+                let parts = Parts::mean(line.records(files).filter(|row| row.status == Status::Ok));
+                let Some(time_us) = parts.total() else { continue };
+                bars.push(Bar { name: line.algorithm.clone(), parts, time_us });
+            }
+            bars.sort_by(|a, b| a.time_us.total_cmp(&b.time_us));
+            if !bars.is_empty() {
+                panels.push((&group.setting, Bars { title: String::new(), bars }));
+            }
+        }
+        let common = title_panels(&mut panels)?;
+        let names = panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
+        known(labels, &names)?;
+        let title = title.map_or(common, str::to_owned);
+        Ok(Self { title, panels: panels.into_iter().map(|(_, panel)| panel).collect(), labels: labels.to_vec() })
+    }
+}
+
+impl Drawn for Stacked {
+    /// Every part of every bar, in us; empty where a model has no meaning for it.
+    fn csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let columns = Parts::default().each().map(|(name, _)| format!("{name}_us"));
+        writer.write_record(["panel", "algorithm"].into_iter().chain(columns.iter().map(String::as_str)))?;
+        for panel in &self.panels {
+            for bar in &panel.bars {
+                let parts = bar.parts.each().map(|(_, part)| part.map(|p| p.to_string()).unwrap_or_default());
+                let name = label(&self.labels, &bar.name);
+                writer.write_record([&panel.title, name].into_iter().chain(parts.iter().map(String::as_str)))?;
+            }
+        }
+        let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn picture(&self, paper: &Paper) -> Picture {
+        let font = paper.font();
+        let mut scene = Scene::new(paper.width(1), font / 12.0);
+        let mut top = heading(&mut scene, &self.title, font);
+        for panel in &self.panels {
+            top = self.panel(&mut scene, panel, top + 0.6 * font, font);
+        }
+        let mut row = Row::new(&scene, top + 1.4 * font, font);
+        for (part, (name, _)) in Parts::default().each().into_iter().enumerate() {
+            let of = |bar: &Bar| bar.parts.each()[part].1.unwrap_or(0.0);
+            if self.panels.iter().flat_map(|panel| &panel.bars).any(|bar| of(bar) > 0.0) {
+                let (x, y) = row.place(1.6 * font + width(name, font));
+                scene.filled([x, y - 0.8 * font, x + 1.2 * font, y + 0.1 * font], COLOURS[part], None);
+                scene.text((x + 1.6 * font, y), name, font, Anchor::Start);
+            }
+        }
+        scene.height = row.end() + font;
+        Picture::new(scene, if self.title.is_empty() { "where time goes" } else { &self.title }, paper)
+    }
+}
+
+impl Stacked {
+    /// One panel below a place; returns where it ends.
+    fn panel(&self, scene: &mut Scene, panel: &Bars, top: f64, font: f64) -> f64 {
+        let (small, high) = (0.9 * font, 1.7 * font);
+        let mut top = top;
+        for line in wrapped(&panel.title, font, scene.width - 2.0 * font) {
+            top += 1.3 * font;
+            scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
+        }
+        top += 0.6 * font;
+        let names = panel.bars.iter().map(|bar| width(label(&self.labels, &bar.name), font));
+        let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
+        let times = panel.bars.iter().map(|bar| width(&duration(bar.time_us), small)).fold(0.0, f64::max);
+        let room = (scene.width - left - times - 2.0 * font).max(font);
+        let longest = panel.bars.iter().map(|bar| bar.time_us).fold(0.0, f64::max);
+        for bar in &panel.bars {
+            let middle = top + high / 2.0 + 0.33 * font;
+            let name = wrapped(label(&self.labels, &bar.name), font, left - 1.5 * font);
+            scene.text((left - 0.6 * font, middle), name.first().map_or("", String::as_str), font, Anchor::End);
+            let (mut sum, mut from) = (0.0, left);
+            for (part, (name, time)) in bar.parts.each().into_iter().enumerate() {
+                let Some(time) = time.filter(|time| *time > 0.0) else { continue };
+                sum += time;
+                let to = if longest > 0.0 { left + room * sum / longest } else { left };
+                let share = time / bar.time_us * 100.0;
+                let hint = format!("{}: {name} {}, {share:.1} %", label(&self.labels, &bar.name), duration(time));
+                scene.filled([from, top + 0.2 * high, to, top + 0.8 * high], COLOURS[part], Some(hint));
+                from = to;
+            }
+            scene.text((from + 0.5 * font, middle), &duration(bar.time_us), small, Anchor::Start);
+            top += high;
+        }
+        let foot = top;
+        let above = foot - high * panel.bars.len() as f64;
+        scene.line(vec![(left, above), (left, foot)], GREY, 0.07 * font, &[]);
+        top
+    }
+}
+
+/// Titles the panels by what tells them apart; returns what they have in common.
+fn title_panels(panels: &mut [(&Setting, Bars)]) -> Result<String, FigureError> {
+    const CHOICES: [&str; 4] = ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];
+    let Some((first, _)) = panels.first() else { return Err(FigureError::NoParts) };
+    let of = |s: &Setting| [&s.topology, &s.workload, &s.machine, &s.model].map(String::clone);
+    let first = of(first);
+    let all: Vec<[String; 4]> = panels.iter().map(|(setting, _)| of(setting)).collect();
+    let same = |part: usize| all.iter().all(|parts| parts[part] == first[part]);
+    let join = |parts: &[String; 4], wanted: bool| {
+        let chosen = (0..4).filter(|part| same(*part) == wanted).map(|part| parts[part].as_str());
+        chosen.collect::<Vec<_>>().join(", ")
+    };
+    if panels.len() > Stacked::MOST_PANELS {
+        let apart: BTreeSet<&str> = (0..4).filter(|part| !same(*part)).map(|part| CHOICES[part]).collect();
+        let differ = apart.into_iter().collect::<Vec<_>>().join(" and ");
+        return Err(FigureError::ManyPanels { count: panels.len(), differ });
+    }
+    for ((_, panel), parts) in panels.iter_mut().zip(&all) {
+        panel.title = join(parts, false);
+    }
+    Ok(join(&first, true))
+}

@@ -1,0 +1,196 @@
+//! Who wins where, as a figure: block sizes one way, networks or machines the other, a colour and a marker an algorithm, the margin as its strength.
+
+use crate::draw::marker::marker;
+use crate::draw::scene::{Anchor, BLACK, Colour, PALE, Scene, WHITE};
+use crate::draw::text::{width, wrapped};
+use crate::draw::{Drawn, Paper, Picture, Row, heading};
+use crate::figure::{FigureError, known, label};
+use crate::style::Styles;
+use std::collections::BTreeSet;
+use swapmeet_results::analysis::{Across, Axis, Cell, Map, Margin, maps};
+use swapmeet_results::{Record, compare};
+
+/// What each strength of a colour says, from the palest.
+const MARGINS: [(Margin, f64, &str); 5] = [
+    (Margin::Level, 0.0, "not told apart"),
+    (Margin::Under5, 0.2, "up to 5 %"),
+    (Margin::Under25, 0.4, "up to 25 %"),
+    (Margin::Under100, 0.65, "up to 100 %"),
+    (Margin::Far, 1.0, "more"),
+];
+
+/// Maps of who is fastest, one below the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Winners {
+    /// What stands above them; nothing if not given.
+    pub title: String,
+    pub maps: Vec<Map>,
+    /// Everyone who wins somewhere.
+    pub names: Vec<String>,
+    /// What some of them are called.
+    pub labels: Vec<(String, String)>,
+    pub styles: Styles,
+}
+
+impl Winners {
+    /// The most maps a figure has room for.
+    pub const MOST_MAPS: usize = 12;
+
+    /// The maps of the rows of files, given with their names.
+    pub fn of(
+        files: &[(String, Vec<Record>)],
+        title: Option<&str>,
+        labels: &[(String, String)],
+    ) -> Result<Self, FigureError> {
+        let comparison = compare(files, None)?;
+        let all: Vec<Map> = Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
+        // Sizes of one network on one machine are a row by themselves, which both ways of looking at them give.
+        let several = |map: &&Map| map.rows.len() > 1;
+        let maps: Vec<Map> = if all.iter().any(|map| several(&map)) {
+            all.iter().filter(several).cloned().collect()
+        } else {
+            all.into_iter().filter(|map| map.across == Across::Nodes).collect()
+        };
+        if maps.is_empty() {
+            return Err(FigureError::NoMap);
+        }
+        if maps.len() > Self::MOST_MAPS {
+            let differ = "topologies (--topology) or machines (--machine)".to_owned();
+            return Err(FigureError::ManyPanels { count: maps.len(), differ });
+        }
+        let names: BTreeSet<&str> = maps.iter().flat_map(Map::winners).collect();
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        let lines = comparison.groups.iter().flat_map(|group| &group.lines);
+        let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
+        known(labels, &everyone)?;
+        // Those who win nowhere have looks, too: a figure of curves beside this one gives everyone the same.
+        let styles = Styles::of(everyone);
+        Ok(Self { title: title.unwrap_or_default().to_owned(), maps, names, labels: labels.to_vec(), styles })
+    }
+}
+
+impl Drawn for Winners {
+    /// Every cell: map, row, size, who wins, its mean time in us, the next and how many times as long it takes, and who can't be told from the first.
+    fn csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"])?;
+        for (map, row, x, Cell { winner, .. }) in self.cells() {
+            let second = winner.second.as_ref();
+            let ratio = second.and_then(|s| s.times_as_long.as_ref()).map(|r| r.value.to_string()).unwrap_or_default();
+            let second = second.map(|s| s.algorithm.as_str()).unwrap_or_default();
+            let (time, level) = (winner.time.mean.to_string(), winner.level.join(" "));
+            writer.write_record([&map.title, row, &x.to_string(), &winner.algorithm, &time, second, &ratio, &level])?;
+        }
+        let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn picture(&self, paper: &Paper) -> Picture {
+        let font = paper.font();
+        let mut scene = Scene::new(paper.width(1), font / 12.0);
+        let mut top = heading(&mut scene, &self.title, font);
+        for map in &self.maps {
+            top = self.map(&mut scene, map, top + font, font);
+        }
+        scene.height = self.legend(&mut scene, top + font, font) + font;
+        let title = if self.title.is_empty() { "who is fastest where" } else { &self.title };
+        Picture::new(scene, title, paper)
+    }
+}
+
+impl Winners {
+    fn cells(&self) -> impl Iterator<Item = (&Map, &String, f64, &Cell)> {
+        self.maps.iter().flat_map(|map| {
+            map.rows.iter().zip(&map.cells).flat_map(move |(row, cells)| {
+                let here = map.xs.iter().zip(cells).filter_map(|(x, cell)| Some((*x, cell.as_ref()?)));
+                here.map(move |(x, cell)| (map, row, x, cell))
+            })
+        })
+    }
+
+    /// One map below a place; returns where it ends.
+    fn map(&self, scene: &mut Scene, map: &Map, top: f64, font: f64) -> f64 {
+        let (small, high) = (0.9 * font, 2.2 * font);
+        let mut top = top;
+        for line in wrapped(&map.title, font, scene.width - 2.0 * font) {
+            top += 1.3 * font;
+            scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
+        }
+        top += 0.7 * font;
+        let longest = map.rows.iter().map(|row| width(row, small)).fold(0.0, f64::max);
+        let left = font + longest.min(0.4 * scene.width) + 0.6 * font;
+        let wide = (scene.width - font - left) / map.xs.len().max(1) as f64;
+        for (row, cells) in map.rows.iter().zip(&map.cells) {
+            let lines = wrapped(row, small, left - 1.5 * font);
+            let first = top + high / 2.0 + 0.33 * font - 0.55 * font * (lines.len() as f64 - 1.0);
+            for (number, line) in lines.iter().enumerate() {
+                scene.text((left - 0.6 * font, first + 1.1 * font * number as f64), line, small, Anchor::End);
+            }
+            for (column, cell) in cells.iter().enumerate() {
+                let x = left + column as f64 * wide;
+                self.cell(scene, map, (row, column), cell.as_ref(), [x, top, x + wide, top + high]);
+            }
+            top += high;
+        }
+        let mut free = 0.0;
+        for (column, x) in map.xs.iter().enumerate() {
+            let (words, at) = (Axis::Block.text(*x), left + (column as f64 + 0.5) * wide);
+            let half = width(&words, small) / 2.0;
+            if at - half > free {
+                scene.text((at, top + 1.4 * font), &words, small, Anchor::Middle);
+                free = at + half + 0.5 * font;
+            }
+        }
+        scene.text(((left + scene.width - font) / 2.0, top + 3.0 * font), Axis::Block.label(), font, Anchor::Middle);
+        top + 3.3 * font
+    }
+
+    fn cell(&self, scene: &mut Scene, map: &Map, at: (&str, usize), cell: Option<&Cell>, place: [f64; 4]) {
+        let [left, top, right, bottom] = place;
+        let gap = 0.03 * (bottom - top);
+        let inner = [left + gap, top + gap, right - gap, bottom - gap];
+        let size = Axis::Block.text(map.xs[at.1]);
+        let Some(Cell { winner, .. }) = cell else {
+            return scene.filled(inner, PALE, Some(format!("{}, {size}: no algorithm has a time here", at.0)));
+        };
+        let style = self.styles.get(&winner.algorithm);
+        let margin = winner.margin();
+        let strength = MARGINS.iter().find(|(known, ..)| *known == margin).map_or(1.0, |(_, strength, _)| *strength);
+        let mut hint = format!("{}, {size}: {}", at.0, winner.in_words());
+        if !winner.level.is_empty() {
+            hint += &format!("; not told apart from {}", winner.level.join(", "));
+        }
+        scene.filled(inner, style.colour.paler(strength), Some(hint));
+        // Which algorithm it is shows in a grey print, too.
+        let colour = if strength > 0.5 { WHITE } else { style.colour };
+        let radius = 0.18 * (bottom - top).min(right - left);
+        let style = crate::style::Style { colour, ..style };
+        scene.marks.push(marker(style, ((left + right) / 2.0, (top + bottom) / 2.0), radius, None));
+    }
+
+    /// Who is who, and what strengths mean; returns where it ends.
+    fn legend(&self, scene: &mut Scene, top: f64, font: f64) -> f64 {
+        let mut row = Row::new(scene, top + font, font);
+        for name in &self.names {
+            let style = self.styles.get(name);
+            let words = label(&self.labels, name);
+            let (x, y) = row.place(1.4 * font + width(words, font));
+            scene.marks.push(marker(style, (x + 0.5 * font, y - 0.35 * font), 0.42 * font, None));
+            scene.text((x + 1.4 * font, y), words, font, Anchor::Start);
+        }
+        row.next();
+        let words = "the next takes longer by:";
+        let (x, y) = row.place(width(words, font));
+        scene.text((x, y), words, font, Anchor::Start);
+        for (_, strength, words) in MARGINS {
+            let (x, y) = row.place(2.0 * font + width(words, font));
+            let sample = [x, y - 0.8 * font, x + 1.4 * font, y + 0.1 * font];
+            scene.filled(sample, BLACK.paler(0.35), None);
+            let inset = 0.06 * font;
+            let inner = [sample[0] + inset, sample[1] + inset, sample[2] - inset, sample[3] - inset];
+            scene.filled(inner, Colour(0, 0, 0).paler(strength), None);
+            scene.text((x + 2.0 * font, y), words, font, Anchor::Start);
+        }
+        row.end()
+    }
+}
