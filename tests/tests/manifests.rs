@@ -56,6 +56,35 @@ fn a_crate_whose_tests_or_examples_are_not_run_has_none() {
     assert!(switched_off >= 8, "{switched_off}");
 }
 
+/// A file that no other names as its module is never compiled: a model, a panel or a test in it is not there, and nobody says so.
+#[test]
+fn every_source_file_is_a_module_of_its_crate() {
+    let mut files = Vec::new();
+    for folder in ["framework", "plugins", "results", "tests/src", "tests/tests", "tests/plugins", "workloads"] {
+        sources(&project(folder), &mut files);
+    }
+    let is_root = |file: &PathBuf| {
+        let below_source = file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "src");
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name == "build.rs" || name == "main.rs" || (name == "lib.rs" && below_source)
+    };
+    let modules = files.iter().filter(|file| !is_root(file) && !file.iter().any(|part| part == "target"));
+    let mut count = 0;
+    for file in modules {
+        // `a/b.rs` and `a/b/mod.rs` are named by the file of `a`.
+        let own = if file.ends_with("mod.rs") { file.parent().unwrap() } else { file };
+        let (name, folder) = (own.file_stem().unwrap().to_str().unwrap(), own.parent().unwrap());
+        let parents = ["mod.rs", "lib.rs", "main.rs"].map(|file| folder.join(file));
+        let named = [&folder.with_extension("rs")].into_iter().chain(&parents).any(|parent| {
+            let text = std::fs::read_to_string(parent).unwrap_or_default();
+            text.lines().any(|line| line.trim_end().ends_with(&format!("mod {name};")))
+        });
+        assert!(named, "{}: no module of its crate", file.display());
+        count += 1;
+    }
+    assert!(count > 300, "{count}");
+}
+
 fn text(path: &str) -> String {
     std::fs::read_to_string(project(path)).unwrap()
 }

@@ -367,7 +367,7 @@ impl Tally {
         match record.status {
             Status::Ok => self.ok += 1,
             Status::Unsupported => self.unsupported += 1,
-            _ => self.failed += 1,
+            Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => self.failed += 1,
         }
     }
 }

@@ -173,7 +173,12 @@ impl Reader {
             DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace('_', "")),
             DeValue::Float(x) => Some(x.as_str().replace('_', "")),
             DeValue::String(s) => Some(s.to_string()),
-            _ => None,
+            // Hexadecimal ones are for masks, not for microseconds.
+            DeValue::Integer(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_)
+            | DeValue::Table(_) => None,
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use swapmeet_abi::{
     ENTRY_SYMBOL, Growing, SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_MAGIC, SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER,
-    SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
+    SWM_PARAM_TEXT, SwmAlgorithm, SwmEntry, SwmHead, SwmParamInfo, SwmPlugin, SwmRun, SwmStr, read_sized,
 };
 use swapmeet_core::limits;
 
@@ -403,7 +403,8 @@ impl Param {
             }
             SWM_PARAM_NUMBER => ParamKind::Number,
             SWM_PARAM_FILE => ParamKind::File,
-            _ => ParamKind::Text,
+            SWM_PARAM_TEXT => ParamKind::Text,
+            other => return Err(format!("its kind is {other}, expected {SWM_PARAM_TEXT} to {SWM_PARAM_FILE}")),
         };
         let default = read(table.default_value, "default")?;
         if !default.is_empty() && kind.canonical(&default).as_ref() != Ok(&default) {

@@ -71,7 +71,7 @@ fn group(problem: &Problem<'_>) -> Result<u64, Stop> {
     let (n, dims) = (problem.topology().nodes(), problem.topology().dims());
     let own = match dims {
         [_, .., last] => *last,
-        _ => n,
+        [] | [_] => n,
     };
     match problem.given("group")?.unwrap_or(own) {
         0 => Err(Stop::failed("`group=0`: expected a whole number from 1")),

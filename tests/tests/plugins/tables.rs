@@ -8,7 +8,7 @@ use swapmeet_results::Status;
 use tempfile::tempdir;
 
 /// What is wrong with a table, and what is said of the file (`FILE`).
-const WRONG_TABLES: [(&str, &str, &str); 18] = [
+const WRONG_TABLES: [(&str, &str, &str); 19] = [
     (
         "other_major",
         "plugin.head.abi_major = 7; plugin.head.abi_minor = 3;",
@@ -68,6 +68,11 @@ const WRONG_TABLES: [(&str, &str, &str); 18] = [
         "null_params",
         "wrong.param_count = 2;",
         "FILE: not a swapmeet plugin: algorithm 0: `wrong` has null for its 2 parameters",
+    ),
+    (
+        "param_kind",
+        "static SwmParamInfo fan; static const SwmParamInfo *one[] = {&fan}; fan.size = sizeof fan; fan.key = text(\"fan\"); fan.kind = 9; wrong.params = one; wrong.param_count = 1;",
+        "FILE: not a swapmeet plugin: algorithm 0: parameter 0 of `wrong`: its kind is 9, expected 0 to 3",
     ),
 ];
 

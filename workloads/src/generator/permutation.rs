@@ -8,6 +8,7 @@ use crate::axis::Axis;
 use crate::parse::Args;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
+use swapmeet_core::network::topology::strides;
 use swapmeet_core::spec::{SpecError, format_size};
 
 pub(crate) static PERMUTATIONS: &[Generator] = &[
@@ -152,12 +153,8 @@ impl Pattern for Permutation {
 
     fn images(&self, radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         let nodes: u64 = radices.iter().product();
-        let d = radices.len();
         let map = self.map.over(radices)?;
-        let mut strides = vec![1_u64; d];
-        for i in (1..d).rev() {
-            strides[i - 1] = strides[i] * radices[i];
-        }
+        let strides = strides(radices);
         let image = |node: u64| -> u32 {
             let at = |axis: usize| node / strides[axis] % radices[axis];
             let to = map.iter().zip(radices).zip(&strides).map(|((term, n), stride)| term.of(&at, *n) * stride);

@@ -352,6 +352,13 @@ mod tests {
         assert!((0..).zip(COLLECTIVES).all(|(code, kind)| kind.code == code));
     }
 
+    /// One that is not would run, and be taken for the one that has its number.
+    #[test]
+    fn every_row_of_this_file_stands_in_the_table() {
+        let is_row = |line: &&str| line.starts_with("pub static") && line.contains(": CollectiveKind =");
+        assert_eq!(include_str!("collective.rs").lines().filter(is_row).count(), COLLECTIVES.len());
+    }
+
     #[test]
     fn a_permutation_ends_with_what_its_sender_had() {
         let rotate = Collective::permutation("rotate", [1, 2, 0].into());

@@ -1,8 +1,9 @@
 //! Sets written out, node by node.
 
-use swapmeet_abi::{SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmSet};
+use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmSet};
 
 const OUTSIDE: &str = "outside the grid";
+const UNKNOWN: &str = "of an unknown kind";
 
 /// The nodes of a set in a grid, in order; `Err` says why it is none of this grid.
 ///
@@ -25,7 +26,8 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
             }
             Ok(nodes)
         }
-        _ => Ok((0..count).collect()),
+        SWM_ALL => Ok((0..count).collect()),
+        _ => Err(UNKNOWN),
     }
 }
 
@@ -50,7 +52,8 @@ pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>,
             }
             (0..radix).filter(|c| is_set(*c)).collect()
         }
-        _ => (0..radix).collect(),
+        SWM_ALL => (0..radix).collect(),
+        _ => return Err(UNKNOWN),
     };
     coordinates.sort_unstable();
     let twice = coordinates.windows(2).any(|pair| pair[0] == pair[1]);

@@ -256,7 +256,7 @@ impl Explore {
                 self.list_mut().cursor += 1;
                 self.clamp(session);
             }
-            _ => self.edit(session),
+            Some(Item::Offer(_) | Item::Setting(_)) | None => self.edit(session),
         }
     }
 
@@ -309,7 +309,9 @@ impl Explore {
             painter.put(area, 6, y, &cut_middle(&name(item), names), style);
             let (text, about) = match item {
                 Item::Setting(setting) => (session.selection.setting(*setting), style),
-                _ => (about_short(item, session, section), if here { style } else { theme.dim }),
+                Item::Choice(..) | Item::Offer(_) => {
+                    (about_short(item, session, section), if here { style } else { theme.dim })
+                }
             };
             painter.put(text_area, 6 + names.max(12) + 2, y, &text, about);
             painter.hit(area, 0, y, area.width, Spot::Line(index));
@@ -335,7 +337,7 @@ fn heading(painter: &mut Painter<'_, '_>, session: &Session, section: Section, o
         (Section::Settings, false) => {
             let set = |item: &Item<'_>| match item {
                 Item::Setting(setting) => Some((setting.name(), session.selection.setting(*setting))),
-                _ => None,
+                Item::Choice(..) | Item::Offer(_) => None,
             };
             let settings = session.selection.items(section, &Default::default());
             let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());

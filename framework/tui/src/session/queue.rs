@@ -50,7 +50,7 @@ impl Row {
     pub(crate) fn record(&self) -> Option<&Record> {
         match &self.state {
             State::Done(record) => Some(record),
-            _ => None,
+            State::Waiting | State::Running(_) | State::Stopped => None,
         }
     }
 
@@ -277,7 +277,7 @@ impl Queue {
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
         let record = |row: &Row| match &row.state {
             State::Done(record) => Some(Arc::clone(record)),
-            _ => None,
+            State::Waiting | State::Running(_) | State::Stopped => None,
         };
         self.rows.iter().filter_map(record).collect()
     }
@@ -292,7 +292,7 @@ fn of<'t>(tally: &'t mut Tally, state: &State) -> &'t mut usize {
         State::Done(record) => match record.status {
             Status::Ok => &mut tally.ok,
             Status::Unsupported => &mut tally.unsupported,
-            _ => &mut tally.failed,
+            Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => &mut tally.failed,
         },
     }
 }

@@ -216,6 +216,6 @@ fn plane(torus: &Torus, map: &Affine) -> Option<Plane> {
     match (to_a.negated, to_b.negated) {
         (false, true) => Some(Plane { first: a, second: b }),
         (true, false) => Some(Plane { first: b, second: a }),
-        _ => None,
+        (false, false) | (true, true) => None,
     }
 }

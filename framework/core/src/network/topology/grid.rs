@@ -4,7 +4,7 @@
 //! `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not all are there in a mesh. In a torus, a dimension of 2 has two links
 //! each way between its two nodes, and a dimension of 1 has none.
 
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, walk_path};
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, strides, walk_path};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -44,10 +44,7 @@ impl GridNet {
     /// A grid of these dimensions, at least one and each at least 1, of at most 2^31 nodes together ([`super::parse`] checks).
     pub fn new(shape: Shape, dims: &[u64]) -> Self {
         let nodes: u64 = dims.iter().product();
-        let mut strides = vec![1; dims.len()];
-        for d in (0..dims.len().saturating_sub(1)).rev() {
-            strides[d] = strides[d + 1] * dims[d + 1];
-        }
+        let strides = strides(dims);
         let planes = (0..2 * dims.len())
             .map(|p| {
                 let (radix, stride) = (dims[p / 2], strides[p / 2]);

@@ -203,6 +203,15 @@ type Made = Result<Arc<dyn Topology>, SpecError>;
 /// Reads a file that a spec names; the error says why it can't be.
 pub type Read<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
+/// What a node's number grows by with each coordinate of a grid: nodes are numbered row-major, the last axis fastest.
+pub fn strides(radices: &[u64]) -> Vec<u64> {
+    let mut strides = vec![1; radices.len()];
+    for axis in (1..radices.len()).rev() {
+        strides[axis - 1] = strides[axis] * radices[axis];
+    }
+    strides
+}
+
 /// The families in the order in which they are listed.
 pub fn families() -> &'static [Family] {
     FAMILIES

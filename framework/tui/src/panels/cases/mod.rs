@@ -202,7 +202,7 @@ fn mark(state: &State) -> &'static str {
         State::Done(record) => match record.status {
             Status::Ok => "✓",
             Status::Unsupported => "-",
-            _ => "✕",
+            Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => "✕",
         },
     }
 }
@@ -228,7 +228,9 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &Row) -> Report {
         State::Done(record) => match record.status {
             Status::Ok => (record.time_us.map(duration).unwrap_or_default(), String::new(), theme.good),
             Status::Unsupported => (row.word().to_owned(), row.remark(), theme.dim),
-            _ => (row.word().to_owned(), row.remark(), theme.bad),
+            Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => {
+                (row.word().to_owned(), row.remark(), theme.bad)
+            }
         },
     };
     Report { word, more, style }

@@ -118,7 +118,15 @@ impl Column {
             Self::Topology => &group.setting.topology,
             Self::Workload => &group.setting.workload,
             Self::Machine => &group.setting.machine,
-            _ => "",
+            Self::Algorithm
+            | Self::Time
+            | Self::Ratio
+            | Self::Verified
+            | Self::Interval
+            | Self::OverBound
+            | Self::Steps
+            | Self::Messages
+            | Self::WorstLink => "",
         }
     }
 

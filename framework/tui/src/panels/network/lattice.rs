@@ -1,7 +1,7 @@
 //! One- and two-dimensional grids, and planes of three-dimensional ones, as rows and columns to be drawn.
 
 use crate::session::recording::Frame;
-use swapmeet_core::network::topology::Topology;
+use swapmeet_core::network::topology::{Topology, strides};
 
 /// A plane of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +61,15 @@ impl Lattice {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
         }
-        let (planes, rows, columns, strides) = match *topology.radices() {
-            [columns] => (1, None, columns, [columns, columns, 1]),
-            [rows, columns] => (1, Some(rows), columns, [rows * columns, columns, 1]),
-            [a, b, c] => match turned % 3 {
-                0 => (a, Some(b), c, [b * c, c, 1]),
-                1 => (b, Some(a), c, [c, b * c, 1]),
-                _ => (c, Some(a), b, [1, b * c, c]),
+        // One plane has nodes in it alone: how far apart planes are is how many those are.
+        let strides = strides(topology.radices());
+        let (planes, rows, columns, strides) = match (topology.radices(), &*strides) {
+            (&[columns], &[x]) => (1, None, columns, [columns, columns, x]),
+            (&[rows, columns], &[y, x]) => (1, Some(rows), columns, [rows * columns, y, x]),
+            (&[a, b, c], &[z, y, x]) => match turned % 3 {
+                0 => (a, Some(b), c, [z, y, x]),
+                1 => (b, Some(a), c, [y, z, x]),
+                _ => (c, Some(a), b, [x, z, y]),
             },
             _ => return None,
         };
