@@ -37,13 +37,20 @@ pub(crate) trait Field: Clone {
     }
 }
 
+/// A text that a spreadsheet would take for a formula stands behind an apostrophe, by which spreadsheets themselves say that it is none.
 impl Field for String {
     fn write(&self) -> String {
-        self.clone()
+        if is_run_by_spreadsheets(self) { format!("'{self}") } else { self.clone() }
     }
     fn read(text: &str) -> Result<Self, String> {
-        Ok(text.to_owned())
+        let plain = text.strip_prefix('\'').filter(|rest| is_run_by_spreadsheets(rest));
+        Ok(plain.unwrap_or(text).to_owned())
     }
+}
+
+/// Whether a cell of this text is run; or was, behind apostrophes.
+fn is_run_by_spreadsheets(text: &str) -> bool {
+    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
 fn whole<T: FromStr>(text: &str) -> Result<T, String> {
@@ -157,6 +164,15 @@ pub(crate) use words;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_is_a_formula_and_each_comes_back() {
+        for text in ["=HYPERLINK(\"http://x\")", "+1", "-1", "@sum", "\t=1", "'=1", "''=1", "'", "it's", "a=b", ""] {
+            let written = text.to_owned().write();
+            assert!(!written.starts_with(['=', '+', '-', '@', '\t', '\r']), "{written}");
+            assert_eq!(String::read(&written).as_deref(), Ok(text));
+        }
+    }
 
     #[test]
     fn times_are_written_to_a_millionth_without_noise() {

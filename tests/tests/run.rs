@@ -1,5 +1,6 @@
 //! Runs: what becomes of rows when workers die, runs are stopped, taken up again or shared out.
 
+mod durable;
 mod host_fails;
 mod resume;
 mod workers;

@@ -198,6 +198,9 @@ pub(crate) struct RunArgs {
     /// Take up a run that was stopped: keep the rows that --out holds, run the other cases.
     #[arg(long)]
     pub resume: bool,
+    /// Write over what --out holds.
+    #[arg(long, conflicts_with = "resume")]
+    pub force: bool,
     /// With --resume, run those cases again that crashed, timed out or ended in an error.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,

@@ -1,6 +1,6 @@
 //! What went wrong, on stderr, with the exit status it has.
 
-use crate::say::say;
+use crate::say::{say, styled, visible};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -73,7 +73,7 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Input(error) => {
-                say!("{}", render(&error));
+                styled(&render(&error));
                 ExitCode::from(BAD_INPUT)
             }
             Self::Usage(message) => {
@@ -91,12 +91,13 @@ impl Failure {
 
 /// The message, the line that it is about with the spot marked, and what else to know, as compilers print them.
 fn render(error: &InputError) -> String {
-    let (content, span) = (&*error.place.content, &error.place.span);
+    let (content, source) = (visible(&error.place.content), visible(&error.place.source));
+    let (content, span) = (content.as_str(), &error.place.span);
     let start = span.start.min(content.len());
     let spot = start..span.end.clamp(start, content.len());
-    let snippet = Snippet::source(content).path(&error.place.source);
+    let snippet = Snippet::source(content).path(&source);
     let snippet = snippet.annotation(AnnotationKind::Primary.span(spot).label("here"));
-    let message = error.to_string();
+    let message = visible(&error.to_string());
     let mut report = vec![Level::ERROR.primary_title(message.as_str()).element(snippet)];
     report.extend(error.help.as_deref().map(|help| Group::with_title(Level::HELP.secondary_title(help))));
     let coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();

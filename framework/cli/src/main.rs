@@ -3,7 +3,10 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 use clap::Parser;
+use signal_hook::consts::SIGXFSZ;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 mod args;
 mod check;
@@ -25,10 +28,15 @@ mod trace;
 mod tui;
 
 use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
-use failure::Failure;
+use failure::{BAD_INPUT, Failure};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    // A file that may grow no further is an error of writing it, not the end of the program.
+    drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return without_command(&said),
+    };
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => run::run(args),
@@ -52,6 +60,14 @@ fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Help, a version, or what was wrong with the flags.
+fn without_command(said: &clap::Error) -> ExitCode {
+    match said.print().and_then(|()| io::stdout().flush()) {
+        Ok(()) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(BAD_INPUT)),
+        Err(error) => Failure::printing(&error).report(),
     }
 }
 

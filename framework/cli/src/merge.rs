@@ -13,6 +13,7 @@ use swapmeet_runner::case::Case;
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     /// Missing cases that are named; the others are counted.
     const NAMED: usize = 10;
+    output::none_of(&args.out, &args.experiment)?;
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let cases = args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     let expected: Option<Vec<CaseId>> = cases.map(|cases| cases.iter().map(Case::id).collect());

@@ -4,13 +4,17 @@
 
 use crate::failure::Failure;
 use rustix::fs::{Gid, Uid};
-use std::fs::{File, Metadata, Permissions, TryLockError};
+use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 use tempfile::NamedTempFile;
+
+/// What the names of files begin with that are to take another's place.
+const DRAFT: &str = ".swapmeet-";
 
 static KEPT: OnceLock<File> = OnceLock::new();
 
@@ -28,7 +32,7 @@ pub(crate) fn is_terminal() -> bool {
     KEPT.get().map_or_else(|| io::stdout().is_terminal(), IsTerminal::is_terminal)
 }
 
-pub(crate) fn data() -> io::Result<Box<dyn Write>> {
+pub(crate) fn data() -> io::Result<Box<dyn Write + Send>> {
     Ok(match KEPT.get() {
         Some(own) => Box::new(own.try_clone()?),
         None => Box::new(io::stdout()),
@@ -64,9 +68,21 @@ pub(crate) fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
         // A run has begun to write there meanwhile.
         held = Some(hold(&real)?);
     }
-    beside.persist(&real).map_err(|e| failed(e.error))?;
+    put(beside, &real).map_err(failed)?;
     drop(held);
     Ok(())
+}
+
+/// Gives a file its place. A power cut after this finds it there.
+pub(crate) fn put(file: NamedTempFile, place: &Path) -> io::Result<File> {
+    let file = file.persist(place)?;
+    // Not every kind of folder can be brought to a disk.
+    drop(File::open(folder_of(place)).and_then(|folder| folder.sync_all()));
+    Ok(file)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Refuses to write over a file that was read for what is written, by whatever name.
@@ -84,19 +100,41 @@ pub(crate) fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     let failed = |e: io::Error| Failure::file(path, &e);
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize().map_err(failed)? } else { led_to(path).map_err(failed)? };
-    let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if there.as_ref().is_some_and(|there| there.nlink() > 1) {
+        return Err(Failure::Usage(format!(
+            "{}: it has another name, which would keep what was there: give another --out",
+            path.display()
+        )));
+    }
+    let folder = folder_of(&real);
+    sweep(folder);
     let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
     let permissions = Permissions::from_mode(mode);
-    let beside = tempfile::Builder::new().prefix(".swapmeet-").permissions(permissions).tempfile_in(folder);
+    let beside = tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(folder);
     // The temporary file's name is no news.
     let bare = |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
     let beside = beside.map_err(|e| failed(io::Error::new(e.kind(), bare(&e))))?;
+    // For as long as it is open: nobody takes it for one that was left behind.
+    lock(beside.as_file(), path)?;
     if let Some(there) = there {
         keep_owner(beside.as_file(), &there);
         // Last, and whatever the umask is: a change of owner may take bits away.
         beside.as_file().set_permissions(there.permissions()).map_err(failed)?;
     }
     Ok((beside, real))
+}
+
+/// Removes what was left beside by programs of ours that were killed.
+fn sweep(folder: &Path) {
+    /// Whoever has just made one locks it in a moment.
+    const OLD: Duration = Duration::from_secs(60);
+    let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
+    for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
+        let age = draft.metadata().and_then(|m| m.modified()).ok().and_then(|then| then.elapsed().ok());
+        if age.is_some_and(|age| age > OLD) && File::open(draft.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            drop(std::fs::remove_file(draft.path()));
+        }
+    }
 }
 
 /// Gives a file the owner and the group of the one that it is to replace, as far as we may.

@@ -5,6 +5,7 @@ use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::say::say;
 use crate::{output, table};
 use progress::Progress;
+use row_file::Remarks;
 use rows::{Before, Rows};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -12,8 +13,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, Event, Ordered};
@@ -28,6 +29,7 @@ use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file::read_bounded;
 
 mod progress;
+pub(crate) mod row_file;
 pub(crate) mod rows;
 
 /// Lists of specs from flags.
@@ -58,7 +60,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let all = all.as_deref().unwrap_or(&cases);
     leave_what_is_read(args, all)?;
-    let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases, all)?;
+    let remarks = Remarks::default();
+    let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases, all, &remarks)?;
     let kept = found.kept();
     let interrupted = interrupts();
 
@@ -102,6 +105,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         };
         say!("{state}{tally}{kept}{place}");
     }
+    say_remarks(&remarks);
     if let Some(why) = unsorted {
         say!("remark: all rows are there, in the order in which cases ended: {why}");
     }
@@ -110,6 +114,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::from(SOME_FAILED),
     })
+}
+
+/// Says what there is to be told of the file that rows went to.
+pub(crate) fn say_remarks(remarks: &Remarks) {
+    remarks.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|remark| say!("{remark}"));
 }
 
 /// Set at a Ctrl-C or when the system asks us to end; at the second, we are gone.
@@ -123,17 +132,19 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
     flag
 }
 
-/// Refuses to write rows over the experiment's file, or one that its specs name.
+/// Refuses to write rows over the experiment's file, one that its specs name, or a plugin's.
 pub(crate) fn leave_what_is_read(args: &RunArgs, cases: &[Case]) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
     let named: BTreeSet<&str> = cases.iter().flat_map(|case| &*case.inputs).map(|input| input.file.as_str()).collect();
-    output::none_of(out, args.experiment.as_deref().into_iter().chain(named.into_iter().map(Path::new)))
+    let plugins: BTreeSet<&Path> = cases.iter().map(|case| case.algorithm.algorithm.file.as_path()).collect();
+    output::none_of(out, args.experiment.as_deref().into_iter().chain(named.into_iter().map(Path::new)).chain(plugins))
 }
 
 /// What is done with rows that are there already.
 pub(crate) fn before(args: &RunArgs) -> Before {
     match (args.resume, args.retry_failed) {
-        (false, _) => Before::Drop,
+        (false, _) if args.force => Before::Drop,
+        (false, _) => Before::Leave,
         (true, false) => Before::Keep,
         (true, true) => Before::KeepGood,
     }

@@ -2,12 +2,12 @@
 
 use crate::args::{RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
+use crate::run::row_file::Remarks;
 use crate::{run, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use swapmeet_results::CsvSink;
 use swapmeet_runner::case;
 use swapmeet_runner::input::Text;
 use swapmeet_tui::{Looks, Setup, Theme, is_ascii_terminal};
@@ -49,10 +49,12 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     let cases = run::part(all.clone(), args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
+    // Told once the screen is given back: rows are in the file whatever somebody does to it.
+    let remarks = Remarks::default();
     run::leave_what_is_read(args, &all)?;
     if let Some(path) = &args.out {
-        let (file, headed, earlier) = run::rows::take_up(path, run::before(args), &cases, &all)?;
-        let csv = if headed { CsvSink::appending(file) } else { CsvSink::new(file) };
+        let (file, earlier) = run::rows::take_up(path, run::before(args), &cases, &all)?;
+        let csv = run::rows::sink(file, path, &remarks).map_err(|e| Failure::file(path, &e))?;
         rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::RowSink);
         found = earlier.rows;
     }
@@ -68,6 +70,7 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
         out: args.out.clone(),
     };
     let outcome = swapmeet_tui::run(setup, Looks { theme, ascii }).map_err(|e| Failure::writing("the terminal", &e))?;
+    run::say_remarks(&remarks);
     if outcome.leave_rows && !outcome.records.is_empty() {
         let text = table::results(&outcome.records, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;

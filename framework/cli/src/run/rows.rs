@@ -1,10 +1,11 @@
 //! Where rows go: a table at the end, standard output, or a file, which may hold rows of a run that was stopped.
 
+use super::row_file::{Remarks, RowFile};
 use crate::failure::Failure;
 use crate::output;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use swapmeet_results::{CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes};
@@ -15,7 +16,7 @@ pub(crate) enum Rows {
     /// Kept, for a table.
     Kept(Vec<Record>),
     Written {
-        csv: Box<CsvSink<Box<dyn Write>>>,
+        csv: Box<CsvSink<Box<dyn Write + Send>>>,
         /// The file, where it is one.
         path: Option<PathBuf>,
         /// Held for as long as we write: another run that would write to it is refused.
@@ -34,6 +35,8 @@ pub(crate) struct Found {
 /// What is done with rows that a file holds already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
+    /// They may not be touched: the run is refused.
+    Leave,
     Drop,
     Keep,
     /// They stay, but for those of cases that failed, which are run again.
@@ -67,18 +70,20 @@ impl Rows {
         before: Before,
         cases: &[Case],
         all: &[Case],
+        remarks: &Remarks,
     ) -> Result<(Self, Found), Failure> {
         let nothing = Found::nothing(cases.len());
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
-            let csv = CsvSink::new(output::data().map_err(|e| Failure::printing(&e))?);
+            let out: Box<dyn Write + Send> = output::data().map_err(|e| Failure::printing(&e))?;
+            let csv = CsvSink::new(out);
             return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-        let (file, headed, found) = take_up(path, before, cases, all)?;
-        let out: Box<dyn Write> = Box::new(file.try_clone().map_err(|e| refused(&e))?);
-        let csv = if headed { CsvSink::appending(out) } else { CsvSink::new(out) };
-        Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(file) }, found))
+        let (file, found) = take_up(path, before, cases, all)?;
+        let lock = file.try_clone().map_err(|e| refused(&e))?;
+        let csv = sink(file, path, remarks).map_err(|e| refused(&e))?;
+        Ok((Self::Written { csv: Box::new(csv), path: Some(path.to_owned()), lock: Some(lock) }, found))
     }
 
     /// Whether rows go to a file that [`Rows::settle`] can put in order later.
@@ -122,6 +127,9 @@ impl Rows {
         if in_order {
             return Ok(None);
         }
+        if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
+            return Ok(Some(format!("{} has another name, which would keep them so", path.display())));
+        }
         let sorted = || {
             let bytes = std::fs::read(path).map_err(|e| Failure::writing(&path.display().to_string(), &e))?;
             let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
@@ -140,7 +148,6 @@ impl Rows {
 /// A file of the rows found, in the place of the one that held them in another order, or more; locked. Never is there half a file.
 fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     let (beside, real) = output::beside(path)?;
-    output::lock(beside.as_file(), path)?;
     let failed = |e: &io::Error| Failure::file(path, e);
     let mut csv = CsvSink::new(io::BufWriter::new(beside.as_file()));
     let mut rows = found.rows.iter().flatten();
@@ -148,52 +155,71 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     written.map_err(|e| failed(&e))?;
     drop(csv);
     beside.as_file().sync_all().map_err(|e| failed(&e))?;
-    beside.persist(real).map_err(|e| failed(&e.error))
+    let file = output::put(beside, &real).map_err(|e| failed(&e))?;
+    // As the one before: whatever is written goes to the end.
+    rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND).map_err(|e| failed(&e.into()))?;
+    Ok(file)
 }
 
-/// A file for rows of these cases, that no other run writes to for as long as it is open; whether it has a header, and what else it holds
-/// already: nothing, unless what is there is to be kept. `all` are the cases of all shards.
-pub(crate) fn take_up(
-    path: &Path,
-    before: Before,
-    cases: &[Case],
-    all: &[Case],
-) -> Result<(File, bool, Found), Failure> {
+/// A file for rows of these cases, that no other run writes to for as long as it is open, and what it holds already: nothing, unless what is there is to be kept. `all` are the cases of all shards.
+pub(crate) fn take_up(path: &Path, before: Before, cases: &[Case], all: &[Case]) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-    let resume = before != Before::Drop;
-    let mut file = open(path, resume)?;
-    let is_file = is_regular(&file);
-    let (mut found, mut headed) = (Found::nothing(cases.len()), false);
-    if resume {
-        let whole = read_found(path, &mut file)?;
-        if let Some(Whole { intact, records, is_as_written }) = whole {
-            own_shard(path, &records, cases, all)?;
-            let held = records.len();
-            found = matched(path, records, cases)?;
-            headed = true;
-            file.set_len(intact).map_err(|e| refused(&e))?;
-            let replaced = found.kept() < held;
-            let dropped = before == Before::KeepGood && found.drop_failed();
-            if dropped || replaced || !is_as_written {
-                file = rewritten(path, &found)?;
-            }
-        } else if is_file {
-            file.set_len(0).map_err(|e| refused(&e))?;
-        }
-        file.seek(SeekFrom::End(0)).map_err(|e| refused(&e))?;
-    } else if is_file {
-        file.set_len(0).map_err(|e| refused(&e))?;
+    // Asked before it is opened: a pipe would wait for whoever reads it.
+    let is_there = std::fs::metadata(path).ok();
+    if matches!(before, Before::Keep | Before::KeepGood) && is_there.is_some_and(|m| !m.is_file()) {
+        let path = path.display();
+        return Err(Failure::Usage(format!(
+            "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
+        )));
     }
-    Ok((file, headed, found))
+    let mut file = open(path)?;
+    let (is_file, there) = file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
+    let mut found = Found::nothing(cases.len());
+    match before {
+        Before::Leave if is_file && there > 0 => {
+            return Err(Failure::Usage(format!(
+                "{}: it is there already, with {there} bytes: --resume takes its rows up, --force writes over it",
+                path.display()
+            )));
+        }
+        Before::Leave => {}
+        Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
+        Before::Drop => {}
+        Before::Keep | Before::KeepGood => match read_found(path, &mut file)? {
+            Some(Whole { intact, records, is_as_written }) => {
+                own_shard(path, &records, cases, all)?;
+                let held = records.len();
+                found = matched(path, records, cases)?;
+                file.set_len(intact).map_err(|e| refused(&e))?;
+                let replaced = found.kept() < held;
+                let dropped = before == Before::KeepGood && found.drop_failed();
+                if dropped || replaced || !is_as_written {
+                    file = rewritten(path, &found)?;
+                }
+            }
+            None => file.set_len(0).map_err(|e| refused(&e))?,
+        },
+    }
+    Ok((file, found))
+}
+
+/// Rows that are added to a file that was taken up.
+pub(crate) fn sink(file: File, path: &Path, remarks: &Remarks) -> io::Result<CsvSink<Box<dyn Write + Send>>> {
+    let held = if is_regular(&file) { std::fs::read(path)? } else { Vec::new() };
+    let is_headed = !held.is_empty();
+    let out: Box<dyn Write + Send> = Box::new(RowFile::new(file, path.to_owned(), held, Remarks::clone(remarks))?);
+    Ok(if is_headed { CsvSink::appending(out) } else { CsvSink::new(out) })
 }
 
 /// Opens a file and locks it.
-fn open(path: &Path, read: bool) -> Result<File, Failure> {
-    let options = File::options().read(read).write(true).create(true).truncate(false).open(path);
+fn open(path: &Path) -> Result<File, Failure> {
+    // Asked before it is opened: to read and write a pipe is to talk to oneself.
+    let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
+    let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
     // Another run has put its rows in order since we opened it: the lock is on what was in that place.
-    if is_replaced(path, &file) { open(path, read) } else { Ok(file) }
+    if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
 /// Whether the path leads to another file by now.
@@ -300,7 +326,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
-        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[], &[]).unwrap();
+        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[], &[], &Remarks::default()).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
         rows.settle(&[], false).unwrap();

@@ -1,0 +1,195 @@
+//! What was there stays there: files of the user's, rows that others cut off, rows after a power cut, and folders as they were found.
+
+use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+use swapmeet_results::read_file;
+use swapmeet_tests::build;
+use tempfile::tempdir;
+
+/// A run whose first two cases are done in a moment, and whose last takes half a minute.
+fn slow_run(torture: &Path, out: &Path, change: impl FnOnce(&mut Command)) -> Child {
+    let mut run = Command::new(build().join("swapmeet"));
+    run.args(["run", "--quiet", "--jobs", "1", "--topology", "ring:6", "--plugin-dir"]).arg(torture);
+    run.args(["--algorithm", "gen", "--algorithm", "pairwise", "--algorithm", "sleeps", "--out"]).arg(out);
+    run.env("XDG_DATA_HOME", "/nonexistent").env_remove("SWAPMEET_PLUGIN_PATH").stderr(Stdio::piped());
+    change(&mut run);
+    run.spawn().unwrap()
+}
+
+fn torture(dir: &Path) -> Option<PathBuf> {
+    compile_c("tests/plugins/torture.c", dir, "torture", &[("_DEFAULT_SOURCE", "1")])
+}
+
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_there() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn lines(path: &Path) -> usize {
+    std::fs::read_to_string(path).unwrap_or_default().lines().count()
+}
+
+#[test]
+fn rows_that_somebody_cuts_off_are_written_again() {
+    let dir = tempdir().unwrap();
+    let Some(torture) = torture(dir.path()) else { return };
+    let out = dir.path().join("rows.csv");
+    let run = slow_run(&torture, &out, |run| {
+        run.args(["--timeout", "0.5"]);
+    });
+    wait_for("no rows", || lines(&out) == 3);
+    File::create(&out).unwrap();
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("something else has cut it off to 0 bytes while rows were written"), "{said}");
+    let names: Vec<String> = read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
+    assert_eq!(names, ["gen", "pairwise", "sleeps"]);
+}
+
+/// The disk is one that keeps only what was brought to it: see `tests/plugins/power.c`.
+#[test]
+fn a_power_cut_costs_no_row_of_a_case_that_had_ended() {
+    let dir = tempdir().unwrap();
+    let (Some(torture), Some(power)) =
+        (torture(dir.path()), compile_c("tests/plugins/power.c", dir.path(), "power", &[]))
+    else {
+        return;
+    };
+    let (out, disk) = (dir.path().join("rows.csv"), dir.path().join("disk"));
+    std::fs::create_dir(&disk).unwrap();
+    let mut run = slow_run(&torture, &out, |run| {
+        run.env("LD_PRELOAD", &power).env("POWER_DISK", &disk);
+    });
+    wait_for("rows that have come are not brought to the disk", || lines(&disk.join("rows.csv")) == 3);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let resumed = disk.join("rows.csv");
+    let kept = timeless_rows(&resumed);
+    let alone = rows(&["--topology", "ring:6", "--algorithm", "gen", "--algorithm", "pairwise"]);
+    assert_eq!(kept, alone.iter().map(timeless).collect::<Vec<_>>());
+
+    // Rows that came out of order are put in order in a file that takes the other's place: so does the folder's entry.
+    let out = dir.path().join("other.csv");
+    let mut run =
+        swapmeet(&["run", "--quiet", "--jobs", "2", "--timeout", "0.3", "--topology", "ring:6", "--plugin-dir"]);
+    run.arg(&torture).args(["--algorithm", "sleeps", "--algorithm", "gen", "--out"]).arg(&out);
+    run.env("LD_PRELOAD", &power).env("POWER_DISK", &disk).assert().code(1);
+    let folders = std::fs::read_to_string(disk.join("folders")).unwrap_or_default();
+    let place = dir.path().canonicalize().unwrap();
+    assert!(folders.lines().any(|line| Path::new(line) == place), "{folders}");
+}
+
+#[test]
+fn a_file_that_is_there_is_written_over_only_when_asked_for() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("notes.csv");
+    let run = ["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out", out.to_str().unwrap()];
+    std::fs::write(&out, "notes to myself").unwrap();
+    let said = refused(&run);
+    let place = out.display();
+    let expected = "it is there already, with 15 bytes: --resume takes its rows up, --force writes over it";
+    assert_eq!(said, format!("error: {place}: {expected}\n"));
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
+    swapmeet(&run).arg("--force").assert().success();
+    assert_eq!(read_file(&out).unwrap().len(), 1);
+    std::fs::write(&out, "").unwrap();
+    swapmeet(&run).assert().success();
+}
+
+/// Whatever flags say.
+#[test]
+fn nothing_is_written_over_what_it_is_made_of() {
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    std::fs::write(path("e.toml"), "topologies = [\"ring:5\"]\nalgorithms = [\"gen\"]\n").unwrap();
+    swapmeet(&["run", &path("e.toml"), "--quiet", "--out", &path("rows.csv")]).assert().success();
+    let said = refused(&["merge", &path("rows.csv"), "--experiment", &path("e.toml"), "--out", &path("e.toml")]);
+    assert!(said.contains("e.toml: it is read for this: give another --out"), "{said}");
+    let Some(torture) = torture(dir.path()) else { return };
+    let plugin = torture.to_str().unwrap();
+    let run =
+        ["run", "--plugin-dir", plugin, "--topology", "ring:5", "--algorithm", "prints", "--out", plugin, "--force"];
+    let said = refused(&run);
+    assert!(said.contains("it is read for this: give another --out"), "{said}");
+    swapmeet(&run[..7]).assert().success();
+}
+
+#[test]
+fn a_pipe_holds_no_rows_to_take_up() {
+    let dir = tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    if !Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
+        return crate::support::tools::left_out("mkfifo", "no `mkfifo` here");
+    }
+    let args = ["run", "--topology", "ring:5", "--algorithm", "gen", "--resume", "--out", pipe.to_str().unwrap()];
+    assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
+}
+
+/// A limit on the size of files, help that goes nowhere.
+#[test]
+fn what_can_not_be_written_is_an_error_and_not_the_programs_end() {
+    let dir = tempdir().unwrap();
+    let program = build().join("swapmeet");
+    let shell = |command: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command, "sh"]).arg(&program).current_dir(dir.path());
+        let output = shell.env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, said) =
+        shell("ulimit -f 4; exec \"$1\" run --topology ring:5 --algorithm gen --repetitions 50 --out rows.csv");
+    assert!(status == Some(1) && said.contains("rows.csv: File too large"), "{status:?}: {said}");
+    let (status, said) = shell("exec \"$1\" --help > /dev/full");
+    assert!(status == Some(1) && said.contains("standard output: No space left on device"), "{status:?}: {said}");
+}
+
+#[test]
+fn a_terminal_is_told_nothing_by_names_of_files_and_specs() {
+    for args in [
+        &["merge", "no\u{1b}[31mfile.csv", "--out", "x.csv"][..],
+        &["run", "--topology", "ring:\u{1b}]0;title\u{7}", "--algorithm", "gen"],
+        &["run", "--topology", "ring:5", "--algorithm", "g\u{1b}[2Jen"],
+    ] {
+        let said = refused(args);
+        assert!(!said.contains(['\u{1b}', '\u{7}']), "{said:?}");
+    }
+}
+
+/// What a program that was killed has left behind goes with the next file; what another is at stays.
+#[test]
+fn drafts_of_programs_that_were_killed_are_removed() {
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let rows = path("rows.csv");
+    swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"]).arg(&rows).assert().success();
+    let long_ago = SystemTime::now() - Duration::from_secs(3600);
+    let draft = |name: &str| {
+        let file = File::create(path(name)).unwrap();
+        file.set_modified(long_ago).unwrap();
+        file
+    };
+    drop(draft(".swapmeet-left"));
+    let busy = draft(".swapmeet-busy");
+    busy.try_lock().unwrap();
+    swapmeet(&["merge"]).arg(&rows).arg("--out").arg(path("all.csv")).assert().success();
+    assert_eq!([".swapmeet-left", ".swapmeet-busy", "all.csv"].map(|name| path(name).exists()), [false, true, true]);
+}
+
+/// A file of two names would be one of either.
+#[test]
+fn a_file_of_two_names_is_not_parted() {
+    let dir = tempdir().unwrap();
+    let [rows, one, other] = ["rows.csv", "one.csv", "other.csv"].map(|name| dir.path().join(name));
+    swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"]).arg(&rows).assert().success();
+    std::fs::write(&one, "both").unwrap();
+    std::fs::hard_link(&one, &other).unwrap();
+    let said = refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap()]);
+    assert!(said.contains("it has another name, which would keep what was there"), "{said}");
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
+}
