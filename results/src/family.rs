@@ -5,11 +5,22 @@
 pub fn family(topology: &str) -> String {
     let (name, rest) = topology.split_once(':').unwrap_or((topology, ""));
     match (name, rest.split_once('(').and_then(|(_, base)| base.strip_suffix(')'))) {
-        ("torus" | "mesh", _) => format!("{}D {name}", rest.split('x').count()),
+        ("torus" | "mesh" | "twisted-torus", _) => {
+            let sides = rest.split('x').enumerate();
+            let open: String = sides.filter(|(_, n)| n.ends_with('o')).map(|(d, _)| format!(", {d} open")).collect();
+            format!("{}D {name}{open}", rest.split('x').count())
+        }
+        ("hyperx", _) => format!("{}D {name}{}", rest.split('x').count(), after_sizes(rest)),
+        ("slim-fly" | "jellyfish" | "groups", _) => format!("{name}{}", after_sizes(rest)),
         ("rdn", Some(base)) => format!("rdn over {base}"),
         ("graph", _) => topology.to_owned(),
         _ => name.to_owned(),
     }
+}
+
+/// What is not a size: nodes of a switch, a seed, a bandwidth.
+fn after_sizes(arguments: &str) -> String {
+    arguments.split_once(',').map_or(String::new(), |(_, rest)| format!(", {rest}"))
 }
 
 #[cfg(test)]
@@ -22,6 +33,9 @@ mod tests {
         assert!(is("torus:8x8", "torus:16x4") && is("ring:4", "ring:64") && is("fat-tree:4x3", "fat-tree:4x2"));
         assert!(!is("torus:8x8", "torus:4x4x4") && !is("torus:8x8", "mesh:8x8") && !is("torus:8", "ring:8"));
         assert_eq!([family("torus:4x4x4"), family("hypercube:7")], ["3D torus", "hypercube"]);
+        assert!(is("torus:8x4o", "torus:16x8o") && !is("torus:8x4o", "torus:8ox4") && !is("torus:8x4o", "torus:8x4"));
+        assert!(is("hyperx:4x4,nodes=2", "hyperx:8x8,nodes=2") && !is("hyperx:4x4,nodes=2", "hyperx:4x4"));
+        assert!(is("slim-fly:5", "slim-fly:7") && !is("groups:2x8,inside=9", "groups:2x8"));
     }
 
     #[test]

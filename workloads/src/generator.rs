@@ -12,11 +12,15 @@ use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, CollectiveKind};
 use swapmeet_core::spec::SpecError;
 
+mod hot;
 pub(crate) mod irregular;
 pub(crate) mod matrix;
+mod moe;
 pub(crate) mod permutation;
+mod random;
 pub(crate) mod spikes;
 pub(crate) mod uniform;
+mod zipf;
 
 /// A generator of sizes, or of a permutation.
 #[derive(Debug)]
@@ -40,8 +44,16 @@ pub struct Generator {
 /// Stands for the argument without a key.
 pub(crate) const WORD: &str = "";
 
-pub(crate) static GENERATORS: &[Generator] =
-    &[uniform::UNIFORM, spikes::ONE_SPIKE, spikes::TRANSPOSE, irregular::IRREGULAR, matrix::MATRIX];
+pub(crate) static GENERATORS: &[Generator] = &[
+    uniform::UNIFORM,
+    spikes::ONE_SPIKE,
+    spikes::TRANSPOSE,
+    irregular::IRREGULAR,
+    hot::HOT,
+    moe::MOE,
+    matrix::MATRIX,
+    matrix::FRACTIONS,
+];
 
 /// What a collective's workloads can be.
 pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static Generator> + Clone {

@@ -4,6 +4,7 @@ use crate::axis::Axis;
 use crate::generator::permutation::PERMUTATIONS;
 use crate::generator::{GENERATORS, Generator, WORD};
 use crate::{Matrix, Workload};
+use std::ops::RangeInclusive;
 use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, near_matches, parse_size};
 
@@ -119,6 +120,25 @@ impl<'a> Args<'a> {
         Ok(bytes)
     }
 
+    /// What sizes are multiples of.
+    pub(crate) fn element(&self) -> u64 {
+        self.element
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn whole(&self, arg: &Arg, bounds: RangeInclusive<u64>) -> Result<u64, SpecError> {
+        let expected = || format!("a whole number from {} to {}", bounds.start(), bounds.end());
+        let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
+        number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
+    }
+
+    /// A number within bounds.
+    pub(crate) fn number(&self, arg: &Arg, bounds: RangeInclusive<f64>) -> Result<f64, SpecError> {
+        let expected = || format!("a number from {} to {}", bounds.start(), bounds.end());
+        let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
+        number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
+    }
+
     /// A size of whole elements.
     pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
         let (bytes, element) = (self.size(arg)?, self.element);
@@ -161,6 +181,15 @@ mod tests {
             ("scatter/transpose:max=1KiB,rest=0", "scatter/transpose:max=1KiB,rest=0"),
             ("irregular:mean=512,dist=lognormal,cv=2.0", "irregular:dist=lognormal,mean=512,cv=2"),
             ("irregular:dist=exponential,mean=1MiB,cv=1.0", "irregular:dist=exponential,mean=1MiB"),
+            ("irregular:dist=zipf,density=1,exponent=1.0,mean=8", "irregular:dist=zipf,mean=8"),
+            ("irregular:density=0.1,dist=zipf,exponent=2,mean=8", "irregular:dist=zipf,mean=8,exponent=2,density=0.1"),
+            ("irregular:density=.5,dist=exponential,mean=8", "irregular:dist=exponential,mean=8,density=0.5"),
+            ("hot:share=0.50,receivers=2,mean=1024", "hot:receivers=2,share=0.5,mean=1KiB"),
+            ("moe:bytes=7168,experts=64,top=8,tokens=128,skew=0", "moe:experts=64,top=8,tokens=128,bytes=7KiB"),
+            (
+                "moe:bytes=8,violation=2,experts=64,top=8,tokens=128,experts_at=cyclic",
+                "moe:experts=64,top=8,tokens=128,bytes=8,violation=2,experts_at=cyclic",
+            ),
             ("uniform:0,empty=send", "uniform:0"),
             ("uniform:empty=skip,0", "uniform:0,empty=skip"),
             ("one-spike:max=8,rest=0,empty=skip", "one-spike:max=8,rest=0"),
@@ -190,7 +219,7 @@ mod tests {
         );
         assert_eq!(
             error("zipf:2"),
-            "workload `zipf:2`: unknown generator `zipf`, expected one of uniform, one-spike, transpose, irregular, matrix"
+            "workload `zipf:2`: unknown generator `zipf`, expected one of uniform, one-spike, transpose, irregular, hot, moe, matrix, fractions"
         );
     }
 
@@ -246,9 +275,31 @@ mod tests {
         );
         assert_eq!(
             after("irregular:dist=lognorm,mean=8,cv=1"),
-            "dist: expected one of uniform, exponential, lognormal, pareto, bimodal, found `lognorm`; did you mean `lognormal`?"
+            "dist: expected one of uniform, exponential, lognormal, pareto, bimodal, zipf, found `lognorm`; did you mean `lognormal`?"
         );
         assert_eq!(after("irregular:dist=pareto,mean=8"), "`cv=` is missing");
+        assert_eq!(after("irregular:dist=zipf,mean=8,cv=1"), "sizes of dist=zipf have an `exponent`, no `cv`");
+        assert_eq!(
+            after("irregular:dist=pareto,mean=8,cv=1,exponent=1"),
+            "sizes of dist=pareto have a `cv`, no `exponent`"
+        );
+        assert_eq!(after("irregular:dist=zipf,mean=8,density=2"), "density: expected a number from 0 to 1, found `2`");
+        assert_eq!(
+            after("hot:receivers=0,share=0.5,mean=8"),
+            "receivers: expected a whole number from 1 to 4294967295, found `0`"
+        );
+        assert_eq!(
+            after("moe:experts=4,top=5,tokens=1,bytes=8"),
+            "top: expected a whole number from 1 to 4, found `5`"
+        );
+        assert_eq!(
+            after("moe:experts=4,top=2,tokens=1,bytes=8,skew=1,violation=1"),
+            "violation: expected skew or violation, not both, found `1`"
+        );
+        assert_eq!(
+            after("moe:experts=4,top=2,tokens=1,bytes=8,experts_at=random"),
+            "experts_at: expected block or cyclic, found `random`"
+        );
         assert_eq!(
             after("irregular:dist=uniform,mean=8,cv=0.9"),
             "cv: expected a number from 0 to 0.5773: with more, sizes would be negative (or mean nothing), found `0.9`"
@@ -297,6 +348,20 @@ mod tests {
             error(&spec)
                 .ends_with("m.csv:2:2: `many` is no byte count, expected a whole number from 0 to 1099511627776")
         );
+    }
+
+    /// nccl-tests: the amount is the fraction times the size; at 256 MiB a fraction of 0.5 is 128 MiB.
+    #[test]
+    fn fractions_are_of_the_size_given() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f.csv");
+        std::fs::write(&file, "0,0.5\n1,0.001\n").unwrap();
+        let spec = format!("fractions:{},bytes=256MiB", file.display());
+        let sizes = parse(&spec).unwrap().task(&ring(2), 0).unwrap().sizes.unwrap();
+        assert_eq!([sizes.bytes(0, 1), sizes.bytes(1, 0), sizes.bytes(1, 1)], [128 << 20, 256 << 20, 268_435]);
+        assert_eq!(parse(&spec).unwrap().to_string(), spec);
+        std::fs::write(&file, "0,0.5\n1,1.5\n").unwrap();
+        assert!(error(&spec).ends_with("f.csv:2:2: `1.5` is no fraction, expected a number from 0 to 1"));
     }
 
     #[test]

@@ -1,25 +1,25 @@
-//! Random sizes with a mean and a coefficient of variation (standard deviation over mean), from one of five distributions.
+//! Random sizes with a mean and a coefficient of variation (standard deviation over mean), from one of five distributions; or by rank, after Zipf; and of all pairs only some.
 //!
 //! Every size takes one number in (0, 1) from ChaCha8, put through the distribution's inverse: so sizes are the same on every platform and whatever
 //! the version of any library of distributions. Row r is stream r of the generator; adding nodes changes no other row's stream.
 
 use super::matrix::Matrix;
+use super::random::Stream;
+use super::zipf::Zipf;
 use super::{Generator, Pattern};
 use crate::axis::Axis;
 use crate::parse::Args;
-use chacha20::ChaCha8Rng;
-use rand::{Rng, SeedableRng};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
-use swapmeet_core::spec::{SpecError, format_size, near_matches};
+use swapmeet_core::spec::{Arg, SpecError, format_size, near_matches};
 
 pub(super) const IRREGULAR: Generator = Generator {
     name: "irregular",
-    syntax: "irregular:dist=NAME,mean=SIZE,cv=X",
-    help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean; pareto with 1 or more mostly draws less, its tail being seldom drawn",
-    keys: &["dist", "mean", "cv"],
+    syntax: "irregular:dist=NAME,mean=SIZE,cv=X,exponent=S,density=D",
+    help: "every size at random: uniform, exponential, lognormal, pareto or bimodal (one in ten large); cv is standard deviation over mean; pareto with 1 or more mostly draws less, its tail being seldom drawn; zipf ranks each sender's destinations at random, sizes fall as rank^-exponent (1); of all pairs a share of density (1) has anything",
+    keys: &["dist", "mean", "cv", "exponent", "density"],
     axes: &[(Axis::BlockSize, "mean"), (Axis::Variation, "cv")],
     pair_by_pair: true,
     random: true,
@@ -28,40 +28,95 @@ pub(super) const IRREGULAR: Generator = Generator {
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let (dist, mean) = (args.require("dist")?, args.require("mean")?);
-    let names = Shape::ALL.map(|(_, name)| name);
+    let bytes = args.size(mean)? as f64;
+    let by_rank = dist.value() == Zipf::NAME;
+    let others = args.take(if by_rank { "cv" } else { "exponent" });
+    let drawn = if by_rank {
+        let exponent = args.take("exponent");
+        let exponent = exponent.map_or(Ok(1.0), |arg| args.number(arg, 0.0..=100.0))?;
+        Drawn::ByRank(Zipf { mean: bytes, exponent })
+    } else {
+        Drawn::OneByOne(distribution(args, dist, bytes)?)
+    };
+    if let Some(other) = others {
+        let has = if by_rank { "an `exponent`, no `cv`" } else { "a `cv`, no `exponent`" };
+        return Err(args.spec.error(other.at(), other.len(), &format!("sizes of dist={} have {has}", dist.value())));
+    }
+    let density = match args.take("density") {
+        None => 1.0,
+        Some(arg) => args.number(arg, 0.0..=1.0)?,
+    };
+    Ok(Arc::new(Irregular { drawn, density }))
+}
+
+fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distribution, SpecError> {
     let shape = Shape::ALL.iter().find(|(_, name)| *name == dist.value()).map(|(shape, _)| *shape);
     let shape = shape.ok_or_else(|| {
-        let mut error = args.spec.bad_value(dist, &format!("one of {}", names.join(", ")));
-        error.near = near_matches(dist.value(), names);
-        error
+        let names = || Shape::ALL.iter().map(|(_, name)| *name).chain([Zipf::NAME]);
+        let expected = format!("one of {}", names().collect::<Vec<_>>().join(", "));
+        SpecError { near: near_matches(dist.value(), names()), ..args.spec.bad_value(dist, &expected) }
     })?;
-    let bytes = args.size(mean)? as f64;
     let cv = match (args.take("cv"), shape) {
         (Some(cv), _) => cv,
-        (None, Shape::Exponential) => return Ok(Arc::new(Distribution { shape, mean: bytes, cv: 1.0 })),
+        (None, Shape::Exponential) => return Ok(Distribution { shape, mean, cv: 1.0 }),
         (None, Shape::Uniform | Shape::Lognormal | Shape::Pareto | Shape::Bimodal) => return Err(args.missing("cv")),
     };
     let number = cv.value().parse::<f64>().unwrap_or(f64::NAN);
-    let distribution = Distribution::new(shape, bytes, number);
-    Ok(Arc::new(distribution.map_err(|expected| args.spec.bad_value(cv, &expected))?))
+    Distribution::new(shape, mean, number).map_err(|expected| args.spec.bad_value(cv, &expected))
 }
 
-impl Pattern for Distribution {
+/// Sizes, and which share of pairs has any.
+#[derive(Debug)]
+struct Irregular {
+    drawn: Drawn,
+    density: f64,
+}
+
+#[derive(Debug)]
+enum Drawn {
+    OneByOne(Distribution),
+    ByRank(Zipf),
+}
+
+impl Pattern for Irregular {
     fn arguments(&self) -> Vec<(&'static str, String)> {
-        let mut arguments = vec![("dist", self.shape.to_string()), ("mean", format_size(self.mean as u64))];
-        if self.shape != Shape::Exponential {
-            arguments.push(("cv", self.cv.to_string()));
+        let mut arguments = match &self.drawn {
+            Drawn::OneByOne(Distribution { shape, mean, cv }) => {
+                let cv = (*shape != Shape::Exponential).then(|| ("cv", cv.to_string()));
+                [("dist", shape.to_string()), ("mean", format_size(*mean as u64))].into_iter().chain(cv).collect()
+            }
+            Drawn::ByRank(Zipf { mean, exponent }) => {
+                let exponent = (*exponent != 1.0).then(|| ("exponent", exponent.to_string()));
+                let first = [("dist", Zipf::NAME.to_owned()), ("mean", format_size(*mean as u64))];
+                first.into_iter().chain(exponent).collect::<Vec<_>>()
+            }
+        };
+        if self.density != 1.0 {
+            arguments.push(("density", self.density.to_string()));
         }
         arguments
     }
 
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        if nodes > Matrix::MOST_NODES {
-            let most = Matrix::MOST_NODES;
-            return Err(format!("has a size for every pair: at most {most} nodes, there are {nodes}"));
-        }
-        Ok(Arc::new(self.matrix(nodes, element, seed)))
+        Matrix::affordable(nodes)?;
+        let matrix = match &self.drawn {
+            Drawn::OneByOne(distribution) => distribution.matrix(nodes, element, seed),
+            Drawn::ByRank(zipf) => zipf.matrix(nodes, element, seed),
+        };
+        Ok(Arc::new(if self.density < 1.0 { thinned(&matrix, self.density, seed) } else { matrix }))
     }
+}
+
+/// The same sizes for a share of pairs, drawn one by one, and nothing for the others. Draws are from streams beyond those of sizes, so that what is left is as large as it was.
+fn thinned(matrix: &Matrix, density: f64, seed: u64) -> Matrix {
+    const BEYOND: u64 = 1 << 32;
+    let nodes = matrix.nodes();
+    let mut bytes = Vec::with_capacity((nodes * nodes) as usize);
+    for row in 0..nodes {
+        let mut stream = Stream::new(seed, BEYOND + row);
+        bytes.extend((0..nodes).map(|to| if stream.fraction() < density { matrix.bytes(row, to) } else { 0 }));
+    }
+    Matrix::new(nodes, bytes)
 }
 
 /// Which distribution.
@@ -165,15 +220,11 @@ impl Distribution {
 
     /// Sizes among so many nodes, in multiples of `element`.
     pub fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut bytes = Vec::with_capacity((nodes * nodes) as usize);
         for row in 0..nodes {
-            rng.set_stream(row);
-            rng.set_word_pos(0);
+            let mut stream = Stream::new(seed, row);
             for _ in 0..nodes {
-                // 53 random bits, in the middle of their interval: never 0, never 1
-                let u = ((rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-                let elements = (self.quantile(u) / element as f64).round().max(0.0);
+                let elements = (self.quantile(stream.fraction()) / element as f64).round().max(0.0);
                 bytes.push((elements as u64).saturating_mul(element));
             }
         }
@@ -182,7 +233,7 @@ impl Distribution {
 }
 
 /// The standard normal's quantile.
-fn normal_quantile(u: f64) -> f64 {
+pub(super) fn normal_quantile(u: f64) -> f64 {
     Normal::standard().inverse_cdf(u)
 }
 
@@ -255,6 +306,17 @@ mod tests {
         [907, 2177, 958, 575],
         [336, 7000, 336, 336],
     ];
+
+    /// Of 40,000 pairs a tenth: 4,000, with a standard deviation of 60. What is left is as large as in the dense matrix.
+    #[test]
+    fn of_a_sparse_matrix_a_share_of_the_sizes_is_left() {
+        let dense = Distribution::new(Shape::Lognormal, 1e6, 0.5).unwrap().matrix(200, 1, 7);
+        let sparse = thinned(&dense, 0.1, 7);
+        let pairs = || (0..200).flat_map(|o| (0..200).map(move |d| (o, d)));
+        let left = pairs().filter(|(o, d)| sparse.bytes(*o, *d) > 0).count();
+        assert!((3700..4300).contains(&left), "{left}");
+        assert!(pairs().all(|(o, d)| [0, dense.bytes(o, d)].contains(&sparse.bytes(o, d))));
+    }
 
     #[test]
     fn variation_that_would_need_negative_sizes_is_refused() {

@@ -1,13 +1,14 @@
 //! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
 
 use super::{Generator, Pattern, WORD};
+use crate::axis::Axis;
 use crate::digest::InputDigest;
 use crate::file::read_regular;
 use crate::parse::Args;
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
-use swapmeet_core::spec::SpecError;
+use swapmeet_core::spec::{SpecError, format_size};
 
 pub(super) const MATRIX: Generator = Generator {
     name: "matrix",
@@ -24,10 +25,43 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.word("a file, as in `matrix:sizes.csv`")?;
     let file = arg.value();
     let refused = |message: String| args.spec.error(arg.value_at(), file.len(), &message);
-    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
-    let matrix =
-        Matrix::parse(&content).map_err(|e| refused(format!("{file}:{}:{}: {}", e.line, e.column, e.message)))?;
-    Ok(Arc::new(FromFile { matrix: Arc::new(matrix), input: InputDigest::new(file, &content) }))
+    let (matrix, input) = from_file(file, Matrix::parse).map_err(refused)?;
+    Ok(Arc::new(FromFile { matrix, input, size: None }))
+}
+
+pub(super) const FRACTIONS: Generator = Generator {
+    name: "fractions",
+    syntax: "fractions:FILE.csv,bytes=SIZE",
+    help: "N rows of N numbers from 0 to 1, row = sender, no header: fractions of SIZE, as nccl-tests' alltoallv benchmark (pull request 157) reads them",
+    keys: &[WORD, "bytes"],
+    axes: &[(Axis::BlockSize, "bytes")],
+    pair_by_pair: true,
+    random: false,
+    read: read_fractions,
+};
+
+fn read_fractions(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    let arg = args.word("a file, as in `fractions:load.csv,bytes=1MiB`")?;
+    let bytes = args.require("bytes")?;
+    let bytes = args.size(bytes)?;
+    let element = args.element();
+    let part = |value: &str| {
+        let fraction = value.parse::<f64>().ok().filter(|f| (0.0..=1.0).contains(f));
+        let fraction = fraction.ok_or_else(|| "is no fraction, expected a number from 0 to 1".to_owned())?;
+        Ok((fraction * bytes as f64) as u64 / element * element)
+    };
+    let (matrix, input) = from_file(arg.value(), |content| Matrix::parse_cells(content, part))
+        .map_err(|message| args.spec.error(arg.value_at(), arg.value().len(), &message))?;
+    Ok(Arc::new(FromFile { matrix, input, size: Some(bytes) }))
+}
+
+fn from_file(
+    file: &str,
+    parse: impl Fn(&str) -> Result<Matrix, MatrixError>,
+) -> Result<(Arc<Matrix>, InputDigest), String> {
+    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes")?;
+    let matrix = parse(&content).map_err(|e| format!("{file}:{}:{}: {}", e.line, e.column, e.message))?;
+    Ok((Arc::new(matrix), InputDigest::new(file, &content)))
 }
 
 /// Sizes that a file gave.
@@ -35,11 +69,14 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 struct FromFile {
     matrix: Arc<Matrix>,
     input: InputDigest,
+    /// What the file's fractions are of.
+    size: Option<u64>,
 }
 
 impl Pattern for FromFile {
     fn arguments(&self) -> Vec<(&'static str, String)> {
-        vec![(WORD, self.input.file.clone())]
+        let size = self.size.map(|bytes| ("bytes", format_size(bytes)));
+        [(WORD, self.input.file.clone())].into_iter().chain(size).collect()
     }
 
     fn sizes(&self, nodes: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
@@ -80,6 +117,15 @@ impl Matrix {
     /// The largest size: sums over a row or column stay far from overflowing.
     pub const MOST_BYTES: u64 = 1 << 40;
 
+    /// `Err` says, after a workload's name, that there are more nodes.
+    pub(crate) fn affordable(nodes: u64) -> Result<(), String> {
+        let most = Self::MOST_NODES;
+        if nodes > most {
+            return Err(format!("has a size for every pair: at most {most} nodes, there are {nodes}"));
+        }
+        Ok(())
+    }
+
     pub(crate) fn new(nodes: u64, bytes: Vec<u64>) -> Self {
         debug_assert_eq!(bytes.len() as u64, nodes * nodes);
         Self { nodes, bytes }
@@ -91,6 +137,14 @@ impl Matrix {
 
     /// Reads N rows of N byte counts, separated by commas, without a header; row i is what node i has for each.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
+        Self::parse_cells(content, |value| {
+            let size = value.parse::<u64>().ok().filter(|b| *b <= Self::MOST_BYTES);
+            size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {}", Self::MOST_BYTES))
+        })
+    }
+
+    /// Reads N rows of N fields; `cell` makes a field bytes, its error says what was expected.
+    pub(super) fn parse_cells(content: &str, cell: impl Fn(&str) -> Result<u64, String>) -> Result<Self, MatrixError> {
         let error = |line: usize, column: usize, message: String| MatrixError { line, column, message };
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let mut bytes = Vec::new();
@@ -103,13 +157,7 @@ impl Matrix {
             let before = bytes.len();
             for (field, value) in text.split(',').enumerate() {
                 let value = value.trim();
-                let size = value.parse::<u64>().ok().filter(|b| *b <= Self::MOST_BYTES).ok_or_else(|| {
-                    error(
-                        line,
-                        field + 1,
-                        format!("`{value}` is no byte count, expected a whole number from 0 to {}", Self::MOST_BYTES),
-                    )
-                })?;
+                let size = cell(value).map_err(|wrong| error(line, field + 1, format!("`{value}` {wrong}")))?;
                 bytes.push(size);
             }
             let here = bytes.len() - before;

@@ -1,13 +1,16 @@
-//! Any network, from a list of edges.
+//! Any network, from a list of edges ([`listing`] says what its lines mean).
 //!
-//! A line is an edge: two node numbers and, if its bandwidth isn't 1, that. Blank lines and what follows a `#` mean nothing. Nodes are numbered from 0 without gaps; an edge is a
-//! link each way. Routes are shortest in hops; where several are, each node takes the neighbour of the lowest number. A table says which, so that a graph is small: two bytes a
-//! pair of nodes.
+//! Nodes are numbered as the file's vertices are, switches after them; ranks at a vertex are nodes in its place, the vertex a switch. An edge is a link each way. Routes are shortest in
+//! hops; where several are, each vertex takes the neighbour of the lowest number, and of several links to it the one numbered sender plus receiver, counted round. A table says which, so
+//! that a graph is small.
 
+use super::ways::Ways;
 use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError};
-use std::collections::VecDeque;
+use listing::Listing;
 use std::sync::Arc;
+
+mod listing;
 
 /// A file that is no graph.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,28 +27,13 @@ pub struct GraphError {
 pub struct Graph {
     file: String,
     nodes: [u64; 1],
-    /// The links out of node v are `first[v]` to `first[v + 1]` - 1, in the order of their ends.
-    first: Vec<u32>,
-    ends: Vec<u32>,
+    switches: u64,
+    ways: Ways,
+    /// Of each link.
     bandwidths: Vec<f64>,
-    /// For each destination and node, which of the node's links comes next.
-    next: Vec<u16>,
-    diameter: u64,
-    /// Hops from each node to each.
-    hops: u128,
-    /// The sum of the distances from a node, if that and the farthest are the same for all.
-    distance_sum: Option<u64>,
+    /// Whether any two vertices have several links.
+    parallel: bool,
 }
-
-/// An edge as it was read.
-struct Edge {
-    line: usize,
-    ends: [u32; 2],
-    bandwidth: f64,
-}
-
-/// A node that isn't reached.
-const NOWHERE: u16 = u16::MAX;
 
 pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let arg = spec.only_word("a file of edges, as in `graph:edges.txt`")?;
@@ -55,8 +43,8 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
 }
 
 impl Graph {
-    /// The most nodes: the table takes 128 MiB.
-    pub const MOST_NODES: u64 = 1 << 13;
+    /// The most vertices.
+    pub const MOST_NODES: u64 = Ways::MOST;
     /// The most edges: with as many nodes as may be, ways are found in seconds.
     pub const MOST_EDGES: usize = 1 << 18;
     /// The largest bandwidth, and over 1 the smallest.
@@ -64,149 +52,35 @@ impl Graph {
 
     /// Reads a list of edges; `file` is what the spec calls it.
     pub fn parse(file: &str, content: &str) -> Result<Self, GraphError> {
-        let mut edges = Vec::new();
-        for (number, text) in content.strip_prefix('\u{feff}').unwrap_or(content).lines().enumerate() {
-            let text = text.split('#').next().unwrap_or_default().trim();
-            if text.is_empty() {
-                continue;
-            }
-            if edges.len() == Self::MOST_EDGES {
-                let message = format!("one more edge than the {} that a graph may have", Self::MOST_EDGES);
-                return Err(GraphError { line: number + 1, message });
-            }
-            edges.push(edge(number + 1, text)?);
-        }
-        let last_line = content.lines().count().max(1);
-        let nodes = edges.iter().flat_map(|e| e.ends).max().map(|most| u64::from(most) + 1).ok_or_else(|| {
-            GraphError { line: last_line, message: "no edges, expected lines of two node numbers".to_owned() }
+        let Listing { nodes, switches, mut links } = Listing::read(content)?;
+        links.sort_by_key(|link| (link.from, link.to));
+        let mut ends = vec![Vec::new(); (nodes + switches) as usize];
+        links.iter().for_each(|link| ends[link.from as usize].push(link.to));
+        let ways = Ways::find(&ends, nodes).map_err(|lost| {
+            let from_there = links.iter().find(|link| u64::from(link.from) == lost);
+            let (line, vertex) = from_there.map_or((1, lost), |link| (link.line, link.vertex));
+            let message = format!("nothing connects node {vertex} with node 0, expected a connected network");
+            GraphError { line, message }
         })?;
-        let mut links: Vec<(u32, u32, f64, usize)> = edges
-            .iter()
-            .flat_map(|e| [(e.ends[0], e.ends[1], e.bandwidth, e.line), (e.ends[1], e.ends[0], e.bandwidth, e.line)])
-            .collect();
-        links.sort_by_key(|(from, to, _, line)| (*from, *to, *line));
-        if let Some(pair) = links.windows(2).find(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1)) {
-            let (a, b, line, before) = (pair[0].0, pair[0].1, pair[1].3, pair[0].3);
-            return Err(GraphError {
-                line,
-                message: format!("the edge between {a} and {b} is on line {before} already"),
-            });
-        }
-        let mut first = vec![0_u32; nodes as usize + 1];
-        for (from, ..) in &links {
-            first[*from as usize + 1] += 1;
-        }
-        if let Some(lone) = (0..nodes as usize).find(|v| first[v + 1] == 0) {
-            return Err(GraphError {
-                line: last_line,
-                message: format!(
-                    "node {lone} has no edge, and there are nodes up to {}: expected numbers without gaps",
-                    nodes - 1
-                ),
-            });
-        }
-        for v in 0..nodes as usize {
-            first[v + 1] += first[v];
-        }
-        let mut graph = Self {
-            file: file.to_owned(),
-            nodes: [nodes],
-            first,
-            ends: links.iter().map(|(_, to, ..)| *to).collect(),
-            bandwidths: links.iter().map(|(_, _, bandwidth, _)| *bandwidth).collect(),
-            next: vec![NOWHERE; (nodes * nodes) as usize],
-            diameter: 0,
-            hops: 0,
-            distance_sum: None,
-        };
-        graph.find_ways().map_err(|lost| {
-            let line = links.iter().find(|(from, ..)| u64::from(*from) == lost).map_or(last_line, |(.., line)| *line);
-            GraphError {
-                line,
-                message: format!("nothing connects node {lost} with node 0, expected a connected network"),
-            }
-        })?;
-        Ok(graph)
-    }
-
-    /// Fills in the table, destination by destination; `Err` is a node that node 0 isn't reached from.
-    fn find_ways(&mut self) -> Result<(), u64> {
-        let n = self.nodes();
-        let mut hops = vec![u32::MAX; n as usize];
-        let mut queue = VecDeque::new();
-        let mut seen = Vec::with_capacity(n as usize);
-        for destination in 0..n {
-            hops.fill(u32::MAX);
-            hops[destination as usize] = 0;
-            queue.push_back(destination);
-            while let Some(v) = queue.pop_front() {
-                for link in self.links_of(v) {
-                    let w = self.ends[link] as usize;
-                    if hops[w] == u32::MAX {
-                        hops[w] = hops[v as usize] + 1;
-                        queue.push_back(w as u64);
-                    }
-                }
-            }
-            for v in 0..n {
-                let mine = hops[v as usize];
-                if mine == u32::MAX {
-                    return Err(v);
-                }
-                let nearer = self.links_of(v).position(|link| hops[self.ends[link] as usize] < mine);
-                if let Some(nearer) = nearer {
-                    self.next[(destination * n + v) as usize] = nearer as u16;
-                }
-            }
-            let hops = || hops.iter().map(|h| u64::from(*h));
-            seen.push((hops().sum(), hops().max().unwrap_or(0)));
-        }
-        self.diameter = seen.iter().map(|(_, farthest)| *farthest).max().unwrap_or(0);
-        self.hops = seen.iter().map(|(sum, _): &(u64, u64)| u128::from(*sum)).sum();
-        self.distance_sum = seen.first().filter(|first| seen.iter().all(|other| other == *first)).map(|(sum, _)| *sum);
-        Ok(())
-    }
-
-    fn links_of(&self, node: u64) -> std::ops::Range<usize> {
-        self.first[node as usize] as usize..self.first[node as usize + 1] as usize
+        let parallel = links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
+        let bandwidths = links.iter().map(|link| link.bandwidth).collect();
+        Ok(Self { file: file.to_owned(), nodes: [nodes], switches, ways, bandwidths, parallel })
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
-        let links = self.links_of(from);
-        let found = self.ends[links.clone()].binary_search(&u32::try_from(to).ok()?).ok()?;
-        Some(Run { first: (links.start + found) as u64, stride: 1, len: 1, plane: 0 })
+        self.ways.links_of(from).find(|link| self.ways.end(*link) == to).map(run)
+    }
+
+    /// Of the links that leave a vertex for the same one, the first of which is given, the one for messages of a pair.
+    fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
+        let end = self.ways.end(first);
+        let count = (first..self.ways.links_of(at).end).take_while(|link| self.ways.end(*link) == end).count();
+        first + (from + to) as usize % count.max(1)
     }
 }
 
-/// An edge from a line that isn't empty.
-fn edge(line: usize, text: &str) -> Result<Edge, GraphError> {
-    let error = |message: String| GraphError { line, message };
-    let fields: Vec<&str> = text.split(|c: char| c.is_whitespace() || c == ',').filter(|f| !f.is_empty()).collect();
-    let (ends, bandwidth) = match fields[..] {
-        [a, b] => ([a, b], "1"),
-        [a, b, bandwidth] => ([a, b], bandwidth),
-        _ => {
-            return Err(error(format!("{} fields, expected two node numbers and perhaps a bandwidth", fields.len())));
-        }
-    };
-    let node = |text: &str| {
-        let number = text.parse::<u64>().ok().filter(|v| *v < Graph::MOST_NODES);
-        let expected = || error(format!("`{text}` is no node, expected a number from 0 to {}", Graph::MOST_NODES - 1));
-        number.map(|v| v as u32).ok_or_else(expected)
-    };
-    let ends = [node(ends[0])?, node(ends[1])?];
-    if ends[0] == ends[1] {
-        return Err(error(format!("an edge from node {0} to itself, expected two different nodes", ends[0])));
-    }
-    let most = Graph::MOST_BANDWIDTH;
-    let number = bandwidth.parse::<f64>().ok().filter(|b| (1.0 / most..=most).contains(b));
-    let bandwidth = number.ok_or_else(|| {
-        error(format!(
-            "`{bandwidth}` is no bandwidth, expected a number from {} to {most}, 1 being the machine's",
-            1.0 / most
-        ))
-    })?;
-    Ok(Edge { line, ends, bandwidth })
+fn run(link: usize) -> Run {
+    Run { first: link as u64, stride: 1, len: 1, plane: 0 }
 }
 
 impl Topology for Graph {
@@ -222,12 +96,16 @@ impl Topology for Graph {
         self.nodes[0]
     }
 
+    fn switches(&self) -> u64 {
+        self.switches
+    }
+
     fn radices(&self) -> &[u64] {
         &self.nodes
     }
 
     fn link_slots(&self) -> u64 {
-        self.ends.len() as u64
+        self.ways.links()
     }
 
     fn planes(&self) -> &[Plane] {
@@ -235,24 +113,28 @@ impl Topology for Graph {
     }
 
     fn degree(&self) -> Option<u64> {
-        let degree = self.links_of(0).len();
-        (0..self.nodes()).all(|v| self.links_of(v).len() == degree).then_some(degree as u64)
+        let degree = self.ways.links_of(0).len();
+        (0..self.nodes()).all(|v| self.ways.links_of(v).len() == degree).then_some(degree as u64)
     }
 
     fn diameter(&self) -> u64 {
-        self.diameter
+        (0..self.nodes()).map(|node| self.farthest_from(node)).max().unwrap_or(0)
     }
 
     fn links_from(&self, node: u64) -> Option<u64> {
-        Some(self.links_of(node).len() as u64)
+        Some(self.ways.links_of(node).len() as u64)
+    }
+
+    fn links_in_all(&self) -> u64 {
+        self.ways.links()
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        Some(self.hops)
+        Some((0..self.nodes()).map(|node| u128::from(self.ways.reach(node).1)).sum())
     }
 
     fn farthest_from(&self, node: u64) -> u64 {
-        (0..self.nodes()).filter_map(|to| self.route(node, to, None, &mut |_| {}).ok()).max().unwrap_or(0)
+        self.ways.reach(node).0
     }
 
     fn bisection(&self) -> Option<Bisection> {
@@ -260,7 +142,8 @@ impl Topology for Graph {
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        self.distance_sum
+        let first = self.ways.reach(0);
+        (1..self.nodes()).all(|node| self.ways.reach(node) == first).then_some(first.1)
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {
@@ -279,18 +162,19 @@ impl Topology for Graph {
         }
         let (mut at, mut hops) = (from, 0);
         while at != to {
-            let link = self.links_of(at).start + usize::from(self.next[(to * self.nodes() + at) as usize]);
-            visit(Run { first: link as u64, stride: 1, len: 1, plane: 0 });
-            at = u64::from(self.ends[link]);
+            let mut link = self.ways.links_of(at).start + self.ways.next(at, to) as usize;
+            if self.parallel {
+                link = self.among_parallel((from, to), at, link);
+            }
+            visit(run(link));
+            at = self.ways.end(link);
             hops += 1;
         }
         Ok(hops)
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        let to = *self.ends.get(link as usize)?;
-        let from = self.first.partition_point(|first| u64::from(*first) <= link) - 1;
-        Some((from as u64, to.into()))
+        self.ways.ends(link)
     }
 }
 
@@ -339,6 +223,55 @@ mod tests {
         let of = |from, to| g.bandwidth(g.link(from, to).unwrap().first);
         assert_eq!((of(0, 1), of(1, 0), of(1, 2)), (2.5, 2.5, 1.0));
         assert_eq!(graph("0 1\n").bandwidths(), None);
+    }
+
+    /// Two racks of two, each under a switch, and two links between the switches; and the same with ranks at the switches.
+    #[test]
+    fn switches_have_no_rank_and_several_links_share_messages() {
+        let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");
+        assert_eq!((racks.nodes(), racks.switches(), racks.diameter(), racks.degree()), (4, 2, 3, Some(1)));
+        // Vertices 3 and 4 are nodes 2 and 3, the switches 4 and 5.
+        assert_eq!(route(&racks, 0, 2), [(0, 4), (4, 5), (5, 2)]);
+        let over = |from, to| {
+            let mut links = Vec::new();
+            racks.route(from, to, None, &mut |run| links.push(run.first)).unwrap();
+            links[1]
+        };
+        assert_eq!((over(0, 2), over(0, 3)), (over(1, 3), over(1, 2)));
+        assert_ne!(over(0, 2), over(0, 3));
+        let ranks = graph("ranks 0 2\nranks 1 2\n0 1 x2\n");
+        let all = |g: &Graph| (0..g.link_slots()).map(|link| g.link_ends(link)).collect::<Vec<_>>();
+        assert_eq!(all(&ranks), all(&racks));
+    }
+
+    #[test]
+    fn ranks_have_links_of_their_own_and_bandwidths_may_be_said() {
+        let g = graph("0 1 4\nranks 1 3 0.5\n2 1 4 x2\n");
+        // Vertex 0, three ranks, vertex 2; the switch is number 5.
+        assert_eq!((g.nodes(), g.switches()), (5, 1));
+        let of = |from, to| g.bandwidth(g.link(from, to).unwrap().first);
+        assert_eq!((of(0, 5), of(5, 2), of(3, 5), of(4, 5)), (4.0, 0.5, 0.5, 4.0));
+        assert_eq!((g.links_from(4), g.links_from(3)), (Some(2), Some(1)));
+    }
+
+    #[test]
+    fn what_is_no_network_of_switches_is_shown_with_its_line() {
+        let error = |content: &str| Graph::parse("g.txt", content).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(
+            error("switch 0 1\n0 1\n"),
+            "line 1: all vertices are switches, expected nodes: vertices that are none, or `ranks` at them"
+        );
+        assert_eq!(error("0 1\nswitch 3\n1 2\n"), "line 2: switch 3 has no edge, expected links to it");
+        assert_eq!(error("0 1\n\nranks 2 4\n"), "line 3: vertex 2 with 4 ranks has no edge, expected links to it");
+        assert_eq!(error("0 1\nswitch\n"), "line 2: `switch` without numbers, expected those of vertices");
+        assert_eq!(
+            error("0 1\nranks 1\n"),
+            "line 2: 1 fields after `ranks`, expected a vertex, how many ranks and perhaps their links' bandwidth"
+        );
+        assert_eq!(error("0 1\nranks 1 0\n"), "line 2: `0` ranks, expected a number from 1 to 8192");
+        assert_eq!(error("0 1\nswitch 1\nranks 1 2\n"), "line 3: vertex 1 has a line of its own, line 2, already");
+        assert_eq!(error("0 1\nranks 0 5000\nranks 1 5000\n"), "line 3: over 8192 vertices, ranks among them");
+        assert_eq!(error("0 1 x0\n"), "line 1: `x0` links, expected x and a number from 1 to 262144");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tori, meshes and rings in any number of dimensions.
+//! Tori, meshes and rings in any number of dimensions, and tori with some dimensions open.
 //!
 //! Links are one per (node, dimension, sign): the link that leaves node v along dimension d in the plus direction is number
 //! `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not all are there in a mesh. In a torus, a dimension of 2 has two links
@@ -17,6 +17,8 @@ pub enum Shape {
     Mesh,
     /// Into one ring, with a spec of its own.
     Ring,
+    /// Closed in some dimensions, open in others.
+    Mixed,
 }
 
 /// A torus, mesh or ring.
@@ -24,6 +26,8 @@ pub enum Shape {
 pub struct GridNet {
     shape: Shape,
     dims: Vec<u64>,
+    /// Which dimensions are rings.
+    closed: Vec<bool>,
     strides: Vec<u64>,
     nodes: u64,
     planes: Vec<Plane>,
@@ -33,11 +37,28 @@ pub(super) fn parse(spec: &Spec, shape: Shape) -> Result<Arc<dyn Topology>, Spec
     let expected =
         if shape == Shape::Ring { "a number of nodes, as in `ring:200`" } else { "dimensions, as in `16x16`" };
     let arg = spec.only_word(expected)?;
-    let dims = parse_dims(arg.value()).map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?;
+    let marked = |side: &str| shape == Shape::Torus && side.ends_with('o');
+    let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
+    // A mark is a letter more in its side, so that what is wrong later stands as many letters further on.
+    let unmarked: Vec<&str> =
+        arg.value().split('x').map(|side| if marked(side) { &side[..side.len() - 1] } else { side }).collect();
+    let dims = parse_dims(&unmarked.join("x")).map_err(|(at, len, what)| {
+        let marks = closed.iter().zip(unmarked.iter().scan(0, |end, side| {
+            *end += side.len() + 1;
+            Some(*end)
+        }));
+        let before = marks.filter(|(closed, end)| !**closed && *end <= at).count();
+        spec.error(arg.value_at() + at + before, len, &what)
+    })?;
     if shape == Shape::Ring && dims.len() > 1 {
         return Err(spec.error(arg.at(), arg.len(), "a ring has one dimension; for more write `torus:`"));
     }
-    Ok(Arc::new(GridNet::new(shape, &dims)))
+    let open = closed.iter().filter(|closed| !**closed).count();
+    Ok(Arc::new(match open {
+        0 => GridNet::new(shape, &dims),
+        _ if open == dims.len() => GridNet::new(Shape::Mesh, &dims),
+        _ => GridNet { shape: Shape::Mixed, closed, ..GridNet::new(Shape::Torus, &dims) },
+    }))
 }
 
 impl GridNet {
@@ -51,11 +72,12 @@ impl GridNet {
                 Plane { offset: p as u64 * nodes, outer: nodes / (radix * stride), radix, stride }
             })
             .collect();
-        Self { shape, dims: dims.to_vec(), strides, nodes, planes }
+        Self { shape, dims: dims.to_vec(), closed: vec![shape != Shape::Mesh; dims.len()], strides, nodes, planes }
     }
 
-    fn wraps(&self) -> bool {
-        self.shape != Shape::Mesh
+    /// The dimensions: how long each is, and whether it is a ring.
+    fn sides(&self) -> impl Iterator<Item = (u64, bool)> {
+        self.dims.iter().copied().zip(self.closed.iter().copied())
     }
 
     fn coordinate(&self, node: u64, dim: usize) -> u64 {
@@ -115,7 +137,7 @@ impl GridNet {
             let (a, b) = (from_left % n, to_left % n);
             (from_left, to_left) = (from_left / n, to_left / n);
             if a != b {
-                let (plus, len) = self.shorter(n, a, b);
+                let (plus, len) = shorter(n, self.closed[dim], a, b);
                 let start = at - a * stride;
                 self.travel(start, a, dim, plus, len, visit);
                 at = start + b * stride;
@@ -123,15 +145,6 @@ impl GridNet {
             }
         }
         hops
-    }
-
-    /// The shorter way from `a` to `b` in a dimension of `n`, plus at a tie: whether it is plus, and its hops.
-    fn shorter(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
-        if !self.wraps() {
-            return (b > a, a.abs_diff(b));
-        }
-        let ahead = if b > a { b - a } else { b + n - a };
-        if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
     }
 
     /// A route in the directions and the order that `way` asks for.
@@ -145,9 +158,9 @@ impl GridNet {
                 continue;
             }
             let sign = route.signs.get(dim).copied().unwrap_or(0);
-            let (mut plus, mut len) = self.shorter(n, a, b);
+            let (mut plus, mut len) = shorter(n, self.closed[dim], a, b);
             if sign != 0 && plus != (sign > 0) {
-                if !self.wraps() {
+                if !self.closed[dim] {
                     return Err(self.malformed(
                         "a direction that leads to the receiver",
                         format!("sign {sign} in dimension {dim}, from coordinate {a} to {b}"),
@@ -168,8 +181,8 @@ impl GridNet {
         let mut differ = (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
         let (dim, None) = (differ.next()?, differ.next()) else { return None };
         let (a, b, n) = (self.coordinate(from, dim), self.coordinate(to, dim), self.dims[dim]);
-        let up = b == a + 1 || (self.wraps() && a == n - 1 && b == 0);
-        let down = a == b + 1 || (self.wraps() && a == 0 && b == n - 1);
+        let up = b == a + 1 || (self.closed[dim] && a == n - 1 && b == 0);
+        let down = a == b + 1 || (self.closed[dim] && a == 0 && b == n - 1);
         if !up && !down {
             return None;
         }
@@ -180,10 +193,21 @@ impl GridNet {
     }
 }
 
+/// The shorter way from `a` to `b` in a dimension of `n`, closed or not, plus at a tie: whether it is plus, and its hops.
+fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
+    if !closed {
+        return (b > a, a.abs_diff(b));
+    }
+    let ahead = if b > a { b - a } else { b + n - a };
+    if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
+}
+
 impl Topology for GridNet {
     fn spec(&self) -> String {
-        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
-        format!("{}:{}", self.kind(), dims.join("x"))
+        let marked = self.shape == Shape::Mixed;
+        let side = |(n, closed): (u64, bool)| if marked && !closed { format!("{n}o") } else { n.to_string() };
+        let dims: Vec<String> = self.sides().map(side).collect();
+        format!("{}:{}", if marked { "torus" } else { self.kind() }, dims.join("x"))
     }
 
     fn kind(&self) -> &'static str {
@@ -191,6 +215,8 @@ impl Topology for GridNet {
             Shape::Torus => "torus",
             Shape::Mesh => "mesh",
             Shape::Ring => "ring",
+            // What is for tori isn't for these.
+            Shape::Mixed => "mixed-torus",
         }
     }
 
@@ -211,32 +237,31 @@ impl Topology for GridNet {
     }
 
     fn degree(&self) -> Option<u64> {
-        let more_than_one = self.dims.iter().filter(|n| **n > 1).count() as u64;
-        // In a mesh the nodes at an end have a link less, but where every node is at one.
-        if self.wraps() { Some(2 * more_than_one) } else { self.dims.iter().all(|n| *n <= 2).then_some(more_than_one) }
+        // On a line the nodes at an end have a link less, but where every node is at one.
+        let regular = self.sides().all(|(n, closed)| closed || n <= 2);
+        regular.then(|| self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed)).sum())
     }
 
     fn diameter(&self) -> u64 {
-        self.dims.iter().map(|n| if self.wraps() { n / 2 } else { n - 1 }).sum()
+        self.sides().map(|(n, closed)| if closed { n / 2 } else { n - 1 }).sum()
     }
 
     fn farthest_from(&self, node: u64) -> u64 {
-        let (mut rest, mut hops) = (node, 0);
-        for n in self.dims.iter().rev() {
-            let at = rest % n;
-            rest /= n;
-            hops += if self.wraps() { n / 2 } else { at.max(n - 1 - at) };
-        }
-        hops
+        let farthest = |(dim, (n, closed)): (usize, (u64, bool))| {
+            let at = self.coordinate(node, dim);
+            if closed { n / 2 } else { at.max(n - 1 - at) }
+        };
+        self.sides().enumerate().map(farthest).sum()
     }
 
     /// Cuts the dimension in which most must cross each link. If that is of even size, so is the longest, and no balanced cut is better;
     /// one of odd size makes the cut lopsided by a layer, unless it is the only one.
     fn bisection(&self) -> Option<Bisection> {
-        let cuts = self.dims.iter().filter(|n| **n > 1).map(|n| {
+        let alike = self.shape != Shape::Mixed;
+        let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
-            let links = if self.wraps() { 2 * layer } else { layer };
-            Bisection { side: n / 2 * layer, links, exact: n % 2 == 0 || *n == self.nodes }
+            let links = if closed { 2 * layer } else { layer };
+            Bisection { side: n / 2 * layer, links, exact: n == self.nodes || (alike && n % 2 == 0) }
         });
         let pressure = |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
         cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
@@ -244,22 +269,23 @@ impl Topology for GridNet {
 
     fn distance_sum(&self) -> Option<u64> {
         // On a ring of n the distances add up to n^2 / 4, rounded down; each is met in every line of the other dimensions.
-        self.wraps().then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
+        let rings = self.closed.iter().all(|closed| *closed);
+        rings.then(|| self.dims.iter().map(|n| self.nodes / n * (n * n / 4)).sum())
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
         // On a line of n the distances from each to each add up to (n^3 - n) / 3; each is met between every two lines.
         let lines = |n: u64| u128::from(self.nodes / n).pow(2);
-        let on_line = |n: u128| if self.wraps() { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
-        Some(self.dims.iter().map(|n| lines(*n) * on_line(u128::from(*n))).sum())
+        let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
+        Some(self.sides().map(|(n, closed)| lines(n) * on_line(u128::from(n), closed)).sum())
     }
 
     fn links_from(&self, node: u64) -> Option<u64> {
-        let along = |(n, stride): (&u64, &u64)| {
-            let at = node / stride % n;
-            if self.wraps() { 2 * u64::from(*n > 1) } else { u64::from(at > 0) + u64::from(at + 1 < *n) }
+        let along = |(dim, (n, closed)): (usize, (u64, bool))| {
+            let at = self.coordinate(node, dim);
+            if closed { 2 * u64::from(n > 1) } else { u64::from(at > 0) + u64::from(at + 1 < n) }
         };
-        Some(self.dims.iter().zip(&self.strides).map(along).sum())
+        Some(self.sides().enumerate().map(along).sum())
     }
 
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
@@ -277,7 +303,7 @@ impl Topology for GridNet {
         let n = *self.dims.get(dim)?;
         let (a, stride) = (self.coordinate(node, dim), self.strides[dim]);
         let b = if plane % 2 == 0 { a + 1 } else { a + n - 1 } % n;
-        let there = n > 1 && (self.wraps() || a.abs_diff(b) == 1 && (b > a) == (plane % 2 == 0));
+        let there = n > 1 && (self.closed[dim] || a.abs_diff(b) == 1 && (b > a) == (plane % 2 == 0));
         there.then(|| (node, node - a * stride + b * stride))
     }
 }

@@ -7,13 +7,22 @@ use crate::spec::{Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
+mod dragonfly;
 mod fat_tree;
+mod field;
 mod fully_connected;
 mod graph;
 mod grid;
+mod groups;
 mod hypercube;
+mod hyperx;
+mod jellyfish;
 mod rdn;
+mod slim_fly;
 pub mod survey;
+mod switched;
+mod twisted_torus;
+mod ways;
 
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
@@ -221,7 +230,7 @@ static FAMILIES: &[Family] = &[
     Family {
         name: "torus",
         syntax: "torus:AxBx..",
-        help: "a ring in each dimension; any number of dimensions, row-major node numbers",
+        help: "a ring in each dimension, a line where an `o` (open) follows; any number of dimensions, row-major node numbers",
         make: |spec, _| grid::parse(spec, Shape::Torus),
     },
     Family {
@@ -253,6 +262,42 @@ static FAMILIES: &[Family] = &[
         syntax: "fat-tree:KxL",
         help: "K^L nodes under L levels of switches with K links down and K up; up/down routing",
         make: |spec, _| fat_tree::parse(spec),
+    },
+    Family {
+        name: "twisted-torus",
+        syntax: "twisted-torus:AxBx..",
+        help: "sides a and 2a; where a short ring closes, it leads half of every long side away, as in TPU v4's 4x4x8",
+        make: |spec, _| twisted_torus::parse(spec),
+    },
+    Family {
+        name: "hyperx",
+        syntax: "hyperx:AxBx..,nodes=P",
+        help: "a grid of switches, each linked to all others along its lines, with P nodes each",
+        make: |spec, _| hyperx::parse(spec),
+    },
+    Family {
+        name: "dragonfly",
+        syntax: "dragonfly:GxRxP",
+        help: "G groups of R routers with P nodes each; routers of a group all linked, a link between every two groups",
+        make: |spec, _| dragonfly::parse(spec),
+    },
+    Family {
+        name: "slim-fly",
+        syntax: "slim-fly:Q,nodes=P",
+        help: "2Q^2 routers two hops apart at most, with P nodes each; Q a prime power",
+        make: |spec, _| slim_fly::parse(spec),
+    },
+    Family {
+        name: "jellyfish",
+        syntax: "jellyfish:SxDxP,seed=X",
+        help: "S switches, linked at random with D others each, and P nodes each",
+        make: |spec, _| jellyfish::parse(spec),
+    },
+    Family {
+        name: "groups",
+        syntax: "groups:GxR,inside=B",
+        help: "two tiers: G groups of R ranks, with links of B times the bandwidth within a group; one switch joins all",
+        make: |spec, _| groups::parse(spec),
     },
     Family {
         name: "rdn",

@@ -1,0 +1,142 @@
+//! Dragonflies: groups of routers, all linked within a group, and a link between every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven,
+//! Highly-Scalable Dragonfly Topology*, ISCA 2008).
+//!
+//! With G groups of R routers a router has h = ceil((G - 1) / R) global links, which are a group's in order: the j-th, from 0, leaves router j / h and leads to the group
+//! j + 1 on, counted round. So every group sees the others alike (the *palmtree* of the literature, in the other direction). Routes are the paper's minimal ones: to the
+//! router with the link to the other group, across, and on to the receiver's router: at most three hops between routers. By way of a third group there may be a way of two; no
+//! route takes it, as none takes a second global link.
+
+use super::Topology;
+use super::switched::{Fabric, Switched, Words};
+use crate::spec::{Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Dragonfly {
+    groups: u64,
+    routers: u64,
+    /// Global links a router, but for the last ones of a group.
+    global: u64,
+    /// Groups, routers of a group, nodes of a router.
+    radices: [u64; 3],
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    /// More links of a kind has no router, and what is found out at the start takes their square.
+    const MOST_PORTS: u64 = 256;
+    const EXPECTED: &str = "groups, routers a group and nodes a router, as in `dragonfly:33x8x4`";
+    let word = Words::of(spec, EXPECTED, &[])?.word;
+    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let radices: [u64; 3] = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
+    let [groups, routers, nodes] = radices;
+    let global = (groups - 1).div_ceil(routers);
+    if routers.max(global) > MOST_PORTS {
+        let most = format!("at most {MOST_PORTS} routers a group, and groups for as many global links a router");
+        return Err(spec.bad_value(word, &most));
+    }
+    Ok(Arc::new(Switched::new(Dragonfly { groups, routers, global, radices }, nodes)))
+}
+
+impl Dragonfly {
+    /// Groups from one on to another, counted round.
+    fn ahead(&self, from: u64, to: u64) -> u64 {
+        (to + self.groups - from) % self.groups
+    }
+
+    /// The router of a group with the link to the group so far ahead.
+    fn gateway(&self, ahead: u64) -> u64 {
+        (ahead - 1) / self.global
+    }
+
+    /// The groups ahead to which a router has links.
+    fn linked(&self, router: u64) -> std::ops::Range<u64> {
+        let first = router * self.global + 1;
+        first.min(self.groups)..(first + self.global).min(self.groups)
+    }
+}
+
+impl Fabric for Dragonfly {
+    fn kind(&self) -> &'static str {
+        "dragonfly"
+    }
+
+    fn arguments(&self) -> String {
+        self.radices.map(|n| n.to_string()).join("x")
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.radices
+    }
+
+    fn switches(&self) -> u64 {
+        self.groups * self.routers
+    }
+
+    /// To each router of the group, its own port unused, then the global ones.
+    fn ports(&self) -> u64 {
+        self.routers + self.global
+    }
+
+    fn across(&self, switch: u64, port: u64) -> Option<u64> {
+        let (group, router) = (switch / self.routers, switch % self.routers);
+        let Some(global) = port.checked_sub(self.routers) else {
+            return (port != router).then_some(group * self.routers + port);
+        };
+        let ahead = self.linked(router).nth(global as usize)?;
+        let there = (group + ahead) % self.groups;
+        Some(there * self.routers + self.gateway(self.groups - ahead))
+    }
+
+    fn next(&self, at: u64, to: u64) -> u64 {
+        let (group, router) = (at / self.routers, at % self.routers);
+        let ahead = self.ahead(group, to / self.routers);
+        if ahead == 0 {
+            return to % self.routers;
+        }
+        match self.gateway(ahead) {
+            gateway if gateway == router => self.routers + (ahead - 1) % self.global,
+            gateway => gateway,
+        }
+    }
+
+    fn alike(&self) -> u64 {
+        self.routers
+    }
+
+    fn reach(&self, switch: u64) -> (u64, u64) {
+        let router = switch % self.routers;
+        let linked = self.linked(router);
+        // In a group without a link from here, two hops reach the router that a neighbour's link leads to, and those that a second global link leads to; three the rest.
+        let mut in_two: Vec<(u64, u64)> =
+            (1..self.groups).filter(|d| !linked.contains(d)).map(|d| (d, self.gateway(self.groups - d))).collect();
+        let (groups_in_three, others) = (in_two.len() as u64, self.routers - 1);
+        for first in linked.clone() {
+            let second = self.linked(self.gateway(self.groups - first));
+            let reached = second.map(|second| (second, (first + second) % self.groups));
+            let not_nearer = reached.filter(|(_, d)| *d != 0 && !linked.contains(d));
+            in_two.extend(not_nearer.map(|(second, d)| (d, self.gateway(self.groups - second))));
+        }
+        in_two.sort_unstable();
+        in_two.dedup();
+        let (direct, two) = (linked.end - linked.start, in_two.len() as u64);
+        let in_one = others + direct;
+        let in_three = groups_in_three * self.routers - two;
+        let sum = in_one + 2 * (direct * others + two) + 3 * in_three;
+        let farthest = match () {
+            () if in_three > 0 => 3,
+            () if direct * others + two > 0 => 2,
+            () => u64::from(in_one > 0),
+        };
+        (farthest, sum)
+    }
+
+    /// Whole groups; of one group, its routers.
+    fn cut(&self) -> Option<(u64, u64)> {
+        let halves = |n: u64| (n / 2, n / 2 * (n - n / 2));
+        match (self.groups, self.routers) {
+            (1, 1) => None,
+            (1, routers) => Some(halves(routers)),
+            (groups, routers) => Some((halves(groups).0 * routers, halves(groups).1)),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Two tiers: nodes of several ranks, fast within, slow across, as computers of GPUs are (NVLink within, InfiniBand across).
+//!
+//! A rank has a link to its group's switch, for ranks of the same group, and one of its own, a network adapter, to one switch that joins all of them and never
+//! congests: what a fat tree does to shifts. So a message takes two hops of either kind. With `inside=B` links within a group have B times the machine's bandwidth.
+
+use super::switched::Words;
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
+use crate::spec::{Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+/// Link v leads from rank v to its group's switch, n + v back; 2 n + v to the switch of all, 3 n + v back, of n ranks.
+#[derive(Debug, Clone)]
+struct Groups {
+    /// Groups, and ranks of each.
+    radices: [u64; 2],
+    /// Bandwidth within a group, as a multiple of that across.
+    inside: f64,
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
+    const MOST: f64 = super::Graph::MOST_BANDWIDTH;
+    let word = Words::of(spec, EXPECTED, &["inside"])?.word;
+    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let radices = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
+    let inside = match spec.args().iter().find(|arg| arg.key().is_some()) {
+        None => 1.0,
+        Some(arg) => arg.value().parse().ok().filter(|b| (1.0 / MOST..=MOST).contains(b)).ok_or_else(|| {
+            spec.bad_value(
+                arg,
+                &format!("a bandwidth from {} to {MOST}, 1 being the machine's, which links across have", 1.0 / MOST),
+            )
+        })?,
+    };
+    Ok(Arc::new(Groups { radices, inside }))
+}
+
+impl Groups {
+    fn ranks(&self) -> u64 {
+        self.radices[1]
+    }
+}
+
+impl Topology for Groups {
+    fn spec(&self) -> String {
+        let [groups, ranks] = self.radices;
+        let inside = if self.inside == 1.0 { String::new() } else { format!(",inside={}", self.inside) };
+        format!("groups:{groups}x{ranks}{inside}")
+    }
+
+    fn kind(&self) -> &'static str {
+        "groups"
+    }
+
+    fn nodes(&self) -> u64 {
+        self.radices.iter().product()
+    }
+
+    /// One a group, and the one that joins all.
+    fn switches(&self) -> u64 {
+        self.radices[0] + 1
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.radices
+    }
+
+    fn link_slots(&self) -> u64 {
+        4 * self.nodes()
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &[]
+    }
+
+    fn diameter(&self) -> u64 {
+        2 * u64::from(self.nodes() > 1)
+    }
+
+    fn degree(&self) -> Option<u64> {
+        Some(2)
+    }
+
+    /// Half of the groups against the rest: the links across of those on the smaller side.
+    fn bisection(&self) -> Option<Bisection> {
+        let [groups, ranks] = self.radices;
+        let side = groups / 2 * ranks;
+        (side > 0).then_some(Bisection { side, links: side, exact: false })
+    }
+
+    fn distance_sum(&self) -> Option<u64> {
+        Some(2 * (self.nodes() - 1))
+    }
+
+    fn bandwidths(&self) -> Option<(f64, f64)> {
+        (self.inside != 1.0).then(|| (self.inside.min(1.0), self.inside.max(1.0)))
+    }
+
+    fn bandwidth(&self, link: u64) -> f64 {
+        if link < 2 * self.nodes() { self.inside } else { 1.0 }
+    }
+
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        // Between ranks there are only switches.
+        if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
+            return Ok(hops);
+        }
+        if from == to {
+            return Ok(0);
+        }
+        let across = from / self.ranks() != to / self.ranks();
+        let tier = 2 * self.nodes() * u64::from(across);
+        for first in [tier + from, tier + self.nodes() + to] {
+            visit(Run { first, stride: 1, len: 1, plane: 0 });
+        }
+        Ok(2)
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let n = self.nodes();
+        let rank = link % n;
+        let (own, all) = (n + rank / self.ranks(), n + self.radices[0]);
+        match link / n {
+            0 => Some((rank, own)),
+            1 => Some((own, rank)),
+            2 => Some((rank, all)),
+            3 => Some((all, rank)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! HyperX: a grid of switches, each linked to every other along each of its lines (J. H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale
+//! Networks*, SC 2009). With sides of 2 it is a hypercube of switches, with one dimension a complete graph.
+//!
+//! Switches are numbered row-major, the last dimension fastest. Ports go dimension by dimension, from the first on, in each by the coordinate at the other end; its own is
+//! linked to nothing. Routes go along the last dimension first.
+
+use super::switched::{Fabric, Switched, Words, nodes_argument};
+use super::{Topology, strides};
+use crate::spec::{Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct HyperX {
+    dims: Vec<u64>,
+    /// The dimensions, and the nodes at a switch.
+    radices: Vec<u64>,
+    /// For each dimension the product of those after it, and its first port.
+    lines: Vec<(u64, u64)>,
+    nodes_each: u64,
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    let words = Words::of(spec, "switches along each dimension, as in `8x8`", &["nodes"])?;
+    let word = words.word;
+    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let nodes_each = words.nodes_each(dims.iter().product())?;
+    let first_ports = (0..dims.len()).map(|d| dims[..d].iter().sum());
+    let lines = strides(&dims).into_iter().zip(first_ports).collect();
+    let radices = [&dims[..], &[nodes_each]].concat();
+    Ok(Arc::new(Switched::new(HyperX { dims, radices, lines, nodes_each }, nodes_each)))
+}
+
+impl Fabric for HyperX {
+    fn kind(&self) -> &'static str {
+        "hyperx"
+    }
+
+    fn arguments(&self) -> String {
+        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
+        dims.join("x") + &nodes_argument(self.nodes_each)
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.radices
+    }
+
+    fn switches(&self) -> u64 {
+        self.dims.iter().product()
+    }
+
+    fn ports(&self) -> u64 {
+        self.dims.iter().sum()
+    }
+
+    fn across(&self, switch: u64, port: u64) -> Option<u64> {
+        let dim = self.lines.iter().rposition(|(_, first)| *first <= port)?;
+        let (stride, first) = self.lines[dim];
+        let (here, there) = (switch / stride % self.dims[dim], port - first);
+        (here != there).then(|| switch - here * stride + there * stride)
+    }
+
+    fn next(&self, at: u64, to: u64) -> u64 {
+        let differ = |((stride, first), radix): (&(u64, u64), &u64)| {
+            let there = to / stride % radix;
+            (at / stride % radix != there).then_some(first + there)
+        };
+        self.lines.iter().zip(&self.dims).rev().find_map(differ).unwrap_or(0)
+    }
+
+    fn alike(&self) -> u64 {
+        1
+    }
+
+    fn reach(&self, _: u64) -> (u64, u64) {
+        let others = |radix: &u64| self.switches() / radix * (radix - 1);
+        (self.dims.iter().filter(|radix| **radix > 1).count() as u64, self.dims.iter().map(others).sum())
+    }
+
+    /// Across the dimension in which links are fewest for what they divide.
+    fn cut(&self) -> Option<(u64, u64)> {
+        let all = self.switches();
+        let cuts = self.dims.iter().filter(|n| **n > 1).map(|n| (n / 2 * (all / n), n / 2 * (n - n / 2) * (all / n)));
+        let pressure = |(side, links): &(u64, u64)| *side as f64 * (all - side) as f64 / *links as f64;
+        cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b)))
+    }
+}

@@ -1,0 +1,143 @@
+//! Jellyfish: switches linked at random, each with as many others (A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
+//!
+//! As in the paper: two switches with free ports that aren't linked are drawn and linked until there are no two; a switch that is left with two free ports or more, or two that are linked with
+//! each other, take the place of a link drawn at random. Draws are from SplitMix64 with the seed given, the same everywhere. What comes out in several parts is drawn again. Routes are the
+//! shortest, at a tie by the lowest neighbour.
+
+use super::Topology;
+use super::switched::{Fabric, Switched, Words};
+use super::ways::Ways;
+use crate::spec::{Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Jellyfish {
+    degree: u64,
+    seed: u64,
+    /// Switches, and nodes of each.
+    radices: [u64; 2],
+    ways: Ways,
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
+    /// As many networks are drawn before it is given up to find one in one part.
+    const DRAWS: usize = 100;
+    let words = Words::of(spec, EXPECTED, &["seed"])?;
+    let word = words.word;
+    let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
+    let [switches, degree, nodes]: [u64; 3] = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
+    if switches > Ways::MOST {
+        return Err(spec.bad_value(word, &format!("at most {} switches", Ways::MOST)));
+    }
+    if degree >= switches || !(switches * degree).is_multiple_of(2) || (degree == 1 && switches > 2) {
+        let fits =
+            "fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends";
+        return Err(spec.bad_value(word, fits));
+    }
+    let seed = words.number("seed", 0, 0)?;
+    let mut draw = Draw(seed);
+    let ways = (0..DRAWS).find_map(|_| Ways::find(&linked(switches, degree, &mut draw), switches).ok());
+    let ways = ways.ok_or_else(|| spec.bad_value(word, "a network in one part, none was drawn"))?;
+    Ok(Arc::new(Switched::new(Jellyfish { degree, seed, radices: [switches, nodes], ways }, nodes)))
+}
+
+/// SplitMix64.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((u128::from(z ^ (z >> 31)) * n as u128) >> 64) as usize
+    }
+}
+
+/// The neighbours of each switch, in order.
+fn linked(switches: u64, degree: u64, draw: &mut Draw) -> Vec<Vec<u32>> {
+    let mut links: Vec<Vec<u32>> = vec![Vec::new(); switches as usize];
+    loop {
+        let free: Vec<usize> = (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
+        let Some(last) = free.last() else { break };
+        let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
+        let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
+        let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
+            let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));
+            let all: Vec<(usize, usize)> = pairs.filter(|(a, b)| joinable(*a, *b)).collect();
+            (!all.is_empty()).then(|| all[draw.below(all.len())])
+        });
+        if let Some((a, b)) = pair {
+            links[a].push(b as u32);
+            links[b].push(a as u32);
+            continue;
+        }
+        // A link between two others makes room: the two free ports take its ends.
+        let (a, b) = (free[0], *last);
+        let (c, d) = loop {
+            let c = draw.below(links.len());
+            if links[c].is_empty() {
+                continue;
+            }
+            let d = links[c][draw.below(links[c].len())] as usize;
+            let apart = |x: usize, y: usize| x != y && !links[x].contains(&(y as u32));
+            if apart(a, c) && apart(b, d) {
+                break (c, d);
+            }
+        };
+        links[c].retain(|to| *to != d as u32);
+        links[d].retain(|to| *to != c as u32);
+        for (x, y) in [(a, c), (b, d)] {
+            links[x].push(y as u32);
+            links[y].push(x as u32);
+        }
+    }
+    links.iter_mut().for_each(|ends| ends.sort_unstable());
+    links
+}
+
+impl Fabric for Jellyfish {
+    fn kind(&self) -> &'static str {
+        "jellyfish"
+    }
+
+    fn arguments(&self) -> String {
+        let [switches, nodes] = self.radices;
+        let seed = if self.seed == 0 { String::new() } else { format!(",seed={}", self.seed) };
+        format!("{switches}x{}x{nodes}{seed}", self.degree)
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.radices
+    }
+
+    fn switches(&self) -> u64 {
+        self.radices[0]
+    }
+
+    fn ports(&self) -> u64 {
+        self.degree
+    }
+
+    fn across(&self, switch: u64, port: u64) -> Option<u64> {
+        self.ways.links_of(switch).nth(port as usize).map(|link| self.ways.end(link))
+    }
+
+    fn next(&self, at: u64, to: u64) -> u64 {
+        self.ways.next(at, to)
+    }
+
+    fn alike(&self) -> u64 {
+        self.switches()
+    }
+
+    fn reach(&self, switch: u64) -> (u64, u64) {
+        self.ways.reach(switch)
+    }
+
+    /// Random halves are all that is known.
+    fn cut(&self) -> Option<(u64, u64)> {
+        None
+    }
+}

@@ -1,0 +1,208 @@
+//! Networks of switches with as many nodes at each: what dragonflies, HyperX, slim flies and jellyfish have in common.
+//!
+//! Node v is at switch v / P, where P are at each. Links are numbered first up from the nodes (link v), then down to them (n + v, of n nodes), then switch by switch:
+//! port p of switch s is link 2 n + s * ports + p. A family says where ports lead and which comes next.
+
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
+use crate::limits;
+use crate::spec::{Arg, Spec, SpecError};
+use std::fmt;
+
+/// How switches are linked to one another, nodes apart.
+pub(super) trait Fabric: fmt::Debug + Send + Sync {
+    /// The family, such as `dragonfly`.
+    fn kind(&self) -> &'static str;
+    /// What follows the colon in its spec, in canonical form.
+    fn arguments(&self) -> String;
+    /// The grid of node numbers.
+    fn radices(&self) -> &[u64];
+    fn switches(&self) -> u64;
+    /// Ports that lead to switches are numbered below this; not every one need be linked.
+    fn ports(&self) -> u64;
+    /// The switch at the other end of a port.
+    fn across(&self, switch: u64, port: u64) -> Option<u64>;
+    /// The port by which a route goes on from one switch to a different one.
+    fn next(&self, at: u64, to: u64) -> u64;
+    /// Every switch sees the network as switch s % `alike` does.
+    fn alike(&self) -> u64;
+    /// Hops from a switch by the shortest ways: to the farthest switch, and to all together.
+    fn reach(&self, switch: u64) -> (u64, u64);
+    /// Of a cut that is good for a half: switches on one side, and links out of them.
+    fn cut(&self) -> Option<(u64, u64)>;
+}
+
+/// A fabric with nodes.
+#[derive(Debug)]
+pub(super) struct Switched<F> {
+    fabric: F,
+    /// Nodes at each switch.
+    nodes_each: u64,
+    nodes: u64,
+    diameter: u64,
+    distance_sum: Option<u64>,
+    hops_of_all_pairs: u128,
+}
+
+impl<F: Fabric> Switched<F> {
+    /// With so many nodes at each switch: at least one, and at most 2^31 together.
+    pub(super) fn new(fabric: F, nodes_each: u64) -> Self {
+        let nodes = fabric.switches() * nodes_each;
+        let mut net = Self { fabric, nodes_each, nodes, diameter: 0, distance_sum: None, hops_of_all_pairs: 0 };
+        let alike = net.fabric.alike();
+        let seen: Vec<(u64, u64)> = (0..alike).map(|switch| net.seen_from(switch)).collect();
+        let sum: u128 = seen.iter().map(|(_, sum)| u128::from(*sum)).sum();
+        net.hops_of_all_pairs = sum * u128::from(nodes / alike);
+        net.diameter = seen.iter().map(|(farthest, _)| *farthest).max().unwrap_or(0);
+        let first = seen[0];
+        net.distance_sum = seen.iter().all(|other| *other == first).then_some(first.1);
+        net
+    }
+
+    /// Hops from a node at a switch: to the farthest node, and to all together.
+    fn seen_from(&self, switch: u64) -> (u64, u64) {
+        let (here, others) = (self.nodes_each - 1, self.fabric.switches() - 1);
+        let (farthest, sum) = self.fabric.reach(switch);
+        let hops = if others > 0 { farthest + 2 } else { 2 * u64::from(here > 0) };
+        (hops, 2 * here + self.nodes_each * (sum + 2 * others))
+    }
+}
+
+impl<F: Fabric> Topology for Switched<F> {
+    fn spec(&self) -> String {
+        format!("{}:{}", self.fabric.kind(), self.fabric.arguments())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.fabric.kind()
+    }
+
+    fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    fn switches(&self) -> u64 {
+        self.fabric.switches()
+    }
+
+    fn radices(&self) -> &[u64] {
+        self.fabric.radices()
+    }
+
+    fn link_slots(&self) -> u64 {
+        2 * self.nodes + self.fabric.switches() * self.fabric.ports()
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &[]
+    }
+
+    fn diameter(&self) -> u64 {
+        self.diameter
+    }
+
+    fn farthest_from(&self, node: u64) -> u64 {
+        self.seen_from(node / self.nodes_each % self.fabric.alike()).0
+    }
+
+    fn degree(&self) -> Option<u64> {
+        Some(1)
+    }
+
+    /// The fabric's cut, or the links of the nodes on its smaller side where these are fewer.
+    fn bisection(&self) -> Option<Bisection> {
+        let (switches, links) = self.fabric.cut()?;
+        let side = switches.min(self.fabric.switches() - switches) * self.nodes_each;
+        Some(Bisection { side, links: links.min(side), exact: false })
+    }
+
+    fn distance_sum(&self) -> Option<u64> {
+        self.distance_sum
+    }
+
+    fn hops_of_all_pairs(&self) -> Option<u128> {
+        Some(self.hops_of_all_pairs)
+    }
+
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        // Between nodes there are only switches.
+        if let Some(hops) = asked_for(self, (from, to), route, |_, _| None, visit)? {
+            return Ok(hops);
+        }
+        if from == to {
+            return Ok(0);
+        }
+        let mut link = |first: u64| visit(Run { first, stride: 1, len: 1, plane: 0 });
+        let (mut at, last) = (from / self.nodes_each, to / self.nodes_each);
+        let mut hops = 2;
+        link(from);
+        while at != last {
+            let port = self.fabric.next(at, last);
+            link(2 * self.nodes + at * self.fabric.ports() + port);
+            hops += 1;
+            at = self.fabric.across(at, port).unwrap_or(last);
+        }
+        link(self.nodes + to);
+        Ok(hops)
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let switch = |s: u64| self.nodes + s;
+        match link.checked_sub(2 * self.nodes) {
+            None if link < self.nodes => Some((link, switch(link / self.nodes_each))),
+            None => Some((switch((link - self.nodes) / self.nodes_each), link - self.nodes)),
+            Some(port) => {
+                let at = port.checked_div(self.fabric.ports()).filter(|at| *at < self.fabric.switches())?;
+                let to = self.fabric.across(at, port % self.fabric.ports())?;
+                Some((switch(at), switch(to)))
+            }
+        }
+    }
+}
+
+/// What the spec of such a family says: a word for its switches, and keys with numbers.
+pub(super) struct Words<'a> {
+    spec: &'a Spec,
+    pub(super) word: &'a Arg,
+}
+
+impl<'a> Words<'a> {
+    /// `expected` is what the word looks like.
+    pub(super) fn of(spec: &'a Spec, expected: &str, keys: &[&str]) -> Result<Self, SpecError> {
+        let (word, rest) = match spec.args() {
+            [word, rest @ ..] if word.key().is_none() => (word, rest),
+            [other, ..] => return Err(spec.error(other.at(), other.len(), &format!("expected first {expected}"))),
+            [] => return Err(spec.error(0, spec.name().len(), &format!("expected {expected}"))),
+        };
+        match rest.iter().find(|arg| arg.key().is_none_or(|key| !keys.contains(&key))) {
+            Some(arg) => Err(spec.unknown_key(arg, keys.iter().copied())),
+            None => Ok(Self { spec, word }),
+        }
+    }
+
+    /// The whole number that a key has, `default` where it isn't given.
+    pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
+        let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else { return Ok(default) };
+        let number = arg.value().parse().ok().filter(|number| *number >= least);
+        number.ok_or_else(|| self.spec.bad_value(arg, &format!("a whole number from {least} on")))
+    }
+
+    /// The key `nodes`: how many there are at each of so many switches.
+    pub(super) fn nodes_each(&self, switches: u64) -> Result<u64, SpecError> {
+        let each = self.number("nodes", 1, 1)?;
+        match switches.checked_mul(each) {
+            Some(nodes) if nodes <= limits::NODES => Ok(each),
+            _ => {
+                let message = format!(
+                    "{switches} switches with {each} nodes each: over {} nodes, which is the most",
+                    limits::NODES
+                );
+                Err(self.spec.error(self.word.at(), self.word.len(), &message))
+            }
+        }
+    }
+}
+
+/// `,nodes=P`, or nothing for one.
+pub(super) fn nodes_argument(nodes_each: u64) -> String {
+    if nodes_each == 1 { String::new() } else { format!(",nodes={nodes_each}") }
+}

@@ -1,0 +1,175 @@
+//! Networks of switches, and twisted tori: their sizes are those of the literature, and what can't be is explained.
+
+use super::*;
+use crate::network::topology::survey::Survey;
+
+fn figures(spec: &str) -> (u64, u64, u64) {
+    let net = topology(spec);
+    (net.nodes(), net.switches(), net.diameter())
+}
+
+/// The mean distance between two different nodes, as searching the links finds it.
+fn mean_hops(spec: &str) -> f64 {
+    Survey::of(topology(spec).as_ref()).mean_hops.unwrap().0
+}
+
+/// Links out of a switch to other switches, of all switches.
+fn links_to_switches(spec: &str) -> Vec<u64> {
+    let net = topology(spec);
+    let mut out = vec![0; net.switches() as usize];
+    for (from, to) in (0..net.link_slots()).filter_map(|link| net.link_ends(link)) {
+        if from >= net.nodes() && to >= net.nodes() {
+            out[(from - net.nodes()) as usize] += 1;
+        }
+    }
+    out
+}
+
+fn all_have(spec: &str, links: u64) {
+    assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
+}
+
+/// Kim et al.: with a = 2p = 2h a dragonfly has a h + 1 groups; p = 2 makes 72 nodes, p = 4 makes 1,056; three hops between routers, of which one is global. Between two halves
+/// of 33 groups there are 16 x 17 links.
+#[test]
+fn balanced_dragonflies_have_the_sizes_of_the_paper() {
+    assert_eq!(figures("dragonfly:9x4x2"), (72, 36, 3 + 2));
+    assert_eq!(figures("dragonfly:33x8x4"), (1056, 264, 3 + 2));
+    all_have("dragonfly:9x4x2", 3 + 2);
+    all_have("dragonfly:33x8x4", 7 + 4);
+    assert_eq!(topology("dragonfly:33x8x4").bisection(), Some(Bisection { side: 512, links: 272, exact: false }));
+    // Node 0 is at router 0 of group 0, whose links lead to groups 1 and 2; group 8's link is router 3's. It arrives at router 0 of group 8, the nodes of which are 64 to 71.
+    let net = topology("dragonfly:9x4x2");
+    let router = |group: u64, router: u64| 72 + 4 * group + router;
+    assert_eq!(
+        nodes_passed(net.as_ref(), 0, 70, None),
+        Ok(vec![0, router(0, 0), router(0, 3), router(8, 0), router(8, 3), 70])
+    );
+    assert_eq!(nodes_passed(net.as_ref(), 0, 8, None), Ok(vec![0, router(0, 0), router(1, 3), router(1, 0), 8]));
+}
+
+/// Every link between groups joins the two that its other direction joins, and every two groups have one.
+#[test]
+fn every_two_groups_of_a_dragonfly_have_one_link() {
+    for spec in ["dragonfly:9x4x2", "dragonfly:7x4x1", "dragonfly:6x2x1", "dragonfly:5x1x1"] {
+        let net = topology(spec);
+        let group = |vertex: u64| (vertex - net.nodes()) / net.radices()[1];
+        let ends = (0..net.link_slots()).filter_map(|link| net.link_ends(link));
+        let mut across: Vec<(u64, u64)> = ends
+            .filter(|(a, b)| *a.min(b) >= net.nodes())
+            .map(|(a, b)| (group(a), group(b)))
+            .filter(|(a, b)| a != b)
+            .collect();
+        across.sort_unstable();
+        let groups = net.radices()[0];
+        let pairs = (0..groups).flat_map(|a| (0..groups).map(move |b| (a, b))).filter(|(a, b)| a != b);
+        assert!(across.into_iter().eq(pairs), "{spec}");
+    }
+}
+
+/// Besta & Hoefler: 2 q^2 routers with (3 q - d) / 2 links and two hops at most; q = 19 makes 722 routers of 29 links and, with 15 nodes each, 10,830 nodes. q = 5 is the graph of Hoffman & Singleton,
+/// whose 50 vertices of 7 links are as many as can be within two hops.
+#[test]
+fn slim_flies_have_the_sizes_of_the_paper() {
+    assert_eq!(figures("slim-fly:19"), (722, 722, 2 + 2));
+    assert_eq!(figures("slim-fly:19,nodes=15"), (10_830, 722, 2 + 2));
+    assert_eq!(figures("slim-fly:5"), (50, 50, 2 + 2));
+    for (q, links) in
+        [(3, 5), (4, 6), (5, 7), (7, 11), (8, 12), (9, 13), (11, 17), (13, 19), (16, 24), (17, 25), (19, 29)]
+    {
+        all_have(&format!("slim-fly:{q}"), links);
+    }
+    // 7 routers a hop away and 42 two hops, and the nodes' own links.
+    assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
+}
+
+/// Ahn et al.: as many hops as dimensions, sum of S - 1 links a switch; cut in half along a side of S, every line has S^2 / 4 links.
+#[test]
+fn a_hyperx_has_the_sizes_of_the_paper() {
+    assert_eq!(figures("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
+    all_have("hyperx:8x8,nodes=8", 14);
+    all_have("hyperx:4x3x2", 3 + 2 + 1);
+    assert_eq!(topology("hyperx:8x8,nodes=8").bisection(), Some(Bisection { side: 256, links: 128, exact: false }));
+    assert_eq!(topology("hyperx:4x8,nodes=9").bisection(), Some(Bisection { side: 144, links: 32, exact: false }));
+    let hypercube: Vec<u64> =
+        (0..16).map(|to| topology("hypercube:4").route(0, to, None, &mut |_| {}).unwrap()).collect();
+    let of_switches: Vec<u64> = (0..16)
+        .map(|to| topology("hyperx:2x2x2x2").route(0, to, None, &mut |_| {}).unwrap().saturating_sub(2))
+        .collect();
+    assert_eq!(hypercube, of_switches);
+    assert_eq!(nodes_passed(topology("hyperx:4x3").as_ref(), 0, 11, None), Ok(vec![0, 12, 14, 23, 11]));
+}
+
+/// Of 200 switches with 10 links each, at most 10 are one hop from any, 90 two, so the other 99 at least three: a mean of at least 2.447. Random graphs come close, which is Singla et al.'s point.
+#[test]
+fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
+    for seed in 0..5 {
+        let spec = format!("jellyfish:200x10x1,seed={seed}");
+        all_have(&spec, 10);
+        let mean = mean_hops(&spec) - 2.0;
+        assert!(((10.0 + 2.0 * 90.0 + 3.0 * 99.0) / 199.0..2.65).contains(&mean), "{spec}: {mean}");
+    }
+    let ends = |seed: u64| {
+        let net = topology(&format!("jellyfish:20x4x1,seed={seed}"));
+        (0..net.link_slots()).filter_map(|link| net.link_ends(link)).collect::<Vec<_>>()
+    };
+    assert_ne!(ends(1), ends(2));
+    assert_eq!(ends(1), ends(1));
+}
+
+/// Jouppi et al. give what twisting gains in an all-to-all by the busiest link: 1.745 on 4x4x8 and 1.391 on 4x8x8. Untwisted, the long ring is the busiest: of 8 nodes, 2 hops on average, half of them either way.
+/// Twisted, all directions share all hops alike.
+#[test]
+fn a_twisted_torus_gains_what_tpu_v4_gains() {
+    for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
+        let twisted = topology(&format!("twisted-torus:{sides}"));
+        let (nodes, links) = (twisted.nodes() as f64, twisted.degree().unwrap() as f64);
+        let busiest = nodes * 2.0 / 2.0;
+        let shared = twisted.distance_sum().unwrap() as f64 / links;
+        assert!((busiest / shared - gain).abs() < 0.0005, "{sides}: {}", busiest / shared);
+    }
+    assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
+    // Down from 0 along the first dimension of 4x4x8: to coordinate 3, half the long side away.
+    let net = topology("twisted-torus:4x4x8");
+    assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
+}
+
+#[test]
+fn two_tiers_are_two_hops_of_either_kind() {
+    let net = topology("groups:3x4,inside=9");
+    assert_eq!(nodes_passed(net.as_ref(), 0, 3, None), Ok(vec![0, 12, 3]));
+    assert_eq!(nodes_passed(net.as_ref(), 0, 4, None), Ok(vec![0, 15, 4]));
+    assert_eq!(net.bandwidths(), Some((1.0, 9.0)));
+    let bandwidths = |to| {
+        let mut found = Vec::new();
+        net.route(0, to, None, &mut |run| found.push(net.bandwidth(run.first))).unwrap();
+        found
+    };
+    assert_eq!((bandwidths(3), bandwidths(4)), (vec![9.0, 9.0], vec![1.0, 1.0]));
+    assert_eq!(topology("groups:4x8").bisection(), Some(Bisection { side: 16, links: 16, exact: false }));
+}
+
+#[test]
+fn what_cannot_be_is_explained() {
+    let message = |spec: &str| parse(spec).unwrap_err().message;
+    insta::assert_snapshot!(message("slim-fly:6"), @"expected a prime power q from 3 to 1024, which is 4 w - 1, 4 w or 4 w + 1, found `6`");
+    insta::assert_snapshot!(message("slim-fly:15"), @"expected a prime power q, for which alone there is such a network (near: 13, 16), found `15`");
+    insta::assert_snapshot!(message("slim-fly:x"), @"expected a prime power q, as in `slim-fly:19`, found `x`");
+    insta::assert_snapshot!(message("slim-fly:5,node=2"), @"unknown key `node`");
+    insta::assert_snapshot!(message("slim-fly:19,nodes=0"), @"nodes: expected a whole number from 1 on, found `0`");
+    insta::assert_snapshot!(message("slim-fly:19,nodes=9000000"), @"722 switches with 9000000 nodes each: over 2147483648 nodes, which is the most");
+    insta::assert_snapshot!(message("slim-fly"), @"expected a prime power q, as in `slim-fly:19`");
+    insta::assert_snapshot!(message("hyperx:nodes=4"), @"expected first switches along each dimension, as in `8x8`");
+    insta::assert_snapshot!(message("hyperx:4x0"), @"dimension 2 is 0, expected a whole number from 1 on");
+    insta::assert_snapshot!(message("dragonfly:9x4"), @"expected groups, routers a group and nodes a router, as in `dragonfly:33x8x4`, found `9x4`");
+    insta::assert_snapshot!(message("dragonfly:1000x2x1"), @"expected at most 256 routers a group, and groups for as many global links a router, found `1000x2x1`");
+    insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"`dragonfly` takes no such argument: `nodes`");
+    insta::assert_snapshot!(message("jellyfish:5x3x1"), @"expected fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends, found `5x3x1`");
+    insta::assert_snapshot!(message("jellyfish:10x1x1"), @"expected fewer links a switch than switches, at least 2 of more than two switches, and an even number of ends, found `10x1x1`");
+    insta::assert_snapshot!(message("jellyfish:9000x4x1"), @"expected at most 8192 switches, found `9000x4x1`");
+    insta::assert_snapshot!(message("twisted-torus:4x4x4"), @"expected sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`, found `4x4x4`");
+    insta::assert_snapshot!(message("twisted-torus:4x4x12"), @"expected sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`, found `4x4x12`");
+    insta::assert_snapshot!(message("twisted-torus:2048x4096"), @"expected at most 8 short sides and 4194304 nodes, found `2048x4096`");
+    insta::assert_snapshot!(message("groups:4"), @"expected groups and ranks of each, as in `groups:16x8`, found `4`");
+    insta::assert_snapshot!(message("groups:4x4,inside=0"), @"inside: expected a bandwidth from 0.000001 to 1000000, 1 being the machine's, which links across have, found `0`");
+}

@@ -1,0 +1,210 @@
+//! Twisted tori of sides a and 2 a, as TPU v4 has them (N. Jouppi and others, *TPU v4*, ISCA 2023, who have it from J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for
+//! High-Scale Interconnection Topologies*, TPDS 2015): the links that close the rings of a short side lead half of every long side away.
+//!
+//! So all directions are alike and diameters shorter: a x a x 2a is the face-centred, a x 2a x 2a the body-centred cubic lattice, a x 2a the rectangular twisted torus. Node and link numbers are a
+//! torus's. Routes are shortest, the last dimension first, each dimension one way; where several are as short, that with fewer rings of short sides closed, the first dimension's last, and
+//! plus at half a long side.
+
+use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for, strides};
+use crate::spec::{Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct TwistedTorus {
+    dims: Vec<u64>,
+    strides: Vec<u64>,
+    /// The short side.
+    a: u64,
+    nodes: u64,
+    planes: Vec<Plane>,
+    /// From any node: hops to the farthest, and to all together.
+    reach: (u64, u64),
+}
+
+pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
+    /// As many destinations are gone through to find the farthest.
+    const MOST_NODES: u64 = 1 << 22;
+    /// Ways to close rings of short sides are tried for each message.
+    const MOST_SHORT: usize = 8;
+    let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
+    let dims = parse_dims(arg.value()).map_err(|(at, len, what)| spec.error(arg.value_at() + at, len, &what))?;
+    let a = dims.iter().copied().min().unwrap_or(0);
+    let short = dims.iter().filter(|n| **n == a).count();
+    if a < 2 || short == dims.len() || dims.iter().any(|n| *n != a && *n != 2 * a) {
+        return Err(
+            spec.bad_value(arg, "sides of a and sides of 2a, at least one of each and a at least 2, as `4x4x8`")
+        );
+    }
+    if short > MOST_SHORT || dims.iter().product::<u64>() > MOST_NODES {
+        return Err(spec.bad_value(arg, &format!("at most {MOST_SHORT} short sides and {MOST_NODES} nodes")));
+    }
+    Ok(Arc::new(TwistedTorus::new(dims)))
+}
+
+/// A step count in each dimension, plus or minus.
+type Offsets = smallvec::SmallVec<[i64; 4]>;
+
+impl TwistedTorus {
+    fn new(dims: Vec<u64>) -> Self {
+        let nodes = dims.iter().product();
+        let strides = strides(&dims);
+        let plane = |p: usize| {
+            let (radix, stride) = (dims[p / 2], strides[p / 2]);
+            Plane { offset: p as u64 * nodes, outer: nodes / (radix * stride), radix, stride }
+        };
+        let planes = (0..2 * dims.len()).map(plane).collect();
+        let a = dims.iter().copied().min().unwrap_or(1);
+        let mut net = Self { a, strides, nodes, planes, reach: (0, 0), dims };
+        net.reach = (0..nodes)
+            .map(|to| length(&net.shortest(0, to)))
+            .fold((0, 0), |(most, sum), hops| (most.max(hops), sum + hops));
+        net
+    }
+
+    fn coordinate(&self, node: u64, dim: usize) -> u64 {
+        node / self.strides[dim] % self.dims[dim]
+    }
+
+    fn is_short(&self, dim: usize) -> bool {
+        self.dims[dim] == self.a
+    }
+
+    /// The steps of the shortest way.
+    fn shortest(&self, from: u64, to: u64) -> Offsets {
+        let apart = |d: usize| self.coordinate(to, d) as i64 - self.coordinate(from, d) as i64;
+        let short = (0..self.dims.len()).filter(|d| self.is_short(*d)).count();
+        let a = self.a as i64;
+        // A short side is gone along directly, or the other way round over its closing link.
+        let candidates = (0..1_u32 << short).map(|closed| {
+            let mut left = closed;
+            let far = closed.count_ones() % 2 == 1;
+            let mut steps = |d: usize| {
+                if self.is_short(d) {
+                    let round = left & 1 == 1;
+                    left >>= 1;
+                    let direct = apart(d);
+                    return direct
+                        + if !round {
+                            0
+                        } else if direct < 0 {
+                            a
+                        } else {
+                            -a
+                        };
+                }
+                let rest = (apart(d) + if far { a } else { 0 }).rem_euclid(2 * a);
+                if rest <= a { rest } else { rest - 2 * a }
+            };
+            (0..self.dims.len()).map(&mut steps).collect::<Offsets>()
+        });
+        candidates.min_by_key(length).unwrap_or_default()
+    }
+
+    /// The links of so many steps along a dimension, and the node at their end.
+    fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
+        let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
+        let plane = 2 * dim as u32 + u32::from(!plus);
+        let mut left = steps.unsigned_abs();
+        while left > 0 {
+            let here = self.coordinate(at, dim);
+            // Up to the last node of the line, and over its closing link.
+            let len = left.min(if plus { n - here } else { here + 1 });
+            let lowest = if plus { at } else { at - (len - 1) * stride };
+            visit(Run { first: u64::from(plane) * self.nodes + lowest, stride, len, plane });
+            let last = if plus { at + (len - 1) * stride } else { lowest };
+            at = self.step(last, dim, plus);
+            left -= len;
+        }
+        at
+    }
+
+    /// The neighbour of a node.
+    fn step(&self, node: u64, dim: usize, plus: bool) -> u64 {
+        let (n, stride, here) = (self.dims[dim], self.strides[dim], self.coordinate(node, dim));
+        let there = if plus { here + 1 } else { here + n - 1 } % n;
+        let next = node - here * stride + there * stride;
+        let closes = if plus { there == 0 } else { here == 0 };
+        if !closes || !self.is_short(dim) {
+            return next;
+        }
+        (0..self.dims.len()).filter(|d| !self.is_short(*d)).fold(next, |at, d| {
+            let here = self.coordinate(at, d);
+            at - here * self.strides[d] + (here + self.a) % self.dims[d] * self.strides[d]
+        })
+    }
+
+    /// The link to a neighbour; at a tie plus, in the first dimension that has one.
+    fn link(&self, from: u64, to: u64) -> Option<Run> {
+        let mut ways = (0..self.dims.len()).flat_map(|d| [(d, true), (d, false)]);
+        let (dim, plus) = ways.find(|(d, plus)| self.step(from, *d, *plus) == to)?;
+        let plane = 2 * dim as u32 + u32::from(!plus);
+        Some(Run { first: u64::from(plane) * self.nodes + from, stride: self.strides[dim], len: 1, plane })
+    }
+}
+
+fn length(steps: &Offsets) -> u64 {
+    steps.iter().map(|s| s.unsigned_abs()).sum()
+}
+
+impl Topology for TwistedTorus {
+    fn spec(&self) -> String {
+        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
+        format!("twisted-torus:{}", dims.join("x"))
+    }
+
+    fn kind(&self) -> &'static str {
+        "twisted-torus"
+    }
+
+    fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    fn radices(&self) -> &[u64] {
+        &self.dims
+    }
+
+    fn link_slots(&self) -> u64 {
+        2 * self.dims.len() as u64 * self.nodes
+    }
+
+    fn planes(&self) -> &[Plane] {
+        &self.planes
+    }
+
+    fn diameter(&self) -> u64 {
+        self.reach.0
+    }
+
+    fn degree(&self) -> Option<u64> {
+        Some(2 * self.dims.len() as u64)
+    }
+
+    /// Across a short side: its rings are cut twice, and where the closing links arrive along the others doesn't matter.
+    fn bisection(&self) -> Option<Bisection> {
+        let layer = self.nodes / self.a;
+        Some(Bisection { side: self.a / 2 * layer, links: 2 * layer, exact: false })
+    }
+
+    fn distance_sum(&self) -> Option<u64> {
+        Some(self.reach.1)
+    }
+
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
+            return Ok(hops);
+        }
+        let steps = self.shortest(from, to);
+        let mut at = from;
+        for dim in (0..self.dims.len()).rev() {
+            at = self.travel(at, dim, steps[dim], visit);
+        }
+        Ok(length(&steps))
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        let (plane, node) = (link / self.nodes, link % self.nodes);
+        let dim = (plane / 2) as usize;
+        (dim < self.dims.len()).then(|| (node, self.step(node, dim, plane % 2 == 0)))
+    }
+}
