@@ -1,5 +1,6 @@
 //! Result rows: CSV in and out, the statistics between them, and what many of them say together.
 
+mod again;
 pub mod analysis;
 mod case_id;
 mod command;

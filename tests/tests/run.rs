@@ -2,5 +2,6 @@
 
 mod durable;
 mod host_fails;
+mod rerun;
 mod resume;
 mod workers;

@@ -12,8 +12,8 @@ use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{DescribePluginsArgs, MergeArgs, Shard, WorkerArgs};
-use parts::{MERGE_EXAMPLES, memory};
+pub(crate) use parts::{DescribePluginsArgs, MergeArgs, RerunArgs, Shard, WorkerArgs};
+use parts::{MERGE_EXAMPLES, RERUN_EXAMPLES, memory};
 pub(crate) use show::{FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
@@ -50,6 +50,9 @@ pub(crate) enum Command {
     /// Join the rows of shards, none lost or doubled.
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
+    /// Make rows of a result file again, and say which come out the same, which not and why.
+    #[command(after_help = RERUN_EXAMPLES)]
+    Rerun(RerunArgs),
     /// Run cases for another swapmeet, which started this one.
     #[command(hide = true)]
     Worker(WorkerArgs),

@@ -21,6 +21,7 @@ mod output;
 mod plot;
 mod report;
 mod reproduce;
+mod rerun;
 mod run;
 mod say;
 mod table;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Tui(args) => tui::tui(args),
         Command::List(args) => list::list(args),
         Command::Merge(args) => merge::merge(args),
+        Command::Rerun(args) => rerun::rerun(args),
         Command::Worker(args) => worker(args),
         Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),

@@ -72,6 +72,37 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
 }
 
+pub(super) const RERUN_EXAMPLES: &str = "\
+Examples:
+  swapmeet rerun rows.csv --row 3
+  swapmeet rerun rows.csv --all
+
+Rows are counted from 1, below the header. Figures are compared to the last digit;
+only plan_ms and wall_ms may differ. Exit status: 0 if all rows are the same, else 1.";
+
+/// What `rerun` takes.
+#[derive(Debug, Args)]
+pub(crate) struct RerunArgs {
+    /// A result file.
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// Which row, from 1; may be given several times.
+    #[arg(long = "row", value_name = "N", required_unless_present = "all")]
+    pub rows: Vec<usize>,
+    /// All rows.
+    #[arg(long, conflicts_with = "rows")]
+    pub all: bool,
+    /// How many cases run at a time [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub jobs: Option<u32>,
+    /// Seconds that a case may take [default: 600].
+    #[arg(long, value_name = "SECS", value_parser = super::seconds, allow_negative_numbers = true)]
+    pub timeout: Option<f64>,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
 /// What `merge` takes.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {

@@ -1,0 +1,127 @@
+//! `swapmeet rerun`: rows of a result file, made again and compared with what they were.
+
+use crate::args::RerunArgs;
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::output;
+use crate::run::{interrupts, registry, workers};
+use crate::say::say;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use swapmeet_results::{Difference, Record, read_file};
+use swapmeet_runner::batch::{Batch, Event};
+use swapmeet_runner::case::{self, Case};
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::unit::units;
+
+/// What became of a row.
+enum Again {
+    /// As it was.
+    Same,
+    /// What differs, and why that may be.
+    Differs(Vec<Difference>, Vec<Difference>),
+    /// Why it can't be made.
+    Refused(String),
+}
+
+pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
+    let rows = read_file(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
+    let chosen: Vec<usize> = if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
+    if let Some(number) = chosen.iter().find(|number| !(1..=rows.len()).contains(number)) {
+        let file = args.file.display();
+        return Err(Failure::Usage(format!("--row {number}: {file} has rows 1 to {}", rows.len())));
+    }
+    let registry = registry(&args.plugins)?;
+    let mut results: BTreeMap<usize, Again> = BTreeMap::new();
+    let (mut numbers, mut cases) = (Vec::new(), Vec::new());
+    for number in chosen {
+        match case_of(&rows[number - 1], args.timeout, &registry) {
+            Ok(case) => {
+                numbers.push(number);
+                cases.push(case);
+            }
+            Err(why) => {
+                results.insert(number, Again::Refused(why));
+            }
+        }
+    }
+    let finished = run(args, &cases, |index, again| {
+        let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
+        let changes = old.changes(again);
+        let came = if changes.is_empty() { Again::Same } else { Again::Differs(changes, old.reasons(again)) };
+        results.insert(number, came);
+    })?;
+    let mut out = output::data().map_err(|e| Failure::printing(&e))?;
+    for (number, came) in &results {
+        let case = rows[number - 1].case().in_words();
+        writeln!(out, "row {number} ({case}): {}", in_words(came)).map_err(|e| Failure::printing(&e))?;
+    }
+    let same = results.values().filter(|came| matches!(came, Again::Same)).count();
+    let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
+    say!(
+        "{interrupted}{count} row{} made again: {same} the same, {} not",
+        if count == 1 { "" } else { "s" },
+        count - same
+    );
+    Ok(match (finished, same == count) {
+        (false, _) => ExitCode::from(INTERRUPTED),
+        (true, true) => ExitCode::SUCCESS,
+        (true, false) => ExitCode::from(SOME_FAILED),
+    })
+}
+
+/// The case of a row: its specs, looked up as `run` would.
+fn case_of(row: &Record, timeout: Option<f64>, registry: &Registry) -> Result<Case, String> {
+    let list = |flag: &str, spec: &str| vec![Text::flag(flag, spec)];
+    let experiment = Experiment {
+        name: row.experiment.clone(),
+        topologies: list("topology", &row.topology),
+        algorithms: list("algorithm", &row.algorithm),
+        workloads: list("workload", &row.workload),
+        machines: list("machine", row.case().setting.machine_spec()),
+        seed: row.seed,
+        timeout_secs: timeout,
+        ..Experiment::default()
+    };
+    let cases = case::cases(&experiment, registry).map_err(|e| e.to_string())?;
+    cases.into_iter().next().ok_or_else(|| "it is no case".to_owned())
+}
+
+/// Runs the cases; whether all of them ended, rather than being interrupted.
+fn run(args: &RerunArgs, cases: &[Case], mut ended: impl FnMut(usize, &Record)) -> Result<bool, Failure> {
+    /// How long an interrupt may go unnoticed.
+    const SLICE: Duration = Duration::from_millis(100);
+    let interrupted = interrupts();
+    let workers = workers(args.jobs, None, units(cases).len(), &args.plugins)?;
+    let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
+    let mut stopping = false;
+    while let Some(event) = batch.next_within(SLICE) {
+        if interrupted.load(Ordering::Relaxed) && !stopping {
+            stopping = true;
+            batch.cancel();
+        }
+        if let Some(Event::Finished { case, record }) = event {
+            ended(case, &record);
+        }
+    }
+    Ok(!stopping)
+}
+
+fn in_words(came: &Again) -> String {
+    let list = |differences: &[Difference]| {
+        let words = differences.iter().map(|d| format!("{} was `{}`, is `{}`", d.column, d.ours, d.theirs));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    match came {
+        Again::Same => "the same".to_owned(),
+        Again::Differs(changes, reasons) if reasons.is_empty() => {
+            format!("differs: {}; version, build, files and machine are as they were", list(changes))
+        }
+        Again::Differs(changes, reasons) => format!("differs: {}; {}", list(changes), list(reasons)),
+        Again::Refused(why) => format!("can't be made again: {why}"),
+    }
+}
