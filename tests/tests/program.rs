@@ -9,4 +9,5 @@ mod files;
 mod help;
 mod machines;
 mod networks;
+mod prices;
 mod trace;

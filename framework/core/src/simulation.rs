@@ -7,7 +7,7 @@ pub mod step;
 pub mod step_statistics;
 
 use crate::delivery::boxes::Side;
-use crate::delivery::byte_counts::{Redistribution, Share, Units};
+use crate::delivery::byte_counts::{Redistribution, Share, Units, What};
 use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::exchange::{Division, Exchange, Rule};
 use crate::delivery::fault::Fault;
@@ -19,7 +19,7 @@ use crate::limits;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::messages::Messages;
 use crate::simulation::step::{Listener, Sent, Step, Totals};
-use crate::simulation::step_statistics::StepStatistics;
+use crate::simulation::step_statistics::{StepStatistics, Wanted};
 use std::sync::Arc;
 
 /// What a schedule is to do.
@@ -71,6 +71,7 @@ pub struct Simulation<'a> {
     statistics: StepStatistics,
     listeners: Vec<&'a mut dyn Listener>,
     watched: bool,
+    counts_blocks: bool,
     phase: String,
     phase_number: u32,
     in_step: bool,
@@ -85,7 +86,7 @@ impl<'a> Simulation<'a> {
         let grid = Grid::new(task.topology.radices()).map_err(Fault::BadGrid)?;
         let nodes = task.topology.nodes();
         let watched = listeners.iter().any(|l| l.wants_sends());
-        let multiplexing = listeners.iter().any(|l| l.wants_multiplexing());
+        let wanted = Wanted::by(&listeners);
         Ok(Self {
             state: State::Open {
                 placement: Placement::new(grid, nodes),
@@ -94,14 +95,15 @@ impl<'a> Simulation<'a> {
                 laid_out: false,
                 claimed: None,
             },
-            statistics: StepStatistics::new(Arc::clone(&task.topology), multiplexing),
+            statistics: StepStatistics::new(Arc::clone(&task.topology), wanted),
             task,
             listeners,
             watched,
+            counts_blocks: wanted.packing,
             phase: String::new(),
             phase_number: 0,
             in_step: false,
-            messages: Messages::new(nodes as usize),
+            messages: Messages::new(nodes as usize, wanted.packing),
             routes: Vec::new(),
             totals: Totals::default(),
         })
@@ -228,14 +230,16 @@ impl<'a> Simulation<'a> {
 
     /// Adds a send of blocks to the step.
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        let watched = self.watched;
+        let looked_at = self.watched || self.counts_blocks;
         let Payload::Blocks(exchange) = self.in_step()? else {
             return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"));
         };
-        let before = if watched { exchange.on_their_way(0).count() } else { 0 };
+        let before = if looked_at { exchange.boxes_on_their_way() } else { 0 };
         match exchange.send(rule)? {
             Some(load) => {
-                self.sent(rule.from, rule.to, Kept { copy: rule.copy, combine: rule.combine }, before, load, route)
+                let blocks = if looked_at { exchange.blocks_on_their_way(before) } else { 0 };
+                let kept = Kept { copy: rule.copy, combine: rule.combine };
+                self.sent((rule.from, rule.to), kept, before, load, blocks, route)
             }
             None => Ok(()),
         }
@@ -246,7 +250,12 @@ impl<'a> Simulation<'a> {
         match self.in_step()?.send_shares(share)? {
             Some(load) => {
                 self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.share(share));
-                self.sent(share.from, share.to, Kept::default(), 0, load, route)
+                // Where data comes from is forgotten: what is for one node lies together, what a bucket holds is for many.
+                let blocks = match share.what {
+                    What::Bucket(_) => u32::MAX,
+                    What::Listed(destinations) => u32::try_from(destinations.len()).unwrap_or(u32::MAX),
+                };
+                self.sent((share.from, share.to), Kept::default(), 0, load, blocks, route)
             }
             None => Ok(()),
         }
@@ -262,14 +271,14 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A load was put on its way, boxes from number `before` on.
+    /// A load of so many blocks, if they are counted, was put on its way, boxes from number `before` on.
     fn sent(
         &mut self,
-        from: u64,
-        to: u64,
+        (from, to): (u64, u64),
         kept: Kept,
         before: usize,
         load: u64,
+        blocks: u32,
         route: Option<&Route>,
     ) -> Result<(), Fault> {
         let State::Running(payload) = &self.state else { return Ok(()) };
@@ -315,7 +324,7 @@ impl<'a> Simulation<'a> {
             None => 0,
             Some(route) => self.route_number(route),
         };
-        self.messages.add(step, from, to, route, load);
+        self.messages.add(step, from, to, route, load, blocks);
         Ok(())
     }
 
@@ -345,10 +354,12 @@ impl<'a> Simulation<'a> {
         if !anything {
             return Ok(());
         }
-        let facts = self.statistics.measure(payload.step(), self.messages.merged(), &self.routes)?;
+        let (transfers, blocks) = self.messages.merged();
+        let facts = self.statistics.measure(payload.step(), transfers, blocks, &self.routes)?;
         self.totals.add(&facts);
         let step = Step {
             inverse_bandwidth: self.statistics.inverse_bandwidth(),
+            busiest_links: self.statistics.busiest_links(),
             proof: payload.proof(),
             number: self.totals.steps,
             phase: &self.phase,

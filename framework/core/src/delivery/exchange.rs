@@ -289,6 +289,20 @@ impl Exchange {
         self.receivers.iter().copied().zip(records).skip(first)
     }
 
+    /// Boxes that were put on their way in the step so far.
+    pub fn boxes_on_their_way(&self) -> usize {
+        self.receivers.len()
+    }
+
+    /// Blocks in the boxes from number `first` on; segments of one block that are in several boxes count as often.
+    pub fn blocks_on_their_way(&self, first: usize) -> u32 {
+        let words = self.holdings.record_words();
+        let records = self.arriving[first * words..].chunks_exact(words);
+        let blocks =
+            records.map(|record| holdings::count(record) / self.layout().segments_of(holdings::bits(record)).max(1));
+        blocks.fold(0_u32, |sum, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
+    }
+
     /// Load that each node of the machine holds.
     pub fn held(&self) -> &[u64] {
         self.loads.held()

@@ -13,6 +13,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Messages {
     list: Vec<Transfer>,
+    /// Blocks in each message, where they are counted.
+    blocks: Option<Vec<u32>>,
     /// For each node, the step in which it last sent, and its last message then.
     last: Vec<(u64, u32)>,
     /// Whether some node sends to more than one other in this step.
@@ -25,9 +27,10 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    pub(crate) fn new(nodes: usize) -> Self {
+    pub(crate) fn new(nodes: usize, counts_blocks: bool) -> Self {
         Self {
             list: Vec::new(),
+            blocks: counts_blocks.then(Vec::new),
             last: vec![(0, 0); nodes],
             crowded: false,
             earlier: Vec::new(),
@@ -41,13 +44,16 @@ impl Messages {
     }
 
     /// Adds a send to step number `step`, between two different nodes. Loads saturate only where blocks are delivered twice, which is a fault.
-    pub(crate) fn add(&mut self, step: u64, from: u32, to: u32, route: u32, load: u64) {
+    pub(crate) fn add(&mut self, step: u64, from: u32, to: u32, route: u32, load: u64, blocks: u32) {
         let last = &mut self.last[from as usize];
         let mut before = NONE;
         if last.0 == step {
             let message = &mut self.list[last.1 as usize];
             if message.to == to {
                 message.load = message.load.saturating_add(load);
+                if let Some(counted) = &mut self.blocks {
+                    counted[last.1 as usize] = counted[last.1 as usize].saturating_add(blocks);
+                }
                 return;
             }
             if !self.crowded {
@@ -63,14 +69,17 @@ impl Messages {
             self.earlier.push(before);
         }
         self.list.push(Transfer { from, to, route, hops: 0, load });
+        if let Some(counted) = &mut self.blocks {
+            counted.push(blocks);
+        }
     }
 
-    /// All messages, no two with the same ends.
-    pub(crate) fn merged(&mut self) -> &mut [Transfer] {
+    /// All messages, no two with the same ends; and the blocks of each, where they are counted.
+    pub(crate) fn merged(&mut self) -> (&mut [Transfer], Option<&[u32]>) {
         if std::mem::take(&mut self.crowded) {
             self.merge_equal_ends();
         }
-        &mut self.list
+        (&mut self.list, self.blocks.as_deref())
     }
 
     /// The same, to look at.
@@ -81,6 +90,9 @@ impl Messages {
     /// Begins the next step.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
+        if let Some(blocks) = &mut self.blocks {
+            blocks.clear();
+        }
         self.crowded = false;
     }
 
@@ -105,6 +117,9 @@ impl Messages {
                     let load = later.load;
                     let first = &mut self.list[at as usize];
                     first.load = first.load.saturating_add(load);
+                    if let Some(blocks) = &mut self.blocks {
+                        blocks[at as usize] = blocks[at as usize].saturating_add(blocks[met.1 as usize]);
+                    }
                     merged = true;
                 }
                 *met = (self.search, at);
@@ -112,6 +127,10 @@ impl Messages {
             }
         }
         if merged {
+            if let Some(blocks) = &mut self.blocks {
+                let mut stays = self.list.iter().map(|t| t.from != t.to);
+                blocks.retain(|_| stays.next().unwrap_or(false));
+            }
             self.list.retain(|t| t.from != t.to);
         }
     }
@@ -128,18 +147,21 @@ mod tests {
         fn equal_ends_are_one_message_at_the_place_of_the_first(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..3, 1_u64..9), 0..40), 1..4),
         ) {
-            let mut messages = Messages::new(5);
+            let mut messages = Messages::new(5, true);
             for (number, sends) in (1..).zip(steps) {
                 let mut expected: Vec<Transfer> = Vec::new();
                 for (from, distance, route, load) in sends {
                     let to = (from + distance) % 5;
-                    messages.add(number, from, to, route, load);
+                    messages.add(number, from, to, route, load, load as u32);
                     match expected.iter_mut().find(|t| (t.from, t.to) == (from, to)) {
                         Some(first) => first.load += load,
                         None => expected.push(Transfer { from, to, route, hops: 0, load }),
                     }
                 }
-                prop_assert_eq!(&*messages.merged(), expected.as_slice());
+                let (merged, blocks) = messages.merged();
+                prop_assert_eq!(&*merged, expected.as_slice());
+                let expected: Vec<u32> = expected.iter().map(|t| t.load as u32).collect();
+                prop_assert_eq!(blocks, Some(expected.as_slice()), "counted as loads are");
                 messages.clear();
             }
         }

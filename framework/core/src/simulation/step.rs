@@ -45,6 +45,8 @@ pub struct StepFacts {
     pub max_receives: u64,
     /// The most load one node sends or receives.
     pub max_node_load: u64,
+    /// The most load that one node sends and receives in messages of more than one block; `None` unless a listener wants it.
+    pub max_packed_load: Option<u64>,
     /// Whether some node sends to one node and receives from another.
     pub one_directional: bool,
     /// What bandwidths make of loads; `None` where all links have the machine's.
@@ -60,6 +62,8 @@ pub struct BandwidthTimes {
     pub link: f64,
     /// The most, over all messages and the links of their ways, of the load times the messages on the link over its bandwidth.
     pub multiplexed: f64,
+    /// The most, over all nodes, of what its messages take one after another, those that it sends or those that it receives.
+    pub node: f64,
 }
 
 impl StepFacts {
@@ -71,6 +75,11 @@ impl StepFacts {
     /// How long the busiest link takes.
     pub fn through_link(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
+    }
+
+    /// How long the messages of the busiest node take, one after another, those that it sends or those that it receives.
+    pub fn through_node(&self) -> f64 {
+        self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
     /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless that is measured.
@@ -101,6 +110,8 @@ pub struct Step<'a> {
     pub segments: u64,
     /// For each transfer the sum over its links of one over their bandwidths; empty where all links have the machine's.
     pub inverse_bandwidth: &'a [f64],
+    /// Messages and time of links, in loads at the machine's bandwidth: those of which no other has more of both; empty unless a listener wants it.
+    pub busiest_links: &'a [(u64, f64)],
     /// What no machine changes.
     pub facts: StepFacts,
     /// What each node of the machine holds at its end, in loads.
@@ -205,6 +216,16 @@ pub trait Listener {
 
     /// Whether [`StepFacts::max_multiplexed_load`] should be measured.
     fn wants_multiplexing(&self) -> bool {
+        false
+    }
+
+    /// Whether [`StepFacts::max_packed_load`] should be measured.
+    fn wants_packing(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Step::busiest_links`] should be measured.
+    fn wants_busiest_links(&self) -> bool {
         false
     }
 

@@ -2,8 +2,8 @@
 
 use crate::delivery::fault::Fault;
 use crate::network::links::LinkLoad;
-use crate::network::topology::{Route, Topology};
-use crate::simulation::step::{BandwidthTimes, StepFacts, Transfer};
+use crate::network::topology::{Route, Run, Topology};
+use crate::simulation::step::{BandwidthTimes, Listener, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -58,6 +58,28 @@ impl Buffers {
     }
 }
 
+/// Facts that not everybody needs.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted {
+    /// [`StepFacts::max_multiplexed_load`].
+    pub multiplexing: bool,
+    /// [`StepFacts::max_packed_load`].
+    pub packing: bool,
+    /// [`crate::simulation::step::Step::busiest_links`].
+    pub busiest_links: bool,
+}
+
+impl Wanted {
+    /// What some listener wants.
+    pub fn by(listeners: &[&mut dyn Listener]) -> Self {
+        Self {
+            multiplexing: listeners.iter().any(|l| l.wants_multiplexing()),
+            packing: listeners.iter().any(|l| l.wants_packing()),
+            busiest_links: listeners.iter().any(|l| l.wants_busiest_links()),
+        }
+    }
+}
+
 /// Measures steps on one topology.
 #[derive(Debug)]
 pub struct StepStatistics {
@@ -69,16 +91,20 @@ pub struct StepStatistics {
     /// The most that one node sends, and receives, in one phase.
     most_buffered: (u128, u128),
     step: u64,
-    /// Whether anybody wants [`StepFacts::max_multiplexed_load`].
-    multiplexing: bool,
+    wanted: Wanted,
+    /// What each node has sent and received in messages of more than one block; cleared after each step.
+    packed: Vec<u64>,
+    /// Messages and time of links, those of which no other has more of both.
+    busiest_links: Vec<(u64, f64)>,
     /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all links are alike.
     inverse_bandwidth: Vec<f64>,
 }
 
 impl StepStatistics {
-    /// A meter for steps on `topology`; how circuits share links is measured only if wanted, for it takes a look at every link of every route.
-    pub fn new(topology: Arc<dyn Topology>, multiplexing: bool) -> Self {
+    /// A meter for steps on `topology`; what takes a look at every link of every route is measured only if wanted.
+    pub fn new(topology: Arc<dyn Topology>, wanted: Wanted) -> Self {
         let links = LinkLoad::new(topology.as_ref());
+        let topology_nodes = topology.nodes() as usize;
         let ports = vec![Port::default(); topology.nodes() as usize];
         let buffers = vec![Buffers::default(); topology.nodes() as usize];
         Self {
@@ -89,7 +115,9 @@ impl StepStatistics {
             phase: 0,
             most_buffered: (0, 0),
             step: 0,
-            multiplexing,
+            wanted,
+            packed: vec![0; if wanted.packing { topology_nodes } else { 0 }],
+            busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
         }
     }
@@ -115,6 +143,11 @@ impl StepStatistics {
         &self.inverse_bandwidth
     }
 
+    /// As [`crate::simulation::step::Step::busiest_links`] of the last step.
+    pub fn busiest_links(&self) -> &[(u64, f64)] {
+        &self.busiest_links
+    }
+
     fn buffer_sent(&mut self, node: u32, load: u64) {
         let sent = self.buffers[node as usize].add(self.phase, Buffers::SENT, load);
         self.most_buffered.0 = self.most_buffered.0.max(sent);
@@ -125,8 +158,15 @@ impl StepStatistics {
         self.most_buffered.1 = self.most_buffered.1.max(received);
     }
 
-    /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages.
-    pub fn measure(&mut self, number: u64, transfers: &mut [Transfer], routes: &[Route]) -> Result<StepFacts, Fault> {
+    /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages; `blocks` says of how many blocks each
+    /// transfer is, where that is counted.
+    pub fn measure(
+        &mut self,
+        number: u64,
+        transfers: &mut [Transfer],
+        blocks: Option<&[u32]>,
+        routes: &[Route],
+    ) -> Result<StepFacts, Fault> {
         self.step += 1;
         self.links.begin();
         let mut facts = StepFacts { messages: transfers.len() as u64, ..StepFacts::default() };
@@ -149,7 +189,7 @@ impl StepStatistics {
             self.buffer_received(t.to, t.load);
         }
         facts.max_link_messages = self.links.max();
-        if self.multiplexing {
+        if self.wanted.multiplexing {
             facts.max_multiplexed_load = Some(match facts.max_link_messages {
                 0 | 1 => facts.max_load.into(),
                 f if alike => u128::from(f) * u128::from(load),
@@ -161,6 +201,12 @@ impl StepStatistics {
             f if alike => f.saturating_mul(load),
             _ => self.heaviest_link(number, transfers, routes)?,
         };
+        if let Some(blocks) = blocks {
+            facts.max_packed_load = Some(self.most_packed(transfers, blocks));
+        }
+        if self.wanted.busiest_links {
+            self.find_busiest_links(number, transfers, routes, alike, &facts)?;
+        }
         if self.topology.bandwidths().is_some() {
             facts.bandwidth_times = Some(self.bandwidth_times(number, transfers, routes)?);
         }
@@ -190,6 +236,70 @@ impl StepStatistics {
         facts.one_directional |= receiver.one_directional();
         facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
         facts.max_node_load = facts.max_node_load.max(receiver.received);
+    }
+
+    /// The most that one node gathers to send and scatters when received: messages of more than one block.
+    fn most_packed(&mut self, transfers: &[Transfer], blocks: &[u32]) -> u64 {
+        let packed = || transfers.iter().zip(blocks).filter(|(_, blocks)| **blocks > 1).map(|(t, _)| t);
+        let mut most = 0;
+        for t in packed() {
+            for node in [t.from, t.to] {
+                let sum = &mut self.packed[node as usize];
+                *sum = sum.saturating_add(t.load);
+                most = most.max(*sum);
+            }
+        }
+        packed().for_each(|t| [t.from, t.to].into_iter().for_each(|node| self.packed[node as usize] = 0));
+        most
+    }
+
+    /// Links that may be the busiest, whatever a message and a byte cost: no other has more messages and takes longer for their bytes.
+    fn find_busiest_links(
+        &mut self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+        alike: bool,
+        facts: &StepFacts,
+    ) -> Result<(), Fault> {
+        self.busiest_links.clear();
+        if self.topology.bandwidths().is_none() && (alike || facts.max_link_messages <= 1) {
+            self.busiest_links.push((facts.max_link_messages, facts.max_link_load as f64));
+            return Ok(());
+        }
+        let mut links: Vec<(u64, f64)> = self.on_links(number, transfers, routes)?.into_values().collect();
+        links.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        let mut longest = f64::NEG_INFINITY;
+        for (messages, time) in links {
+            if time > longest {
+                longest = time;
+                self.busiest_links.push((messages, time));
+            }
+        }
+        Ok(())
+    }
+
+    /// Messages on each link, and what it takes for their bytes, in loads at the machine's bandwidth.
+    fn on_links(
+        &self,
+        number: u64,
+        transfers: &[Transfer],
+        routes: &[Route],
+    ) -> Result<HashMap<u64, (u64, f64)>, Fault> {
+        let mut on: HashMap<u64, (u64, f64)> = HashMap::new();
+        for t in transfers {
+            let visit = &mut |run: Run| {
+                for link in (0..run.len).map(|i| run.first + i * run.stride) {
+                    let (messages, time) = on.entry(link).or_default();
+                    *messages += 1;
+                    *time += t.load as f64 / self.topology.bandwidth(link);
+                }
+            };
+            self.topology
+                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), visit)
+                .map_err(|source| bad_route(number, t, source))?;
+        }
+        Ok(on)
     }
 
     /// The most, over all messages, of a message's load times the most messages on a link of its route.
@@ -236,7 +346,9 @@ impl StepStatistics {
             })?;
         }
         let links = on.iter().map(|(link, (_, load))| *load as f64 / topology.bandwidth(*link));
-        let mut bandwidth_times = BandwidthTimes { message: 0.0, link: links.fold(0.0, f64::max), multiplexed: 0.0 };
+        let mut bandwidth_times =
+            BandwidthTimes { message: 0.0, link: links.fold(0.0, f64::max), multiplexed: 0.0, node: 0.0 };
+        let mut at_node: HashMap<(u32, bool), f64> = HashMap::new();
         self.inverse_bandwidth.clear();
         for t in transfers {
             let (mut sum, mut slowest, mut shared) = (0.0, 0.0_f64, 0.0_f64);
@@ -247,7 +359,13 @@ impl StepStatistics {
                 shared = shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
             })?;
             self.inverse_bandwidth.push(sum);
-            bandwidth_times.message = bandwidth_times.message.max(t.load as f64 * slowest);
+            let alone = t.load as f64 * slowest;
+            bandwidth_times.message = bandwidth_times.message.max(alone);
+            for end in [(t.from, true), (t.to, false)] {
+                let sum = at_node.entry(end).or_default();
+                *sum += alone;
+                bandwidth_times.node = bandwidth_times.node.max(*sum);
+            }
             bandwidth_times.multiplexed = bandwidth_times.multiplexed.max(t.load as f64 * shared);
         }
         Ok(bandwidth_times)

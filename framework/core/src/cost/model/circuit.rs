@@ -10,7 +10,7 @@
 //! the propagation of the most multiplexed one, or of the busiest node's bytes through its ports if that is more.
 
 use super::rounds::{Arranged, Rounds};
-use super::synchronous::{Frame, StepCost, StepModel, Synchronous};
+use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
@@ -33,6 +33,7 @@ parameters! {
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        rearrangement: Rearrangement = REARRANGEMENT,
         barrier_us: Barrier = BARRIER_US,
         ports: Ports = PORTS,
         virtual_channels: u64 = VIRTUAL_CHANNELS,
@@ -64,8 +65,8 @@ impl StepModel for Circuit {
     const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, channels: Some(self.virtual_channels) }
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, channels: Some(self.virtual_channels) }
     }
 
     fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
@@ -82,7 +83,7 @@ impl StepModel for Circuit {
         let rounds = rounds.count;
         let longest = facts.longest() * unit_bytes;
         let ports = self.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
-        let through_ports = facts.max_node_load as f64 * unit_bytes / ports;
+        let through_ports = facts.through_node() * unit_bytes / ports;
         let alone = if rounds > 1 { longest.max(through_ports) } else { longest };
         let multiplexed = (facts.multiplexed() * unit_bytes).max(through_ports);
         StepCost {

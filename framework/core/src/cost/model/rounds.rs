@@ -43,13 +43,21 @@ pub(super) struct Arranged {
     pub multiplexed: f64,
 }
 
+/// How fast circuits get through.
+#[derive(Debug, Clone, Copy)]
+enum Speed {
+    /// What a circuit that has the link for itself takes for a load of 1.
+    Link(f64),
+    /// So many ports share a node's circuits.
+    Ports(f64),
+}
+
 /// What fills up: a link, or a node in one of its two roles.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Resource {
     /// Circuits it has room for in a round.
     room: u64,
-    /// How long a circuit that has it for itself takes for a load of 1; a node has as many ports as share its circuits.
-    inverse_bandwidth: f64,
+    speed: Speed,
     /// Circuits in each round.
     taken: Vec<u64>,
     /// A bit a round: whether it is full.
@@ -57,8 +65,8 @@ struct Resource {
 }
 
 impl Resource {
-    fn clear(&mut self, room: u64, inverse_bandwidth: f64) {
-        (self.room, self.inverse_bandwidth) = (room, inverse_bandwidth);
+    fn clear(&mut self, room: u64, speed: Speed) {
+        (self.room, self.speed) = (room, speed);
         self.taken.clear();
         self.full.clear();
     }
@@ -170,11 +178,19 @@ impl Arranger {
         let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
         for ((round, load, first), end) in self.placed.iter().zip(ends) {
-            let (mut alone, mut shared) = (1.0_f64, 1.0_f64);
+            let (mut alone, mut shared, mut at_ports) = (0.0_f64, 0.0_f64, 0.0_f64);
             for resource in self.needs[*first..end].iter().map(|i| &self.resources[*i]) {
-                alone = alone.max(resource.inverse_bandwidth);
-                shared = shared.max(resource.inverse_bandwidth * resource.taken[*round] as f64);
+                let taken = resource.taken[*round] as f64;
+                match resource.speed {
+                    Speed::Link(inverse_bandwidth) => {
+                        alone = alone.max(inverse_bandwidth);
+                        shared = shared.max(inverse_bandwidth * taken);
+                    }
+                    Speed::Ports(ports) => at_ports = at_ports.max(taken / ports),
+                }
             }
+            // A port is as fast as the slowest link of the circuit that has it.
+            shared = shared.max(alone * at_ports);
             let (of_alone, of_shared) = &mut longest[*round];
             *of_alone = of_alone.max(alone * *load as f64);
             *of_shared = of_shared.max(shared * *load as f64);
@@ -196,27 +212,27 @@ impl Arranger {
         let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             needed.extend((0..run.len).map(|i| {
                 let link = run.first + i * run.stride;
-                self.resource(link, room.link, 1.0 / topology.bandwidth(link))
+                self.resource(link, room.link, Speed::Link(1.0 / topology.bandwidth(link)))
             }));
         });
         if let Some(ports) = room.ports {
             let sender = topology.link_slots() + u64::from(t.from);
             let receiver = topology.link_slots() + topology.nodes() + u64::from(t.to);
             let all = ports.saturating_mul(room.link);
-            needed.extend([sender, receiver].map(|key| self.resource(key, all, 1.0 / ports as f64)));
+            needed.extend([sender, receiver].map(|key| self.resource(key, all, Speed::Ports(ports as f64))));
         }
         self.needs = needed;
     }
 
-    fn resource(&mut self, key: u64, room: u64, inverse_bandwidth: f64) -> usize {
+    fn resource(&mut self, key: u64, room: u64, speed: Speed) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
             self.used.push(key);
             *number = self.used.len() as u32;
             if self.resources.len() < self.used.len() {
-                self.resources.push(Resource::default());
+                self.resources.push(Resource { room, speed, taken: Vec::new(), full: Vec::new() });
             }
-            self.resources[self.used.len() - 1].clear(room, inverse_bandwidth);
+            self.resources[self.used.len() - 1].clear(room, speed);
         }
         *number as usize - 1
     }

@@ -9,7 +9,7 @@
 //! after the i longest ones, or is the longest there. (The longest message once a round would charge one long message as often as there are short ones.)
 
 use super::rounds::Rounds;
-use super::synchronous::{Frame, StepCost, StepModel, Synchronous};
+use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, parameters};
@@ -29,6 +29,7 @@ parameters! {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        rearrangement: Rearrangement = REARRANGEMENT,
         barrier_us: Barrier = BARRIER_US,
         ports: Ports = PORTS,
     }
@@ -59,21 +60,22 @@ impl Model for StoreAndForward {
 impl StepModel for StoreAndForward {
     // Hops are start-ups here, a message starts up at every node it passes: there is no propagation.
     const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
+    const WANTS_BUSIEST_LINKS: bool = true;
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, channels: None }
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, channels: None }
     }
 
     fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
-        let facts = &step.facts;
         let time = |i| self.time(step, unit_bytes, i);
         let slowest = match rounds.count {
             1 => (0..step.transfers.len()).map(time).fold(Time::default(), Time::later),
             _ => self.in_rounds(step, time),
         };
-        let (startups, bytes) = (facts.max_link_messages as f64, facts.through_link() * unit_bytes);
-        let on_busiest_link = startups * self.startup_us + bytes * self.byte_us;
+        let on_link =
+            |&(messages, load): &(u64, f64)| messages as f64 * self.startup_us + load * unit_bytes * self.byte_us;
+        let on_busiest_link = step.busiest_links.iter().map(on_link).fold(0.0, f64::max);
         StepCost {
             startup: slowest.startup,
             transmission: slowest.transmission,
@@ -158,5 +160,15 @@ mod tests {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
         let parts = cost("fully-connected:5", "free:model=store-and-forward,startup_us=10,byte_us=1", &[&sends]).parts;
         assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
+    }
+
+    /// The link with most messages carries few bytes, the one with most bytes few messages: neither takes what both together would.
+    #[test]
+    fn the_busiest_link_is_one_link() {
+        let sends = [(0, 1, 1000), (0, 2, 0), (0, 3, 0), (2, 3, 0), (2, 4, 0), (1, 3, 0), (1, 4, 0), (3, 5, 1)];
+        let machine = "free:model=store-and-forward,startup_us=100,byte_us=1,ports=all";
+        let parts = cost("mesh:6", machine, &[&sends]).parts;
+        let total: f64 = [parts.startup, parts.transmission, parts.contention].into_iter().flatten().sum();
+        assert_eq!(total, 1300.0, "three start-ups and 1000 bytes between nodes 0 and 1");
     }
 }

@@ -3,13 +3,14 @@
 
 use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
 use super::{Cost, Evaluator, Parts, Scale};
-use crate::cost::parameter::{Barrier, Ports};
+use crate::cost::parameter::{Barrier, Default, Ports, Typed, word};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Step};
+use std::fmt;
 use std::sync::Arc;
 
 /// What a step costs, in us. A part that the model has no meaning for is `None`.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct StepCost {
     pub startup: f64,
     pub transmission: f64,
@@ -17,10 +18,40 @@ pub(super) struct StepCost {
     pub contention: f64,
 }
 
+/// Which bytes a node rearranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rearrangement {
+    /// Those that the schedule says: algorithms say it, or don't, as their papers do.
+    Declared,
+    /// Those of every message of more than one block, to gather them at its sender and to scatter them at its receiver, whoever sends it.
+    Packed,
+}
+
+impl Rearrangement {
+    const WORDS: [(&'static str, Self); 2] = [("declared", Self::Declared), ("packed", Self::Packed)];
+}
+
+impl fmt::Display for Rearrangement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::WORDS.iter().find(|(_, rule)| rule == self).map_or("", |(word, _)| word))
+    }
+}
+
+pub(super) static REARRANGEMENT: Typed<Rearrangement> = Typed {
+    key: "rearrangement",
+    meaning: "which bytes are rearranged: `packed`, those of every message of more than one block, at either end; `declared`, as the schedule says",
+    symbols: "",
+    default: Default::Text("packed"),
+    read: |text| word(text, &Rearrangement::WORDS),
+};
+
 /// A model of synchronous steps.
 pub(super) trait StepModel: Copy + Send + 'static {
     /// What no step at all costs: it says which parts the model has a meaning for.
     const NONE: StepCost;
+
+    /// Whether it looks at [`Step::busiest_links`].
+    const WANTS_BUSIEST_LINKS: bool = false;
 
     /// What a step costs that is run in so many rounds, with a unit of load of so many bytes.
     fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost;
@@ -35,6 +66,7 @@ pub(super) struct Frame {
     pub ports: Ports,
     pub barrier_us: Barrier,
     pub rearrange_byte_us: f64,
+    pub rearrangement: Rearrangement,
     /// Circuits that a link carries at a time, where more are turned away.
     pub channels: Option<u64>,
 }
@@ -48,6 +80,10 @@ pub(super) struct Synchronous<M> {
     rounds: u64,
     total: StepCost,
     rearrangement: f64,
+    /// Steps, and how often the schedule says that nodes rearrange; whether some message was of several blocks.
+    steps: u64,
+    declared: u64,
+    packs: bool,
     most_at_once: u64,
     most_circuits: u64,
     /// Made when a step first needs it.
@@ -66,6 +102,9 @@ impl<M: StepModel> Synchronous<M> {
             rounds: 0,
             total: M::NONE,
             rearrangement: 0.0,
+            steps: 0,
+            declared: 0,
+            packs: false,
             most_at_once: 0,
             most_circuits: 0,
             arranger: None,
@@ -96,6 +135,19 @@ impl<M: StepModel> Synchronous<M> {
     }
 }
 
+impl<M: StepModel> Synchronous<M> {
+    /// What is right in the model and surprises whoever compares schedules.
+    fn remarks(&self) -> impl Iterator<Item = &'static str> {
+        let all_at_once = self.steps == 1 && self.most_at_once > 1 && self.total.contention > 0.0;
+        let undeclared = self.frame.rearrangement == Rearrangement::Declared && self.declared == 0 && self.packs;
+        let remarks = [
+            (all_at_once, "one step: its messages share links over the whole of it, as those of several steps don't"),
+            (undeclared, "declares no rearrangement, though messages are of several blocks"),
+        ];
+        remarks.into_iter().filter(|(applies, _)| *applies).map(|(_, remark)| remark)
+    }
+}
+
 impl<M: StepModel> Listener for Synchronous<M> {
     fn step(&mut self, step: &Step<'_>) {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
@@ -105,6 +157,12 @@ impl<M: StepModel> Listener for Synchronous<M> {
         if let Some(channels) = self.frame.channels {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
             rounds = self.rounds_on_links(step, channels, rounds.count);
+        }
+        self.steps += 1;
+        let packed = step.facts.max_packed_load.unwrap_or(0);
+        self.packs |= packed > 0;
+        if self.frame.rearrangement == Rearrangement::Packed {
+            self.rearrangement += packed as f64 * unit_bytes * self.frame.rearrange_byte_us;
         }
         let cost = self.model.step_cost(step, unit_bytes, rounds);
         self.rounds += rounds.count;
@@ -118,7 +176,19 @@ impl<M: StepModel> Listener for Synchronous<M> {
         self.frame.channels.is_some()
     }
 
+    fn wants_packing(&self) -> bool {
+        self.frame.rearrange_byte_us > 0.0
+    }
+
+    fn wants_busiest_links(&self) -> bool {
+        M::WANTS_BUSIEST_LINKS
+    }
+
     fn rearranged(&mut self, most: u64, segments: u64) {
+        self.declared += 1;
+        if self.frame.rearrangement == Rearrangement::Packed {
+            return;
+        }
         self.rearrangement += most as f64 * self.unit_bytes / segments as f64 * self.frame.rearrange_byte_us;
     }
 }
@@ -148,7 +218,8 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
             least = format!(", at least {} in all", self.rounds);
             why = format!("; a round of more than {MOST_CROSSINGS} circuits times links is not arranged");
         }
-        let note = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
-        Ok(Cost { parts, note })
+        let in_turns = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
+        let notes: Vec<String> = in_turns.into_iter().chain(self.remarks().map(str::to_owned)).collect();
+        Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")) })
     }
 }

@@ -5,18 +5,18 @@ use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
 use crate::network::topology::parse;
 use crate::simulation::step::{Step, Transfer};
-use crate::simulation::step_statistics::StepStatistics;
+use crate::simulation::step_statistics::{StepStatistics, Wanted};
 
 /// What a machine asks for steps of messages (from, to, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
     let topology = parse(topology).unwrap();
     let mut evaluator = Machine::parse(machine).unwrap().evaluator(Scale { topology: &topology, unit_bytes: 1.0 });
-    let mut statistics = StepStatistics::new(topology.clone(), evaluator.wants_multiplexing());
+    let mut statistics = StepStatistics::new(topology.clone(), Wanted::by(&[evaluator.as_mut()]));
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
         let mut transfers: Vec<Transfer> =
             sends.iter().map(|&(from, to, load)| Transfer { from, to, route: 0, hops: 0, load }).collect();
-        let facts = statistics.measure(number, &mut transfers, &[]).unwrap();
+        let facts = statistics.measure(number, &mut transfers, None, &[]).unwrap();
         evaluator.step(&Step {
             proof: Proof::ByteCounts,
             number,
@@ -26,6 +26,7 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
             routes: &[],
             segments: 1,
             inverse_bandwidth: statistics.inverse_bandwidth(),
+            busiest_links: statistics.busiest_links(),
             facts,
             held: &held,
         });

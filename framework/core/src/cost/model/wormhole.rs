@@ -10,7 +10,7 @@
 //! busiest node one after another.
 
 use super::rounds::Rounds;
-use super::synchronous::{Frame, StepCost, StepModel, Synchronous};
+use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
@@ -51,6 +51,7 @@ parameters! {
         hop_us: f64 = HOP_US,
         one_directional_byte_us: f64 = ONE_DIRECTIONAL_BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
+        rearrangement: Rearrangement = REARRANGEMENT,
         barrier_us: Barrier = BARRIER_US,
         ports: Ports = PORTS,
         free_contention: f64 = FREE_CONTENTION,
@@ -80,8 +81,8 @@ impl StepModel for Wormhole {
     const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, channels: None }
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, channels: None }
     }
 
     fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
@@ -90,7 +91,7 @@ impl StepModel for Wormhole {
         let longest = facts.longest() * unit_bytes;
         let bytes = if rounds > 1 {
             let ports = self.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
-            longest.max(facts.max_node_load as f64 * unit_bytes / ports)
+            longest.max(facts.through_node() * unit_bytes / ports)
         } else {
             longest
         };

@@ -4,7 +4,7 @@ use crate::network::topology::parse;
 fn facts(topology: &str, ends: &[(u32, u32)]) -> StepFacts {
     let mut transfers: Vec<Transfer> =
         ends.iter().map(|&(from, to)| Transfer { from, to, route: 0, hops: 0, load: 1 }).collect();
-    StepStatistics::new(parse(topology).unwrap(), false).measure(1, &mut transfers, &[]).unwrap()
+    StepStatistics::new(parse(topology).unwrap(), Wanted::default()).measure(1, &mut transfers, None, &[]).unwrap()
 }
 
 #[test]
@@ -26,7 +26,8 @@ fn unpaired_is_who_sends_to_one_node_and_receives_from_another() {
 fn measure(loads: [u64; 2]) -> Result<StepFacts, Fault> {
     let send = |from, load| Transfer { from, to: 3, route: 0, hops: 0, load };
     let mut transfers = [send(0, loads[0]), send(1, loads[1])];
-    StepStatistics::new(parse("mesh:4").unwrap(), true).measure(7, &mut transfers, &[])
+    let wanted = Wanted { multiplexing: true, ..Wanted::default() };
+    StepStatistics::new(parse("mesh:4").unwrap(), wanted).measure(7, &mut transfers, None, &[])
 }
 
 #[test]
@@ -42,10 +43,12 @@ fn loads_over_hops_and_on_shared_links_are_exact_beyond_64_bits() {
 
 #[test]
 fn what_goes_through_a_buffer_in_a_phase_is_exact_beyond_64_bits() {
-    let mut statistics = StepStatistics::new(parse("mesh:4").unwrap(), false);
+    let mut statistics = StepStatistics::new(parse("mesh:4").unwrap(), Wanted::default());
     statistics.begin_phase();
     for _ in 0..5 {
-        statistics.measure(1, &mut [Transfer { from: 0, to: 3, route: 0, hops: 0, load: u64::MAX }], &[]).unwrap();
+        statistics
+            .measure(1, &mut [Transfer { from: 0, to: 3, route: 0, hops: 0, load: u64::MAX }], None, &[])
+            .unwrap();
     }
     statistics.local_copy(3, 7);
     let most = 5 * u128::from(u64::MAX);
@@ -61,4 +64,26 @@ fn a_step_of_more_than_a_number_holds_is_refused() {
         measure([u64::MAX, 1]).unwrap_err().to_string(),
         "step 7: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
     );
+}
+
+#[test]
+fn what_is_packed_is_what_a_node_sends_and_receives_in_messages_of_several_blocks() {
+    let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
+    let wanted = Wanted { packing: true, ..Wanted::default() };
+    let mut statistics = StepStatistics::new(parse("ring:4").unwrap(), wanted);
+    for _ in 0..2 {
+        let mut transfers = [send(0, 1, 5), send(1, 2, 7), send(2, 0, 100)];
+        let facts = statistics.measure(1, &mut transfers, Some(&[2, 3, 1]), &[]).unwrap();
+        assert_eq!(facts.max_packed_load, Some(12), "node 1's; node 2's message of one block is sent as it lies");
+    }
+}
+
+#[test]
+fn links_may_be_busiest_by_messages_or_by_bytes() {
+    let send = |from, to, load| Transfer { from, to, route: 0, hops: 0, load };
+    let wanted = Wanted { busiest_links: true, ..Wanted::default() };
+    let mut statistics = StepStatistics::new(parse("mesh:6").unwrap(), wanted);
+    let mut transfers = [send(0, 1, 1000), send(3, 5, 1), send(4, 5, 1), send(2, 3, 1)];
+    statistics.measure(1, &mut transfers, None, &[]).unwrap();
+    assert_eq!(statistics.busiest_links(), [(2, 2.0), (1, 1000.0)]);
 }

@@ -1,0 +1,73 @@
+//! Prices that an outside audit found wrong, as it stated them.
+
+use crate::support::rows;
+use swapmeet_results::Record;
+
+fn priced(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
+    let flags = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine];
+    let row = rows(&flags).remove(0);
+    assert_eq!(row.reason, "");
+    row
+}
+
+fn time(topology: &str, algorithm: &str, workload: &str, machine: &str) -> f64 {
+    priced(topology, algorithm, workload, machine).time_us.unwrap()
+}
+
+/// A file of these lines, for as long as the folder lives.
+fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn ports_are_as_fast_as_the_links_behind_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = |name: &str, text: &str| format!("graph:{}", file(&folder, name, text));
+    let pair = graph("pair.txt", "0 1 4\n");
+    for model in ["circuit", "wormhole"] {
+        assert_eq!(time(&pair, "linear", "uniform:1000", &format!("free:model={model},byte_us=1,ports=all")), 250.0);
+    }
+    let line = graph("line.txt", "0 1 4\n1 2 4\n");
+    let in_turns = "free:model=circuit,byte_us=1,ports=all,virtual_channels=1";
+    assert_eq!(time(&line, "linear", "gather/uniform:1000", in_turns), 500.0);
+    let four = graph("four.txt", "0 1 4\n0 2 4\n0 3 4\n1 2 4\n1 3 4\n2 3 4\n");
+    let one_port = "free:byte_us=1,ports=1";
+    assert_eq!(time(&four, "linear", "uniform:1000", one_port), 750.0);
+    assert_eq!(time(&four, "pairwise", "uniform:1000", one_port), 750.0, "the same messages, one a step");
+}
+
+#[test]
+fn the_busiest_link_is_one_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = [[0_u32; 6]; 6];
+    (bytes[0][1], bytes[3][5], bytes[4][5]) = (1000, 1, 1);
+    let text: Vec<String> = bytes.iter().map(|row| row.map(|b| b.to_string()).join(",")).collect();
+    let workload = format!("matrix:{},empty=send", file(&folder, "m.csv", &text.join("\n")));
+    let machine = "free:model=store-and-forward,startup_us=100,byte_us=1,ports=all";
+    assert_eq!(time("mesh:6", "linear", &workload, machine), 1500.0);
+}
+
+#[test]
+fn rearrangement_is_one_rule_for_all_or_what_papers_count() {
+    let row = |algorithm: &str, rule: &str| {
+        priced("torus:8x8", algorithm, "uniform:10", &format!("free:rearrange_byte_us=1,byte_us=1{rule}"))
+    };
+    let us = |algorithm: &str, rule: &str| row(algorithm, rule).rearrangement_us.unwrap();
+    let declared = ",rearrangement=declared";
+    assert_eq!([us("bruck", declared), us("pairwise", declared), us("pairwise", "")], [0.0, 0.0, 0.0]);
+    // Six steps, in each 32 blocks gathered and 32 scattered.
+    assert_eq!(us("bruck", ""), 6.0 * 64.0 * 10.0);
+    assert!(us("suh-shin", "") > us("suh-shin", declared), "what it forwards is packed more often than it says");
+    let remark = "declares no rearrangement, though messages are of several blocks";
+    assert!(row("bruck", declared).note.contains(remark) && !row("bruck", "").note.contains(remark));
+    assert!(!row("suh-shin", declared).note.contains(remark) && !row("pairwise", declared).note.contains(remark));
+}
+
+#[test]
+fn a_whole_exchange_in_one_step_says_how_its_contention_is_counted() {
+    let note = |algorithm: &str| priced("torus:8x8", algorithm, "uniform:10", "free:byte_us=1,ports=all").note;
+    assert!(note("linear").contains("one step: its messages share links over the whole of it"), "{}", note("linear"));
+    assert_eq!(note("pairwise"), "");
+}
