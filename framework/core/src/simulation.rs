@@ -18,7 +18,7 @@ use crate::delivery::placement::Placement;
 use crate::limits;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::messages::Messages;
-use crate::simulation::step::{Listener, Sent, Step, Totals};
+use crate::simulation::step::{Listener, LocalCopy, Sent, Step, Totals};
 use crate::simulation::step_statistics::{StepStatistics, Wanted};
 use std::sync::Arc;
 
@@ -312,11 +312,11 @@ impl<'a> Simulation<'a> {
         if load == 0 && self.task.skip_empty {
             return Ok(());
         }
-        let (from, to) = (from as u32, to as u32);
+        let (from, to, phase_number) = (from as u32, to as u32, self.phase_number);
         if from == to {
             self.statistics.local_copy(from, load);
             for listener in &mut self.listeners {
-                listener.local_copy(from, load, segments, self.phase_number);
+                listener.local_copy(LocalCopy { node: from, load, segments, phase_number, schedule_step: step });
             }
             return Ok(());
         }
@@ -362,6 +362,7 @@ impl<'a> Simulation<'a> {
             busiest_links: self.statistics.busiest_links(),
             proof: payload.proof(),
             number: self.totals.steps,
+            schedule_step: payload.step(),
             phase: &self.phase,
             phase_number: self.phase_number,
             transfers: self.messages.as_slice(),

@@ -4,9 +4,10 @@
 use serde_json::Value;
 use std::fmt::Write as _;
 use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::cost::model::clock::Clock;
 use swapmeet_core::cost::model::flat::Flat;
-use swapmeet_core::cost::model::flat::stage::{Clock, Message, Stage};
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::cost::model::flat::stage::{Message, Stage};
+use swapmeet_core::simulation::step::{Listener, LocalCopy, Step};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
 use swapmeet_runner::describe::Reader;
@@ -86,9 +87,9 @@ impl Listener for Watched {
         self.settle();
     }
 
-    fn local_copy(&mut self, node: u32, load: u64, _: u64, phase: u32) {
-        self.enter(phase);
-        self.kept.push((node, load));
+    fn local_copy(&mut self, copy: LocalCopy) {
+        self.enter(copy.phase_number);
+        self.kept.push((copy.node, copy.load));
     }
 }
 
@@ -204,17 +205,17 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     for messages in stages {
         let mut stage = Stage::new(p as usize);
         for &(from, to, elements, step) in messages {
-            stage.add(Message { from, to, step, bytes: elements as f64 * 22.0 });
+            stage.add(Message { from, to, step: step.into(), bytes: elements as f64 * 22.0 });
         }
         let composing =
             stage.composed.iter().copied().fold(0.0, f64::max) * machine.number("rearrange_byte_us").unwrap();
-        clock = stage.run(&flat, clock.rearranged(composing), false);
+        clock = stage.run(&flat, clock.composed(composing), false);
     }
-    clock.us
+    clock.us()
 }
 
-/// The blocking machine, event by event: the same to the nanosecond that the fixture is rounded to. The fixture's nonblocking machine is not described
-/// beyond its times; ours comes within 5 % of them.
+/// The blocking machine, event by event: the same to the nanosecond that the fixture is rounded to. The fixture's nonblocking machine is not described beyond
+/// its times; where a message goes when its ends are both free, the earliest ready first, they are met, but for stages with messages that are ready at the same moment.
 #[test]
 fn times_on_an_sp2_agree() {
     let fixture = fixture();
@@ -227,8 +228,8 @@ fn times_on_an_sp2_agree() {
             let blocking = time(p, &stages, "sp2");
             assert!((blocking - figure("blocking")).abs() < 0.001, "{name}, {algorithm}: {blocking}");
             let ratio = time(p, &stages, "sp2:mode=nonblocking") / figure("nonblocking");
-            println!("{name} {algorithm} {ratio}");
-            assert!((0.94..1.01).contains(&ratio), "{name}, {algorithm}: nonblocking x {ratio}");
+            let band = if *paper == "A1" { 0.999_999..1.000_001 } else { 0.95..1.01 };
+            assert!(band.contains(&ratio), "{name}, {algorithm}: nonblocking x {ratio}");
         }
     }
 }

@@ -50,6 +50,22 @@ fn the_busiest_link_is_one_link() {
 }
 
 #[test]
+fn a_flat_sender_has_output_ports() {
+    let machine = |ports: &str| format!("free:model=flat,mode=nonblocking,byte_us=1,ports={ports}");
+    let scatter = |ports: &str| time("fully-connected:16", "linear", "scatter/uniform:1MiB", &machine(ports));
+    assert_eq!(scatter("1"), 15.0 * 1_048_576.0);
+    assert_eq!(scatter("5"), 3.0 * 1_048_576.0);
+    assert_eq!(scatter("all"), 1_048_576.0);
+}
+
+#[test]
+fn messages_to_oneself_count_where_the_machine_says_so() {
+    let startup =
+        |rule: &str| priced("fully-connected:16", "direct", "uniform:64", &format!("sp2{rule}")).startup_us.unwrap();
+    assert_eq!([startup(""), startup(":self_messages=count")], [15.0 * 44.0, 16.0 * 44.0]);
+}
+
+#[test]
 fn rearrangement_is_one_rule_for_all_or_what_papers_count() {
     let row = |algorithm: &str, rule: &str| {
         priced("torus:8x8", algorithm, "uniform:10", &format!("free:rearrange_byte_us=1,byte_us=1{rule}"))

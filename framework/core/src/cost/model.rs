@@ -15,6 +15,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 mod circuit;
+pub mod clock;
 pub mod flat;
 mod rounds;
 mod store_and_forward;

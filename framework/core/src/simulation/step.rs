@@ -98,6 +98,8 @@ pub struct Step<'a> {
     pub proof: Proof,
     /// Its number among such steps, from 1.
     pub number: u64,
+    /// The schedule's own number of it, from 1, which counts steps in which nothing leaves a node.
+    pub schedule_step: u64,
     /// The phase it belongs to; empty if the schedule names none.
     pub phase: &'a str,
     /// Number of the phase, from 1.
@@ -193,10 +195,9 @@ pub trait Listener {
         let _ = (most, segments);
     }
 
-    /// A node sends itself a `load`, in `segments` of blocks, in phase number `phase`: no message, but it goes through its buffers. Called
-    /// before the step that ends after it, if one does.
-    fn local_copy(&mut self, node: u32, load: u64, segments: u64, phase: u32) {
-        let _ = (node, load, segments, phase);
+    /// A node sends itself something: no message, but it goes through its buffers. Called before the step that ends after it, if one does.
+    fn local_copy(&mut self, copy: LocalCopy) {
+        let _ = copy;
     }
 
     /// Something was put on its way by one send. Called only where [`Listener::wants_sends`] says so.
@@ -233,6 +234,21 @@ pub trait Listener {
     fn wants_sends(&self) -> bool {
         false
     }
+}
+
+/// What a node sends itself.
+#[derive(Debug, Clone, Copy)]
+pub struct LocalCopy {
+    /// The node.
+    pub node: u32,
+    /// How much.
+    pub load: u64,
+    /// In how many segments blocks are split; the load is in such segments.
+    pub segments: u64,
+    /// Number of the phase, from 1.
+    pub phase_number: u32,
+    /// The schedule's own number of the step.
+    pub schedule_step: u64,
 }
 
 /// One send as it was carried out.

@@ -22,7 +22,11 @@ pub(super) const P: u64 = 64;
 const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 
 /// How a machine communicates: blocking, nonblocking with a single and with dual send buffers.
-const MODES: [(&str, &str); 3] = [("b", ""), ("n1", ",mode=nonblocking"), ("n2", ",mode=nonblocking,buffers=2")];
+const MODES: [(&str, &str); 3] = [
+    ("b", ",self_messages=count"),
+    ("n1", ",mode=nonblocking,self_messages=count"),
+    ("n2", ",mode=nonblocking,buffers=2,self_messages=count"),
+];
 
 /// tm, which the paper does not give: the presets' value, and two others.
 pub(super) const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::simulation::step::{Listener, LocalCopy, Step};
 use swapmeet_results::Record;
 
 /// What happens in one stage. Loads are bytes.
@@ -79,8 +79,9 @@ impl Listener for Watcher {
         self.end_step(longest);
     }
 
-    fn local_copy(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
-        self.enter(phase);
+    fn local_copy(&mut self, copy: LocalCopy) {
+        let LocalCopy { node, load, segments: parts, phase_number, .. } = copy;
+        self.enter(phase_number);
         // Whole blocks are in one part; amounts are bytes, in as many parts as a block has of them.
         let bytes = if parts == 1 { load * self.block_bytes } else { load };
         self.kept.push((node as usize, bytes));

@@ -11,16 +11,18 @@
 
 use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale};
 use crate::cost::bound::{Bound, Traffic};
+use crate::cost::model::clock::Clock;
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, Typed, micros, parameters, word,
 };
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Step};
-use stage::{Clock, Message, Stage};
+use crate::simulation::step::{Listener, LocalCopy, Step};
+use stage::{Message, Stage};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
 mod bound;
+mod crossing;
 pub mod stage;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -46,6 +48,14 @@ static MODE: Typed<Mode> = Typed {
     read: |text| word(text, &Mode::WORDS),
 };
 
+static SELF_MESSAGES: Typed<SelfMessages> = Typed {
+    key: "self_messages",
+    meaning: "whether what a node sends itself is a message (`count`), or costs its composing alone (`free`)",
+    symbols: "",
+    default: Default::Text("free"),
+    read: |text| word(text, &SelfMessages::WORDS),
+};
+
 static BUFFERS: Typed<u64> = Typed {
     key: "buffers",
     meaning: "send buffers of a node",
@@ -65,6 +75,7 @@ parameters! {
         ports: Ports = PORTS,
         mode: Mode = MODE,
         buffers: u64 = BUFFERS,
+        self_messages: SelfMessages = SELF_MESSAGES,
     }
 }
 
@@ -84,6 +95,25 @@ impl Mode {
 impl Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(Self::WORDS.iter().find(|(_, mode)| mode == self).map_or("", |(word, _)| word))
+    }
+}
+
+/// Whether what a node sends itself is a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SelfMessages {
+    /// As any.
+    Count,
+    /// It is composed, no more.
+    Free,
+}
+
+impl SelfMessages {
+    const WORDS: [(&'static str, Self); 2] = [("count", Self::Count), ("free", Self::Free)];
+}
+
+impl Display for SelfMessages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::WORDS.iter().find(|(_, rule)| rule == self).map_or("", |(word, _)| word))
     }
 }
 
@@ -135,11 +165,22 @@ impl Stages {
         load as f64 * self.unit_bytes / parts as f64
     }
 
+    fn add(&mut self, message: Message) {
+        /// What a stage's messages may take: 3 GiB.
+        const MOST: usize = 1 << 26;
+        self.too_many |= self.stage.messages.len() == MOST;
+        if self.too_many {
+            self.stage.clear();
+        } else {
+            self.stage.add(message);
+        }
+    }
+
     /// What is said next is of phase number `phase`: runs the stage before it, if that is another.
     fn enter(&mut self, phase: u32) {
         if self.phase.replace(phase).is_some_and(|earlier| earlier != phase) {
             let early = self.machine.composes_early();
-            self.stages += u64::from(!self.stage.messages.is_empty());
+            self.stages += u64::from(!self.stage.is_empty());
             self.clock = self.after_stage(early);
             if early {
                 self.ready = self.stage.received();
@@ -152,30 +193,27 @@ impl Stages {
     fn after_stage(&self, compose: bool) -> Clock {
         let composing = self.stage.composed.iter().zip(&self.ready).map(|(bytes, ready)| (bytes - ready).max(0.0));
         let longest = composing.fold(0.0, f64::max);
-        let start = self.clock.rearranged(longest * self.machine.rearrange_byte_us);
+        let start = self.clock.composed(longest * self.machine.rearrange_byte_us);
         self.stage.run(&self.machine, start, compose)
     }
 }
 
 impl Listener for Stages {
     fn step(&mut self, step: &Step<'_>) {
-        /// What a stage's messages may take: 3 GiB.
-        const MOST: usize = 1 << 26;
         self.enter(step.phase_number);
-        if self.too_many || self.stage.messages.len() + step.transfers.len() > MOST {
-            self.too_many = true;
-            self.stage.clear();
-            return;
-        }
         for t in step.transfers {
             let bytes = self.bytes(t.load, step.segments);
-            self.stage.add(Message { from: t.from, to: t.to, step: step.number as u32, bytes });
+            self.add(Message { from: t.from, to: t.to, step: step.schedule_step, bytes });
         }
     }
 
-    fn local_copy(&mut self, node: u32, load: u64, parts: u64, phase: u32) {
-        self.enter(phase);
-        self.stage.composed[node as usize] += self.bytes(load, parts);
+    fn local_copy(&mut self, copy: LocalCopy) {
+        self.enter(copy.phase_number);
+        let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
+        match self.machine.self_messages {
+            SelfMessages::Count => self.add(Message { from: node, to: node, step: copy.schedule_step, bytes }),
+            SelfMessages::Free => self.stage.copy(node, bytes),
+        }
     }
 }
 
@@ -188,14 +226,14 @@ impl Evaluator for Stages {
             );
         }
         let clock = self.after_stage(false);
-        let barriers = (self.stages + u64::from(!self.stage.messages.is_empty())).saturating_sub(1);
+        let barriers = (self.stages + u64::from(!self.stage.is_empty())).saturating_sub(1);
         let parts = Parts {
-            startup: Some(clock.startup),
-            transmission: Some(clock.transmission),
+            startup: Some(clock.path.startup),
+            transmission: Some(clock.path.transmission),
             propagation: None,
-            rearrangement: Some(clock.rearrangement),
+            rearrangement: Some(clock.path.rearrangement),
             barrier: Some(barriers as f64 * self.machine.barrier_us.us(self.nodes)),
-            contention: Some(clock.contention),
+            contention: Some(clock.path.contention),
         };
         Ok(Cost { parts, note: None })
     }

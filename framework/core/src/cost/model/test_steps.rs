@@ -20,6 +20,7 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
         evaluator.step(&Step {
             proof: Proof::ByteCounts,
             number,
+            schedule_step: number,
             phase: "",
             phase_number: 1,
             transfers: &transfers,

@@ -7,11 +7,15 @@
 //! - a receive waits until the message has come, and takes Ts/2 + m tc/2.
 //!
 //! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2 each, then completes receives as they come, Ts/2 each.
-//! Beside it a copying engine (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message then waits for a free
-//! port at its receiver and takes m td. With a second send buffer the processor composes each message's data for the next stage as soon as it has
-//! completed the receive.
+//! Beside it a copying engine (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message then waits until an output port of its
+//! sender and an input port of its receiver are free (section 2.3: messages compete for both), and takes m td through the two ([`super::crossing`]). With a second send buffer the processor composes each message's data for the next stage as soon as it has completed the receive.
+//!
+//! **At one moment** the lower kind of event comes first, then the lower node, then the earlier message; moments are exact ([`crate::cost::model::clock`]), so that no rounding
+//! decides.
 
+use super::crossing::{Crossing, Waiting};
 use super::{Flat, Mode};
+use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -23,7 +27,7 @@ pub struct Message {
     /// Receiver, a node of the machine.
     pub to: u32,
     /// The step of the schedule it belongs to: nodes work through their messages in this order.
-    pub step: u32,
+    pub step: u64,
     /// Its length in bytes.
     pub bytes: f64,
 }
@@ -35,54 +39,8 @@ pub struct Stage {
     pub messages: Vec<Message>,
     /// Bytes that each node puts into its send buffer.
     pub composed: Vec<f64>,
-}
-
-/// A moment, with the parts of the critical path up to it, in us.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Clock {
-    /// The moment: the sum of the parts.
-    pub us: f64,
-    /// Start-ups along the critical path.
-    pub startup: f64,
-    /// Transmission and copying along that path.
-    pub transmission: f64,
-    /// Composing along that path.
-    pub rearrangement: f64,
-    /// Waiting for ports and engines.
-    pub contention: f64,
-}
-
-impl Clock {
-    fn started(mut self, us: f64) -> Self {
-        (self.us, self.startup) = (self.us + us, self.startup + us);
-        self
-    }
-
-    fn transmitted(mut self, us: f64) -> Self {
-        (self.us, self.transmission) = (self.us + us, self.transmission + us);
-        self
-    }
-
-    /// The moment `us` microseconds of composing later.
-    #[must_use]
-    pub fn rearranged(mut self, us: f64) -> Self {
-        (self.us, self.rearrangement) = (self.us + us, self.rearrangement + us);
-        self
-    }
-
-    /// Waits for something that is busy until `us`.
-    fn waited_until(mut self, us: f64) -> Self {
-        if us > self.us {
-            self.contention += us - self.us;
-            self.us = us;
-        }
-        self
-    }
-
-    /// What happens when both have: the path through the later one is the critical one.
-    fn and(self, other: Self) -> Self {
-        if other.us > self.us { other } else { self }
-    }
+    /// Whether there is anything in it.
+    used: bool,
 }
 
 /// Something that takes requests in the order of time; at equal times, of nodes and messages.
@@ -99,7 +57,7 @@ struct Event {
 enum Kind {
     /// The processor has started a send.
     Started,
-    /// The message waits for a port at its receiver.
+    /// The message waits for its ports.
     Ready,
     /// The message has come.
     Arrived,
@@ -110,7 +68,7 @@ impl Eq for Event {}
 impl Ord for Event {
     /// The earliest is the greatest, for a heap.
     fn cmp(&self, other: &Self) -> Ordering {
-        let time = other.at.us.total_cmp(&self.at.us);
+        let time = other.at.at.cmp(&self.at.at);
         time.then_with(|| (other.kind, other.node, other.message).cmp(&(self.kind, self.node, self.message)))
     }
 }
@@ -121,47 +79,84 @@ impl PartialOrd for Event {
     }
 }
 
-/// The receiving ports of all nodes.
+/// What a machine asks for, in ticks.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    half_start: Ticks,
+    half_copy: Ticks,
+    byte: Ticks,
+    compose: Ticks,
+}
+
+impl Times {
+    fn of(machine: &Flat) -> Self {
+        Self {
+            half_start: ticks(machine.startup_us / 2.0),
+            half_copy: ticks(machine.copy_byte_us / 2.0),
+            byte: ticks(machine.byte_us),
+            compose: ticks(machine.rearrange_byte_us),
+        }
+    }
+}
+
+/// The input ports of all nodes.
 struct Ports {
     /// When each port is free; empty where ports are never short.
-    free: Vec<f64>,
+    free: Vec<Ticks>,
     each: usize,
 }
 
 impl Ports {
-    fn new(nodes: usize, machine: &Flat, start: f64) -> Self {
-        let each = machine.ports.count().min(nodes as u64) as usize;
+    fn new(nodes: usize, machine: &Flat, start: Ticks) -> Self {
+        let each = ports_each(machine, nodes);
         let free = if each == nodes { Vec::new() } else { vec![start; nodes * each] };
         Self { free, each }
     }
 
-    /// A message takes `us` through the first free port of `node`.
-    fn take(&mut self, node: u32, ready: Clock, us: f64) -> Clock {
+    /// A message takes `time` through the first free port of `node`.
+    fn take(&mut self, node: u32, ready: Clock, time: Ticks) -> Clock {
         let first = node as usize * self.each;
         let ports = self.free.get_mut(first..first + self.each).unwrap_or_default();
-        let Some(port) = ports.iter_mut().min_by(|a, b| a.total_cmp(b)) else { return ready.transmitted(us) };
-        let done = ready.waited_until(*port).transmitted(us);
-        *port = done.us;
+        let Some(port) = ports.iter_mut().min() else { return ready.transmitted(time) };
+        let done = ready.waited_until(*port).transmitted(time);
+        *port = done.at;
         done
     }
+}
+
+/// Ports that are never short are as many as nodes.
+fn ports_each(machine: &Flat, nodes: usize) -> usize {
+    machine.ports.count().min(nodes as u64) as usize
 }
 
 impl Stage {
     /// No messages among so many nodes.
     pub fn new(nodes: usize) -> Self {
-        Self { messages: Vec::new(), composed: vec![0.0; nodes] }
+        Self { messages: Vec::new(), composed: vec![0.0; nodes], used: false }
     }
 
     /// Adds a message, which its sender composes.
     pub fn add(&mut self, message: Message) {
-        self.composed[message.from as usize] += message.bytes;
+        self.copy(message.from, message.bytes);
         self.messages.push(message);
     }
 
-    /// Forgets all messages and keeps what was allocated for them.
+    /// A node composes what it doesn't send.
+    pub fn copy(&mut self, node: u32, bytes: f64) {
+        self.composed[node as usize] += bytes;
+        self.used = true;
+    }
+
+    /// Whether nobody sends or composes anything.
+    pub fn is_empty(&self) -> bool {
+        !self.used
+    }
+
+    /// Forgets all messages.
     pub fn clear(&mut self) {
         self.messages.clear();
         self.composed.fill(0.0);
+        self.used = false;
     }
 
     /// Bytes that each node receives.
@@ -184,13 +179,13 @@ impl Stage {
 
     fn nonblocking(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         let nodes = self.composed.len();
-        let (half_start, half_copy) = (machine.startup_us / 2.0, machine.copy_byte_us / 2.0);
-        let mut ports = Ports::new(nodes, machine, start.us);
-        let mut engine = vec![start.us; nodes];
+        let times = Times::of(machine);
+        let mut crossing = Crossing::new(nodes, ports_each(machine, nodes), self.messages.len());
+        let mut engine = vec![start.at; nodes];
         let mut processor = vec![start; nodes];
         let mut events = BinaryHeap::with_capacity(self.messages.len());
         for (message, m) in (0..).zip(&self.messages) {
-            let at = processor[m.from as usize].started(half_start);
+            let at = processor[m.from as usize].started(times.half_start);
             processor[m.from as usize] = at;
             events.push(Event { at, node: m.from, message, kind: Kind::Started });
         }
@@ -198,23 +193,33 @@ impl Stage {
             let m = &self.messages[event.message as usize];
             let mut copied = |node: u32| {
                 let engine = &mut engine[node as usize];
-                let done = event.at.waited_until(*engine).transmitted(m.bytes * half_copy);
-                *engine = done.us;
+                let done = event.at.waited_until(*engine).transmitted(of_bytes(times.half_copy, m.bytes));
+                *engine = done.at;
                 done
             };
             match event.kind {
                 Kind::Started => events.push(Event { at: copied(m.from), kind: Kind::Ready, ..event }),
                 Kind::Ready => {
-                    let at = ports.take(m.to, event.at, m.bytes * machine.byte_us);
-                    events.push(Event { at, node: m.to, kind: Kind::Arrived, ..event });
+                    crossing.wait(Waiting { from: m.from, to: m.to, message: event.message, ready: event.at });
                 }
                 Kind::Arrived => {
                     let processor = &mut processor[m.to as usize];
-                    *processor = processor.and(copied(m.to)).started(half_start);
+                    *processor = processor.and(copied(m.to)).started(times.half_start);
                     if compose {
-                        *processor = processor.rearranged(m.bytes * machine.rearrange_byte_us);
+                        *processor = processor.rearranged(of_bytes(times.compose, m.bytes));
                     }
+                    crossing.through(m.from, m.to);
                 }
+            }
+            // What goes is chosen when all that is ready and free at this moment is known.
+            let now = event.at.at;
+            if events.peek().is_some_and(|next| next.at.at == now) {
+                continue;
+            }
+            while let Some(next) = crossing.next() {
+                let bytes = self.messages[next.message as usize].bytes;
+                let at = next.ready.waited_until(now).transmitted(of_bytes(times.byte, bytes));
+                events.push(Event { at, node: next.to, message: next.message, kind: Kind::Arrived });
             }
         }
         processor.into_iter().fold(start, Clock::and)
@@ -224,7 +229,7 @@ impl Stage {
 /// A stage in blocking mode: each node works through its list, sends before receives within a step.
 struct Blocking<'a> {
     stage: &'a Stage,
-    machine: &'a Flat,
+    times: Times,
     /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all nodes one after another.
     tasks: Vec<u32>,
     /// Where each node is in its list, and where that ends.
@@ -240,7 +245,7 @@ struct Blocking<'a> {
 }
 
 impl<'a> Blocking<'a> {
-    fn new(stage: &'a Stage, machine: &'a Flat, start: Clock) -> Self {
+    fn new(stage: &'a Stage, machine: &Flat, start: Clock) -> Self {
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {
@@ -269,14 +274,14 @@ impl<'a> Blocking<'a> {
         next.truncate(nodes);
         Self {
             stage,
-            machine,
+            times: Times::of(machine),
             tasks,
             next,
             end,
             clock: vec![start; nodes],
             came: vec![None; stage.messages.len()],
             waits: vec![false; nodes],
-            ports: Ports::new(nodes, machine, start.us),
+            ports: Ports::new(nodes, machine, start.at),
             events: BinaryHeap::new(),
         }
     }
@@ -288,7 +293,7 @@ impl<'a> Blocking<'a> {
         // Every request is made no earlier than the one that led to it was granted: granting them by time is right.
         while let Some(event) = self.events.pop() {
             let m = self.stage.messages[event.message as usize];
-            let done = self.ports.take(m.to, event.at, m.bytes * self.machine.byte_us);
+            let done = self.ports.take(m.to, event.at, of_bytes(self.times.byte, m.bytes));
             self.came[event.message as usize] = Some(done);
             self.clock[m.from as usize] = done;
             self.next[m.from as usize] += 1;
@@ -304,11 +309,11 @@ impl<'a> Blocking<'a> {
 
     /// A node goes on until it has to wait.
     fn proceed(&mut self, node: usize) {
-        let (half_start, half_copy) = (self.machine.startup_us / 2.0, self.machine.copy_byte_us / 2.0);
+        let Times { half_start, half_copy, .. } = self.times;
         while self.next[node] < self.end[node] {
             let task = self.tasks[self.next[node] as usize];
             let message = task / 2;
-            let copying = self.stage.messages[message as usize].bytes * half_copy;
+            let copying = of_bytes(half_copy, self.stage.messages[message as usize].bytes);
             if task.is_multiple_of(2) {
                 let at = self.clock[node].started(half_start).transmitted(copying);
                 self.events.push(Event { at, node: node as u32, message, kind: Kind::Ready });
