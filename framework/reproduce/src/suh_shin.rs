@@ -137,7 +137,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 
 /// The five costs of a run, in the paper's units: on this machine each of them costs 1.
 fn costs(bench: &Bench<'_>, shape: Shape, dims: &[u64]) -> Result<Costs, ReproduceError> {
-    const UNIT_MACHINE: &str = "free:startup_us=1,byte_us=1,hop_us=1,rearrange_byte_us=1,barrier_us=1";
+    const UNIT_MACHINE: &str =
+        "free:startup_us=1,byte_us=1,hop_us=1,rearrange_byte_us=1,rearrangement=declared,barrier_us=1";
     let topology = format!("{}:{}", shape.word(), joined(dims, "x"));
     let row = bench.row(&topology, "suh-shin", "uniform:1", UNIT_MACHINE)?;
     let parts = [row.startup_us, row.transmission_us, row.propagation_us, row.rearrangement_us, row.barrier_us];

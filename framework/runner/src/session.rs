@@ -185,7 +185,7 @@ fn bounded(text: &str) -> String {
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     // Far from overflow: a load over 64 bits is one of bytes, of which a unit is one, or took more than 2^24 steps.
-    let bytes = |load: u128| load.checked_mul(u128::from(unit)).map(|all| all / u128::from(totals.segments.max(1)));
+    let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);
     record.critical_bytes = bytes(totals.critical_load);

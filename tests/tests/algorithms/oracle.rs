@@ -116,8 +116,8 @@ fn rehearsal(task: &Task, params: &[(String, String)], answers: Answers) -> Rehe
 fn hosted(algorithm: &Algorithm, params: &[(String, String)], task: &Task, answers: Answers) -> (Verdict, String) {
     match host::plan(algorithm, params, task, answers, None, Vec::new()).outcome {
         Outcome::Verified(totals) => {
-            let unit = if task.sizes.is_some() { 1 } else { u128::from(answers.block_bytes) };
-            let bytes = |load: u128| (load * unit / u128::from(totals.segments.max(1))) as u64;
+            let unit = if task.sizes.is_some() { 1 } else { answers.block_bytes };
+            let bytes = |load: u128| (load * u128::from(unit.div_ceil(totals.segments.max(1)))) as u64;
             let proved = Proved {
                 steps: totals.steps,
                 messages: totals.messages,

@@ -58,6 +58,15 @@ fn a_flat_sender_has_output_ports() {
     assert_eq!(scatter("all"), 1_048_576.0);
 }
 
+/// Blocks of 13 bytes go in two halves of 7.
+#[test]
+fn fractions_of_a_byte_do_not_travel() {
+    let row = priced("torus:12x12", "torus-scatter", "scatter/uniform:13", "free:model=circuit,byte_us=1,ports=all");
+    let (critical, all) = (row.critical_bytes.unwrap(), row.transmission_us.unwrap());
+    assert_eq!(critical as f64, all, "each round as long as its longest message");
+    assert_eq!(critical % 7, 0, "{critical}");
+}
+
 #[test]
 fn messages_to_oneself_count_where_the_machine_says_so() {
     let startup =

@@ -112,10 +112,9 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Bytes of a load in segments.
+    /// Bytes of a load: of segments of blocks, or of bytes where blocks differ in size.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
-        let bytes = u128::from(load) * u128::from(self.block_bytes.unwrap_or(1));
-        u64::try_from(bytes.div_ceil(segments.max(1).into())).unwrap_or(u64::MAX)
+        self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
 }
 

@@ -99,3 +99,8 @@ pub struct Scale<'a> {
     /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.
     pub unit_bytes: f64,
 }
+
+/// Bytes of a segment of a unit that is split in so many: fractions of a byte don't travel, so segments are padded to whole bytes.
+pub fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
+    (unit_bytes / segments as f64).ceil()
+}

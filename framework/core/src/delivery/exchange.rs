@@ -253,9 +253,9 @@ impl Exchange {
         self.step
     }
 
-    /// Parts that blocks are cut in, segments of parts included: loads are in these.
+    /// Parts that blocks are cut in, segments of parts included: loads are in these. Where blocks differ in size loads are bytes, of padded parts.
     pub fn segments(&self) -> u64 {
-        self.inventory.units()
+        if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
 
     /// Whether blocks are cut into a part for each node.

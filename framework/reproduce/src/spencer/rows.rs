@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// The three terms of the thesis's costs, in their order.
 pub(super) const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
 
+/// Blocks of the thesis's data (`spencer.toml` has them in its workloads): a multiple of all numbers up to 16, so that what they are split in is whole bytes.
+const BLOCK_BYTES: f64 = 720_720.0;
+
 /// Rounds, links and blocks; or a lower bound on them.
 pub(super) type Costs = [f64; 3];
 
@@ -41,16 +44,15 @@ impl Torus {
         channels: u64,
     ) -> Result<Costs, ReproduceError> {
         // Each term alone in its column, of a machine on which schedules choose as the thesis does: rounds are dearest, switching is cheapest.
-        const ROUND_US: f64 = 16_777_216.0;
-        const BYTE_US: f64 = 4096.0;
+        const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
         let machine = format!(
-            "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us={BYTE_US},ports={ports},virtual_channels={channels}"
+            "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}"
         );
         let row = bench.row(&self.spec(), algorithm, workload, &machine)?;
         let parts = row.parts();
         let of = |part: Option<f64>| part.unwrap_or(0.0);
         let propagation = of(parts.transmission) + of(parts.contention);
-        Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BYTE_US])
+        Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BLOCK_BYTES])
     }
 
     /// Links that the block goes which goes farthest, whatever the schedule: the lower bound of a row where nothing else costs anything.

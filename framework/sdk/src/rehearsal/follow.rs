@@ -99,7 +99,7 @@ impl Places {
 
 /// What is held: blocks, values, or bytes.
 trait Holdings {
-    /// Carries out one send: what went in `1 / per_byte` bytes, `None` if nothing did.
+    /// Carries out one send: the bytes that went, `None` if nothing did.
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String>;
 
     /// What was sent in the step arrives.
@@ -115,9 +115,6 @@ trait Holdings {
     fn most_summed(&self) -> u128 {
         0
     }
-
-    /// By how much loads are to be divided to be bytes.
-    fn per_byte(&self) -> u128;
 }
 
 /// Follows all that a schedule moves.
@@ -152,9 +149,9 @@ pub(super) fn follow(task: &Task<'_>, all: &Rehearsed) -> Result<Proved, Disproo
         proved.max_receives = proved.max_receives.max(most_alike(messages.keys().map(|(_, to)| *to)));
     }
     holdings.verify().map_err(wrong(all.steps.len()))?;
-    proved.total_bytes = (total / holdings.per_byte()) as u64;
-    proved.critical_bytes = (critical / holdings.per_byte()) as u64;
-    proved.summed_bytes = (summed / holdings.per_byte()) as u64;
+    proved.total_bytes = total as u64;
+    proved.critical_bytes = critical as u64;
+    proved.summed_bytes = summed as u64;
     Ok(proved)
 }
 

@@ -178,7 +178,7 @@ impl Recording {
 
     /// A load in bytes.
     pub(crate) fn bytes(&self, load: u64) -> u64 {
-        let bytes = u128::from(load) * u128::from(self.unit) / u128::from(self.segments);
+        let bytes = u128::from(load) * u128::from(self.unit.div_ceil(self.segments));
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 

@@ -226,8 +226,8 @@ fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
     assert_eq!(parts("startup_us=8,rearrange_byte_us=3", false), (8.0, 30.0, 10.0 * (1.0 + 4.0)));
     assert_eq!(
         parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3", true),
-        (8.0, 30.0, 6.0 * 4.0),
-        "the receiver's port"
+        (8.0, 30.0, 10.0 * 4.0),
+        "the sender's port"
     );
     assert_eq!(
         parts("startup_us=8,mode=nonblocking,rearrange_byte_us=3,ports=4", true),

@@ -9,7 +9,7 @@
 //! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
 //! [`crate::simulation::Simulation::rearrange`] announces is not charged again: it is composing under another name.
 
-use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale};
+use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
 use crate::cost::model::clock::Clock;
 use crate::cost::parameter::{
@@ -162,7 +162,7 @@ struct Stages {
 
 impl Stages {
     fn bytes(&self, load: u64, parts: u64) -> f64 {
-        load as f64 * self.unit_bytes / parts as f64
+        load as f64 * segment_bytes(self.unit_bytes, parts)
     }
 
     fn add(&mut self, message: Message) {

@@ -2,7 +2,7 @@
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
 use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
-use super::{Cost, Evaluator, Parts, Scale};
+use super::{Cost, Evaluator, Parts, Scale, segment_bytes};
 use crate::cost::parameter::{Barrier, Default, Ports, Typed, word};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Step};
@@ -152,7 +152,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
     fn step(&mut self, step: &Step<'_>) {
         let at_once = step.facts.max_sends.max(step.facts.max_receives);
         self.most_at_once = self.most_at_once.max(at_once);
-        let unit_bytes = self.unit_bytes / step.segments as f64;
+        let unit_bytes = segment_bytes(self.unit_bytes, step.segments);
         let mut rounds = Rounds { count: self.rounds_at_ports(at_once), arranged: None };
         if let Some(channels) = self.frame.channels {
             self.most_circuits = self.most_circuits.max(step.facts.max_link_messages);
@@ -189,7 +189,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
         if self.frame.rearrangement == Rearrangement::Packed {
             return;
         }
-        self.rearrangement += most as f64 * self.unit_bytes / segments as f64 * self.frame.rearrange_byte_us;
+        self.rearrangement += most as f64 * segment_bytes(self.unit_bytes, segments) * self.frame.rearrange_byte_us;
     }
 }
 

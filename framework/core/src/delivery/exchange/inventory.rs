@@ -29,6 +29,7 @@ pub(super) struct Inventory {
     pub placement: Placement,
     pub layout: Layout,
     pub division: Division,
+    /// Of a segment of each block, or of a part.
     pub sizes: Option<Arc<dyn BlockSizes>>,
     /// Boxes of all homes on both sides: what exists at all.
     homes: Vec<Vec<u64>>,
@@ -56,7 +57,13 @@ impl Inventory {
             )));
         }
         let homes = home_boxes(&layout, &placement);
-        Ok(Self { collective, placement, layout, division, sizes, homes })
+        let mut inventory = Self { collective, placement, layout, division, sizes: None, homes };
+        let units = inventory.units();
+        inventory.sizes = match sizes {
+            Some(whole) if units > 1 => Some(Arc::new(UnitSizes { whole, units })),
+            sizes => sizes,
+        };
+        Ok(inventory)
     }
 
     /// Boxes of what a node of the machine holds at the start.
@@ -92,7 +99,7 @@ impl Inventory {
         self.collective.kind().sums
     }
 
-    /// Units of load in a block: loads are in parts and segments (of blocks, or of bytes), so that they stay whole numbers.
+    /// What a block is cut into, parts and segments: units of load, which are counted, or, where blocks differ in size, bytes of them.
     pub(super) fn units(&self) -> u64 {
         let parts = if self.division.in_parts { self.placement.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
@@ -152,6 +159,23 @@ impl Inventory {
             segment: (self.division.segments > 1).then(|| self.layout.first_of(Side::Segments, bits)),
             is_summed: self.sums(),
         }
+    }
+}
+
+/// Sizes of what blocks are cut into: of each block the same, padded, since fractions of a byte don't travel.
+#[derive(Debug)]
+struct UnitSizes {
+    whole: Arc<dyn BlockSizes>,
+    units: u64,
+}
+
+impl BlockSizes for UnitSizes {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        self.whole.bytes(origin, destination).div_ceil(self.units)
+    }
+
+    fn largest(&self) -> u64 {
+        self.whole.largest().div_ceil(self.units)
     }
 }
 

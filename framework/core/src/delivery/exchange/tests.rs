@@ -309,6 +309,19 @@ fn loads_are_bytes_where_blocks_differ() {
     assert_eq!(x.held(), [3, 21, 75]);
 }
 
+/// In segments of 12 / 5 bytes, which are 3: a fraction of a byte doesn't travel.
+#[test]
+fn segments_of_blocks_that_differ_are_padded() {
+    let grid = Grid::new(&[3]).unwrap();
+    let division = Division { segments: 5, ..Division::WHOLE };
+    let placement = Placement::new(grid, 3);
+    let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), placement, division, Some(Arc::new(OriginSized))).unwrap();
+    x.begin_step();
+    let two = Axis::Range { first: 1, stride: 1, count: 2 };
+    assert_eq!(x.send(&Rule { segments: two, ..block(1, 2, 1, 2) }), Ok(Some(6)));
+    assert_eq!((x.segments(), x.held()[1]), (1, 5 * 2 + 5 * 3 + 3 * 3));
+}
+
 #[derive(Debug)]
 struct Huge;
 
@@ -323,19 +336,19 @@ impl BlockSizes for Huge {
 
 #[test]
 fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
-    let with = |segments| {
-        let grid = Grid::new(&[3]).unwrap();
+    let with = |nodes, segments| {
+        let grid = Grid::new(&[nodes]).unwrap();
         Exchange::new(
             Collective::of(&ALL_TO_ALL),
-            Placement::new(grid, 3),
+            Placement::new(grid, nodes),
             Division { segments, ..Division::WHOLE },
             Some(Arc::new(Huge)),
         )
     };
-    assert!(with(1).is_ok(), "9 blocks of 2^59");
-    for segments in [2, 4096] {
+    for segments in [1, 4096] {
+        assert!(with(4, segments).is_ok(), "16 blocks of 2^59");
         assert_eq!(
-            with(segments).unwrap_err().to_string(),
+            with(5, segments).unwrap_err().to_string(),
             format!("its blocks, in {segments} segments each, add up beyond 2^63")
         );
     }

@@ -102,10 +102,13 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Bytes of a whole block.
+    /// Bytes of a segment: all of a block's are as long as each other, padded to whole bytes.
     fn bytes(&self, block: Block) -> u64 {
         let physical = |node: Option<u64>| node.map_or(self.task.root, |node| self.places.physical[node as usize]);
-        self.task.asked.bytes(physical(block.origin), physical(block.destination))
+        self.task
+            .asked
+            .bytes(physical(block.origin), physical(block.destination))
+            .div_ceil(self.segments * self.parts.len() as u64)
     }
 }
 
@@ -174,9 +177,5 @@ impl Holdings for Blocks<'_> {
             }
         }
         Ok(())
-    }
-
-    fn per_byte(&self) -> u128 {
-        u128::from(self.segments) * self.parts.len() as u128
     }
 }

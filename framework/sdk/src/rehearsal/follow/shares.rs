@@ -136,8 +136,4 @@ impl Holdings for Shares<'_> {
         }
         Ok(())
     }
-
-    fn per_byte(&self) -> u128 {
-        1
-    }
 }

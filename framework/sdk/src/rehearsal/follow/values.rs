@@ -69,11 +69,12 @@ impl<'a> Values<'a> {
             .flat_map(move |(result, part)| (0..segments).map(move |segment| Name { result, part, segment }))
     }
 
-    /// Bytes of a value, times the parts that it is one of.
+    /// Bytes of a value, or of a part of it, padded to whole bytes.
     fn bytes(&self, name: Name) -> u128 {
         let physical = |node: u64| self.places.physical[node as usize];
         let to = name.result.map_or(self.task.root, physical);
-        self.task.asked.bytes(0, to).into()
+        let parts = if self.in_parts { self.places.home.len() as u64 } else { 1 };
+        self.task.asked.bytes(0, to).div_ceil(parts * self.segments).into()
     }
 }
 
@@ -154,10 +155,5 @@ impl Holdings for Values<'_> {
 
     fn most_summed(&self) -> u128 {
         self.summed.values().copied().max().unwrap_or(0)
-    }
-
-    fn per_byte(&self) -> u128 {
-        let parts = if self.in_parts { self.places.home.len() } else { 1 };
-        u128::from(self.segments) * parts as u128
     }
 }

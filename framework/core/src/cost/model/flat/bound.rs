@@ -4,7 +4,7 @@
 //!   composing goes on beside transmission.
 //! * A message takes half a start-up at either end, before its first byte and after its last. In between, in blocking mode, its sender is busy copying half and
 //!   with all of the transmission: S (tc/2 + td); in nonblocking mode its copying engine with S tc/2. What the same node receives is copied
-//!   in its time as well: R tc/2 more. And into a node with p ports go R td/p, and R tc/2.
+//!   in its time as well: R tc/2 more. Through the p ports of a node go S td/p out, R td/p in; and R tc/2.
 //! * Start-ups alone, in blocking mode: a node that begins to send at one moment is free again half a start-up later, and who has received can pass it on a whole one later.
 //!   So what d others get takes t halves of a start-up, where the Fibonacci number after the t-th (1, 1, 2, 3, 5, ..) is the first over d (the postal model
 //!   with a latency of two sends: Bar-Noy & Kipnis, 1992). In nonblocking mode sends of a stage wait for no receive: one start-up is what is sure.
@@ -21,6 +21,7 @@ pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Boun
     let sending = half_copy + if blocking { machine.byte_us } else { 0.0 };
     let by_sender = traffic.sent * sending + if traffic.by_one { traffic.received * half_copy } else { 0.0 };
     let through_ports = machine.byte_us / machine.ports.at_most(nodes - 1) as f64;
+    let by_sender = by_sender.max(traffic.sent * through_ports);
     let by_receiver = traffic.received * through_ports.max(half_copy);
     let beside = !blocking && machine.buffers > 1;
     let by_bytes = Bound {
