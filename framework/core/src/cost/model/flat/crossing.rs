@@ -17,8 +17,11 @@ pub(super) struct Waiting {
     pub ready: Clock,
 }
 
+/// Its place among messages that could go: by moment, sender, and number.
+type Place = (Ticks, u32, u32);
+
 impl Waiting {
-    fn place(&self) -> (Ticks, u32, u32) {
+    fn place(&self) -> Place {
         (self.ready.at, self.from, self.message)
     }
 }
@@ -63,7 +66,7 @@ pub(super) struct Crossing {
     /// Whether each message has gone.
     gone: Vec<bool>,
     /// The first that could go at each port about which something was said, the earliest first.
-    candidates: BinaryHeap<Reverse<((Ticks, u32, u32), End)>>,
+    candidates: BinaryHeap<Reverse<(Place, End)>>,
 }
 
 /// The ports of a node, of one kind.
