@@ -4,12 +4,13 @@
 use crate::support::rows;
 use swapmeet_results::{Record, Status, Verified};
 
-const ROUND_US: f64 = 16_777_216.0;
-const BYTE_US: f64 = 4096.0;
+/// A multiple of all numbers up to 16: what blocks are split in is whole bytes.
+const BLOCK_BYTES: f64 = 720_720.0;
+const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
 
 /// A machine whose row has each term of a cost alone in its column, and on which schedules choose as the thesis does: rounds are dearest, switching is cheapest.
 fn machine(ports: &str, q: u64) -> String {
-    format!("free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us={BYTE_US},ports={ports},virtual_channels={q}")
+    format!("free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={q}")
 }
 
 fn run(topologies: &[&str], algorithms: &[&str], workloads: &[&str], machines: &[String]) -> Vec<Record> {
@@ -31,7 +32,7 @@ fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -
     proved(&rows[0]);
     let parts = rows[0].parts();
     let of = |part: Option<f64>| part.unwrap_or(f64::NAN);
-    let blocks = (of(parts.transmission) + of(parts.contention)) / BYTE_US;
+    let blocks = (of(parts.transmission) + of(parts.contention)) / BLOCK_BYTES;
     (of(parts.startup) / ROUND_US, of(parts.propagation), (blocks * 1000.0).round() / 1000.0)
 }
 
@@ -77,13 +78,13 @@ fn broadcast_and_scatter_meet_the_formulas_where_logarithms_are_whole() {
             625.0
         };
         assert_eq!(
-            costs(torus, "torus-broadcast", "broadcast/uniform:1", "all", q),
+            costs(torus, "torus-broadcast", "broadcast/uniform:720720", "all", q),
             (rounds, links, q as f64 * rounds / d),
             "{torus}"
         );
         for collective in ["scatter", "gather"] {
             assert_eq!(
-                costs(torus, &format!("torus-{collective}"), &format!("{collective}/uniform:1"), "all", q),
+                costs(torus, &format!("torus-{collective}"), &format!("{collective}/uniform:720720"), "all", q),
                 (rounds, links, (nodes - 1.0) / (2.0 * d)),
                 "{collective} on {torus}"
             );
@@ -93,36 +94,36 @@ fn broadcast_and_scatter_meet_the_formulas_where_logarithms_are_whole() {
 
 #[test]
 fn with_one_port_rounds_and_blocks_are_the_formulas_and_links_are_more() {
-    assert_eq!(costs("ring:9", "torus-broadcast", "broadcast/uniform:1", "1", 2), (2.0, 6.0, 4.0));
-    assert_eq!(costs("ring:27", "torus-broadcast", "broadcast/uniform:1", "1", 2), (3.0, 18.0, 6.0));
+    assert_eq!(costs("ring:9", "torus-broadcast", "broadcast/uniform:720720", "1", 2), (2.0, 6.0, 4.0));
+    assert_eq!(costs("ring:27", "torus-broadcast", "broadcast/uniform:720720", "1", 2), (3.0, 18.0, 6.0));
     // n/2 only if the first circuit goes to the neighbour.
-    assert_eq!(costs("ring:16", "torus-scatter", "scatter/uniform:1", "1", 1), (4.0, 8.0, 15.0));
+    assert_eq!(costs("ring:16", "torus-scatter", "scatter/uniform:720720", "1", 1), (4.0, 8.0, 15.0));
 }
 
 #[test]
 fn multi_scatters_on_rings_are_at_most_the_formulas_and_on_tori_what_bundles_of_one_size_cost() {
-    let all = |torus, q, k| costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:1", "all", q);
+    let all = |torus, q, k| costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:720720", "all", q);
     // Formula 3.8 has 20, 56 and 208.
     assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
     assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
     assert_eq!(all("ring:32", 4, 4), (6.0, 22.0, 200.0));
     // With k = 2q a link carries q + 1 circuits.
     let one_port = "torus-multiscatter:cycles=4";
-    assert_eq!(costs("ring:16", one_port, "uniform:1", "1", 3), (4.0, 12.0, 72.0));
+    assert_eq!(costs("ring:16", one_port, "uniform:720720", "1", 3), (4.0, 12.0, 72.0));
     // (N-1)/(n-1) is wrong: 216, 90 and 108 printed, and 56.
-    assert_eq!(costs("torus:8x8", one_port, "uniform:1", "1", 3).2, 384.0);
+    assert_eq!(costs("torus:8x8", one_port, "uniform:720720", "1", 3).2, 384.0);
     assert_eq!(all("torus:8x8", 2, 2).2, 128.0);
     let hybrid = "torus-multiscatter:variant=hybrid,cycles=4";
-    assert_eq!(costs("torus:8x8", hybrid, "uniform:1", "all", 3).2, 176.0);
+    assert_eq!(costs("torus:8x8", hybrid, "uniform:720720", "all", 3).2, 176.0);
     assert_eq!(all("torus:4x4x4", 2, 2).2, 96.0);
 }
 
 #[test]
 fn a_gossip_with_one_port_is_formula_3_6s_kin_and_with_all_ports_sends_nothing_twice() {
     let one_port = "torus-gossip:cycles=4";
-    assert_eq!(costs("ring:16", one_port, "allgather/uniform:1", "1", 3), (4.0, 12.0, 25.0));
+    assert_eq!(costs("ring:16", one_port, "allgather/uniform:720720", "1", 3), (4.0, 12.0, 25.0));
     // 24 printed: what goes to the node opposite needn't come from both sides.
-    assert_eq!(costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:1", "all", 2).2, 16.0);
+    assert_eq!(costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:720720", "all", 2).2, 16.0);
 }
 
 #[test]
@@ -135,13 +136,13 @@ fn appendix_a_is_exact() {
         (108, 3, (3.0, 63.0, 27.0)),
     ] {
         let form = "torus-permutation:form=combined";
-        assert_eq!(costs(&format!("ring:{n}"), form, "permutation/transpose-1d:1", "all", q), expected, "{n}");
+        assert_eq!(costs(&format!("ring:{n}"), form, "permutation/transpose-1d:720720", "all", q), expected, "{n}");
         if n < 100 {
             // Two dimensions: rounds and blocks as on a cycle; links twice, and 2 a round more.
             let (rounds, links, blocks) = expected;
             for diagonal in ["transpose-2d", "transpose-2d-anti"] {
                 assert_eq!(
-                    costs(&format!("torus:{n}x{n}"), form, &format!("permutation/{diagonal}:1"), "all", q),
+                    costs(&format!("torus:{n}x{n}"), form, &format!("permutation/{diagonal}:720720"), "all", q),
                     (rounds, 2.0 * links + 2.0 * rounds, blocks)
                 );
             }
@@ -151,7 +152,8 @@ fn appendix_a_is_exact() {
 
 #[test]
 fn standard_permutations_cost_what_an_independent_construction_found() {
-    let of = |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:1"), "all", q);
+    let of =
+        |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q);
     // n = 4q s with s = (2q+1)^R; blocks n/4 + (s-1)/d.
     assert_eq!(of("ring:36", "transpose-1d", 1), (5.0, 17.0, 17.0));
     assert_eq!(of("ring:40", "transpose-1d", 2), (3.0, 19.0, 14.0));
@@ -160,7 +162,7 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
     }
     for name in ["rotate-90", "rotate-270"] {
         let standard = "torus-permutation:form=standard";
-        let cost = costs("torus:12x12", standard, &format!("permutation/{name}:1"), "all", 1);
+        let cost = costs("torus:12x12", standard, &format!("permutation/{name}:720720"), "all", 1);
         assert_eq!(cost, (4.0, 17.0, 7.0), "{name}");
     }
     for name in ["rotate-3d-120", "rotate-3d-240"] {
@@ -177,7 +179,7 @@ fn standard_permutations_cost_what_an_independent_construction_found() {
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |n, name: &str, q| {
-        costs(&format!("ring:{n}"), &format!("torus-{name}"), &format!("{name}/uniform:1"), "all", q)
+        costs(&format!("ring:{n}"), &format!("torus-{name}"), &format!("{name}/uniform:720720"), "all", q)
     };
     assert_eq!(cycle(32, "broadcast", 2), (3.0, 16.0, 4.0));
     assert_eq!(cycle(100, "broadcast", 3).1, 50.0);
@@ -190,7 +192,7 @@ fn no_round_uses_more_channels_or_links_than_it_must() {
 #[test]
 fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_one_quadrant() {
     let of = |torus: &str, form: &str, name: &str, q| {
-        costs(torus, &format!("torus-permutation{form}"), &format!("permutation/{name}:1"), "1", q)
+        costs(torus, &format!("torus-permutation{form}"), &format!("permutation/{name}:720720"), "1", q)
     };
     assert_eq!(of("ring:12", ":form=direct", "transpose-1d", 1), (3.0, 9.0, 3.0));
     // 5, 11 and 7 if it collects first.
@@ -215,12 +217,13 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
 fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
     let standard = "torus-permutation:form=standard";
     // 28 links with the first node of every section, 26 found elsewhere.
-    assert_eq!(costs("torus:24x24", standard, "permutation/transpose-2d:1", "1", 2), (3.0, 24.0, 10.0));
+    assert_eq!(costs("torus:24x24", standard, "permutation/transpose-2d:720720", "1", 2), (3.0, 24.0, 10.0));
 }
 
 #[test]
 fn a_second_channel_makes_nothing_dearer() {
-    let of = |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:1"), "all", q);
+    let of =
+        |torus: &str, name: &str, q| costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q);
     // Both transpositions in one round, as there is room for both.
     assert_eq!(of("torus:12x12x12", "rotate-3d-120", 2), (3.0, 26.0, 6.667));
     for (torus, name) in
@@ -231,15 +234,11 @@ fn a_second_channel_makes_nothing_dearer() {
     }
 }
 
-/// As [`costs`], in whole blocks of 60 bytes, which segments divide.
-fn whole_costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -> (f64, f64, f64) {
-    let (rounds, links, bytes) = costs(topology, algorithm, &format!("permutation/{workload}:60"), ports, q);
-    (rounds, links, bytes / 60.0)
-}
-
 #[test]
 fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
-    let of = |name: &str| whole_costs("torus:16x16x16", "torus-permutation:form=standard", name, "all", 1);
+    let of = |name: &str| {
+        costs("torus:16x16x16", "torus-permutation:form=standard", &format!("permutation/{name}:720720"), "all", 1)
+    };
     // Formulas 4.25 to 4.27: n/4 + n/12q - 1/3, and once more n/4. Collectors that have to be even and odd by turns take 10.67, and twice 18.67.
     assert_eq!(of("rotate-3d-180"), (5.0, 29.0, 5.0));
     assert_eq!(of("transpose-3d-1"), (6.0, 43.0, 9.0));
@@ -249,21 +248,20 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
 #[test]
 fn the_form_is_the_cheapest_on_the_machine() {
     let time = |form: &str, prices: &str| {
-        let machine = format!("free:model=circuit,ports=all,virtual_channels=1,{prices}");
+        let byte_us = 1.0 / BLOCK_BYTES;
+        let machine = format!("free:model=circuit,ports=all,virtual_channels=1,byte_us={byte_us},{prices}");
         let algorithm = format!("torus-permutation{form}");
-        let row = run(&["torus:36x36"], &[&algorithm], &["permutation/rotate-90:1"], &[machine]).remove(0);
+        let row = run(&["torus:36x36"], &[&algorithm], &["permutation/rotate-90:720720"], &[machine]).remove(0);
         proved(&row);
         row.time_us.unwrap_or(f64::NAN)
     };
-    for prices in
-        ["startup_us=1,hop_us=5,byte_us=1", "startup_us=100,hop_us=0.01,byte_us=1", "startup_us=1,hop_us=1,byte_us=1"]
-    {
+    for prices in ["startup_us=1,hop_us=5", "startup_us=100,hop_us=0.01", "startup_us=1,hop_us=1"] {
         let [best, standard, balanced] = ["", ":form=standard", ":form=balanced"].map(|form| time(form, prices));
         assert!(best <= standard.min(balanced), "{prices}: {best} beside {standard} and {balanced}");
     }
-    let dear_hops = "startup_us=1,hop_us=5,byte_us=1";
+    let dear_hops = "startup_us=1,hop_us=5";
     assert!(time("", dear_hops) < time(":form=balanced", dear_hops) / 2.0);
-    let dear_start_ups = "startup_us=100,hop_us=0.01,byte_us=1";
+    let dear_start_ups = "startup_us=100,hop_us=0.01";
     assert!(time("", dear_start_ups) < time(":form=standard", dear_start_ups));
 }
 
@@ -281,7 +279,7 @@ fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22()
     ] {
         for name in ["rotate-90", "rotate-270"] {
             let balanced = "torus-permutation:form=balanced";
-            let (r, _, b) = costs(&format!("torus:{n}x{n}"), balanced, &format!("permutation/{name}:1"), "all", q);
+            let (r, _, b) = costs(&format!("torus:{n}x{n}"), balanced, &format!("permutation/{name}:720720"), "all", q);
             assert_eq!((r, b), (rounds, blocks), "{name} on {n}x{n}, q = {q}");
         }
     }
@@ -306,7 +304,7 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
     // The thesis has 8 blocks.
     assert_eq!(
-        costs("ring:24", "torus-permutation:form=standard", "permutation/transpose-1d:1", "1", 2),
+        costs("ring:24", "torus-permutation:form=standard", "permutation/transpose-1d:720720", "1", 2),
         (3.0, 11.0, 10.0)
     );
 }
@@ -315,7 +313,7 @@ fn with_one_port_collection_and_distribution_each_pay_in_full() {
 fn translations_meet_their_formulas() {
     let of = |torus: &str, by: &str, q, directions: &str| {
         let algorithm = format!("torus-permutation{directions}");
-        costs(torus, &algorithm, &format!("permutation/translate:1,by={by}"), "all", q)
+        costs(torus, &algorithm, &format!("permutation/translate:720720,by={by}"), "all", q)
     };
     // (4.12), (4.13), (4.14), (4.15).
     assert_eq!(of("torus:12x12", "6", 1, ""), (3.0, 14.0, 4.0));
@@ -328,7 +326,7 @@ fn translations_meet_their_formulas() {
 
 #[test]
 fn a_shear_takes_a_second_middle_round_where_one_is_infeasible() {
-    let (rounds, _, _) = costs("torus:12x12", "torus-permutation", "permutation/shear-2d:1", "all", 1);
+    let (rounds, _, _) = costs("torus:12x12", "torus-permutation", "permutation/shear-2d:720720", "all", 1);
     assert_eq!(rounds, 4.0, "formula 4.28 has 3");
 }
 

@@ -139,7 +139,8 @@ impl<M: StepModel> Synchronous<M> {
     /// What is right in the model and surprises whoever compares schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let all_at_once = self.steps == 1 && self.most_at_once > 1 && self.total.contention > 0.0;
-        let undeclared = self.frame.rearrangement == Rearrangement::Declared && self.declared == 0 && self.packs;
+        let charged = self.frame.rearrange_byte_us > 0.0 && self.frame.rearrangement == Rearrangement::Declared;
+        let undeclared = charged && self.declared == 0 && self.packs;
         let remarks = [
             (all_at_once, "one step: its messages share links over the whole of it, as those of several steps don't"),
             (undeclared, "declares no rearrangement, though messages are of several blocks"),
