@@ -273,7 +273,9 @@ fn compare_reads_what_run_wrote() {
     std::fs::write(file, text.replacen("blocks", "bricks", 1)).unwrap();
     assert_eq!(
         refused(&["compare", file]),
-        format!("error: {file}:2: column `verified` is `bricks`, expected one of blocks, amounts, contributions, none\n")
+        format!(
+            "error: {file}:2: column `verified` is `bricks`, expected one of blocks, amounts, contributions, none\n"
+        )
     );
 }
 
