@@ -69,7 +69,7 @@ enum Event {
     Links(u64),
     Segments(u64),
     Phase(String),
-    Step(Note, Option<Frame>),
+    Step(Box<Note>, Option<Frame>),
     Ended(Box<Record>),
 }
 
@@ -144,7 +144,7 @@ impl Recording {
                 Event::Segments(segments) => self.segments = segments.max(1),
                 Event::Phase(name) => self.phases.push(name),
                 Event::Step(note, frame) => {
-                    self.notes.push(note);
+                    self.notes.push(*note);
                     if let Some(frame) = frame {
                         for load in &frame.links {
                             self.most[0] = self.most[0].max(load.messages);
@@ -286,6 +286,6 @@ impl Listener for Recorder<'_> {
         let frame = wanted.then(|| self.frame(step));
         self.spent += frame.as_ref().map_or(0, Frame::bytes);
         self.reported += 1;
-        self.report(Event::Step(Note { phase: self.phases - 1, facts: step.facts }, frame));
+        self.report(Event::Step(Box::new(Note { phase: self.phases - 1, facts: step.facts }), frame));
     }
 }
