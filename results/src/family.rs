@@ -3,6 +3,10 @@
 /// What a topology has in common with larger and smaller ones of its kind, which alone a curve against nodes may join: grids of as many
 /// dimensions, dual-nets over the same base. A file is no size of anything: every graph is alone.
 pub fn family(topology: &str) -> String {
+    // Ranks that lie elsewhere make another kind of network.
+    if let Some((network, place)) = topology.split_once(",place=") {
+        return format!("{}, place={place}", family(network));
+    }
     let (name, rest) = topology.split_once(':').unwrap_or((topology, ""));
     match (name, rest.split_once('(').and_then(|(_, base)| base.strip_suffix(')'))) {
         ("torus" | "mesh" | "twisted-torus", _) => {
@@ -35,6 +39,9 @@ mod tests {
         assert_eq!([family("torus:4x4x4"), family("hypercube:7")], ["3D torus", "hypercube"]);
         assert!(is("torus:8x4o", "torus:16x8o") && !is("torus:8x4o", "torus:8ox4") && !is("torus:8x4o", "torus:8x4"));
         assert!(is("hyperx:4x4,nodes=2", "hyperx:8x8,nodes=2") && !is("hyperx:4x4,nodes=2", "hyperx:4x4"));
+        assert!(
+            is("torus:4x4,place=hilbert", "torus:8x8,place=hilbert") && !is("torus:4x4,place=hilbert", "torus:4x4")
+        );
         assert!(is("slim-fly:5", "slim-fly:7") && !is("groups:2x8,inside=9", "groups:2x8"));
     }
 

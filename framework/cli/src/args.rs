@@ -373,7 +373,7 @@ pub(crate) struct CompareArgs {
 /// What `reproduce` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Which paper: suh-shin, thakur, liu, spencer or li; every one if not given.
+    /// Which paper: suh-shin, thakur, liu, spencer, li or tpu-v4; every one if not given.
     pub paper: Option<String>,
     /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
     #[arg(long, value_name = "DIR")]

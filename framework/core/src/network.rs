@@ -2,4 +2,5 @@
 
 pub(crate) mod adjacency;
 pub mod links;
+pub mod spread;
 pub mod topology;

@@ -12,6 +12,7 @@ mod report;
 mod spencer;
 mod suh_shin;
 mod thakur;
+mod tpu_v4;
 
 pub use bench::{Bench, ReproduceError, Run};
 pub use li::Published;
@@ -59,6 +60,11 @@ pub fn papers() -> &'static [Paper] {
             name: "li",
             title: "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net",
             run: li::tables,
+        },
+        Paper {
+            name: "tpu-v4",
+            title: "N. Jouppi et al.: TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning with Hardware Support for Embeddings, ISCA (2023)",
+            run: tpu_v4::tables,
         },
     ]
 }

@@ -234,7 +234,7 @@ fn a_closed_pipe_is_no_panic() {
 fn the_committed_reproductions_are_up_to_date() {
     let dir = tempfile::tempdir().unwrap();
     swapmeet(&["reproduce", "--out", dir.path().to_str().unwrap()]).assert().success();
-    for paper in ["suh-shin", "thakur", "liu"] {
+    for paper in ["suh-shin", "thakur", "liu", "tpu-v4"] {
         for ending in ["csv", "md"] {
             let name = format!("{paper}.{ending}");
             let committed = std::fs::read_to_string(project("results/reproduced").join(&name)).unwrap();

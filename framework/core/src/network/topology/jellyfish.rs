@@ -5,6 +5,7 @@
 //! shortest, at a tie by the lowest neighbour.
 
 use super::Topology;
+use super::draw::Draw;
 use super::switched::{Fabric, Switched, Words};
 use super::ways::Ways;
 use crate::spec::{Spec, SpecError, parse_dims};
@@ -36,23 +37,10 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         return Err(spec.bad_value(word, fits));
     }
     let seed = words.number("seed", 0, 0)?;
-    let mut draw = Draw(seed);
+    let mut draw = Draw::new(seed);
     let ways = (0..DRAWS).find_map(|_| Ways::find(&linked(switches, degree, &mut draw), switches).ok());
     let ways = ways.ok_or_else(|| spec.bad_value(word, "a network in one part, none was drawn"))?;
     Ok(Arc::new(Switched::new(Jellyfish { degree, seed, radices: [switches, nodes], ways }, nodes)))
-}
-
-/// SplitMix64.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((u128::from(z ^ (z >> 31)) * n as u128) >> 64) as usize
-    }
 }
 
 /// The neighbours of each switch, in order.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 mod dragonfly;
+mod draw;
 mod fat_tree;
 mod field;
 mod fully_connected;
@@ -17,6 +18,7 @@ mod groups;
 mod hypercube;
 mod hyperx;
 mod jellyfish;
+mod placed;
 mod rdn;
 mod slim_fly;
 pub mod survey;
@@ -327,6 +329,19 @@ pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
 
 /// The topology that a spec names; `read` reads the files that are named in it.
 pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
+    let spec = Spec::parse("topology", text)?;
+    let (network, place) = placed::split(&spec, text);
+    // What is wrong is shown where it stands in the whole.
+    let base =
+        unplaced(network, read).map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
+    match place {
+        Some(place) => placed::parse(base, &spec, place, read),
+        None => Ok(base),
+    }
+}
+
+/// The topology that a spec names, where ranks lie as their numbers say.
+fn unplaced(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     match FAMILIES.iter().find(|f| f.name == spec.name()) {
         Some(family) => (family.make)(&spec, read),

@@ -44,7 +44,7 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
         )
     })?;
     // What is wrong with the base is shown where it stands in the whole.
-    let mut net = super::parse_with(inner, read)
+    let mut net = super::unplaced(inner, read)
         .map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
     if net.degree().is_none() {
         return Err(spec.error(
