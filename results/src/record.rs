@@ -32,6 +32,8 @@ words! {
         Amounts = "amounts",
         /// Every result holds each node's contribution once.
         Contributions = "contributions",
+        /// Real bytes were moved, and the contents of every block looked at where it is to be.
+        Bytes = "bytes",
         /// Nothing.
         #[default]
         None = "none",

@@ -1,6 +1,8 @@
 //! What the fuzzer feeds, and what must hold whatever it feeds. `tests/fuzz` runs these by the million; `tests/tests/corpus.rs` replays what it found worth keeping.
 
 use std::path::Path;
+use swapmeet_bridges::import::{self, FORMATS, Source};
+use swapmeet_bridges::schedule::{Event, Head, Reader, read};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
 use swapmeet_results::{CsvSink, Record, Sink, read_bytes};
@@ -13,8 +15,15 @@ pub mod boundary;
 pub type Target = fn(&[u8]);
 
 /// The targets, by name.
-pub const TARGETS: [(&str, Target); 5] =
-    [("spec", spec), ("experiment", experiment), ("rows", rows), ("matrix", matrix), ("boundary", boundary::plan)];
+pub const TARGETS: [(&str, Target); 7] = [
+    ("spec", spec),
+    ("experiment", experiment),
+    ("rows", rows),
+    ("matrix", matrix),
+    ("schedule", schedule),
+    ("measurements", measurements),
+    ("boundary", boundary::plan),
+];
 
 /// A spec of any kind is refused, or stands for something whose own spec stands for the same.
 pub fn spec(data: &[u8]) {
@@ -50,6 +59,43 @@ pub fn experiment(data: &[u8]) {
     {
         let lines = text.split('\n').count();
         assert!((1..=lines).contains(&line) && column >= 1, "{line}:{column} of {lines} lines: {error}");
+    }
+}
+
+/// A schedule is read event by event, or refused in a line that it has.
+pub fn schedule(data: &[u8]) {
+    struct Anyone;
+    impl Reader for Anyone {
+        fn head(&mut self, _: Head) -> Result<(), String> {
+            Ok(())
+        }
+        fn event(&mut self, _: Event) -> Result<(), String> {
+            Ok(())
+        }
+    }
+    if let Err(error) = read(data, &mut Anyone) {
+        let lines = data.split(|byte| *byte == b'\n').count();
+        assert!(error.line() <= lines, "line {} of {lines}: {error}", error.line());
+    }
+}
+
+/// Measurements have times that are times, and sizes of blocks that are no larger than what the file said; or the file is refused in a line that it has.
+pub fn measurements(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    for format in &FORMATS {
+        let source = Source { path: Path::new("8_pairwise_int8.csv"), text, collective: Some("alltoall") };
+        match import::read(&source, Some(format.name)) {
+            Ok(list) => {
+                for found in list {
+                    assert!(found.time_us.is_finite() && found.time_us >= 0.0, "{found:?}");
+                    assert!(
+                        found.block_bytes(4).is_ok_and(|bytes| bytes <= found.size) || !found.size.is_multiple_of(4),
+                        "{found:?}"
+                    );
+                }
+            }
+            Err(wrong) => assert!(wrong.line <= text.lines().count() + 1, "{wrong}"),
+        }
     }
 }
 

@@ -4,12 +4,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 mod authors;
+mod bridges;
 mod manual;
 mod parts;
 mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
+use bridges::{EXPORT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
+pub(crate) use bridges::{ExportArgs, ImportArgs, TuneArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{DescribePluginsArgs, MergeArgs, RerunArgs, Shard, WorkerArgs};
@@ -68,6 +71,15 @@ pub(crate) enum Command {
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
+    /// Write a verified schedule for other programs.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArgs),
+    /// Read measurements by other programs as rows.
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(ImportArgs),
+    /// Make a library's decision table of a sweep: which algorithm for how many ranks and bytes.
+    #[command(after_help = TUNE_EXAMPLES)]
+    Tune(TuneArgs),
     /// Compare algorithms over the rows of one or more result files, with their uncertainty.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),

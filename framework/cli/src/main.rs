@@ -12,7 +12,9 @@ mod args;
 mod check;
 mod compare;
 mod describe;
+mod export;
 mod failure;
+mod import;
 mod list;
 mod manual;
 mod merge;
@@ -27,6 +29,7 @@ mod say;
 mod table;
 mod trace;
 mod tui;
+mod tune;
 
 use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, Failure};
@@ -48,6 +51,9 @@ fn main() -> ExitCode {
         Command::Worker(args) => worker(args),
         Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),
+        Command::Export(args) => export::export(args),
+        Command::Import(args) => import::import(args),
+        Command::Tune(args) => tune::tune(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
         Command::Plot(args) => plot::plot(args),

@@ -1,6 +1,6 @@
 //! `swapmeet trace`: a schedule as it goes by, a line a message, as the papers print theirs.
 
-use crate::args::{TraceArgs, TraceFormat};
+use crate::args::{PluginArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::output;
 use crate::run::{self, Lists};
@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::fault::Place;
@@ -17,6 +18,7 @@ use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
 use swapmeet_results::{Record, Status, Verified};
+use swapmeet_runner::case::Case;
 use swapmeet_runner::watch::{Event, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher};
 
@@ -39,28 +41,13 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         let nodes = case.topology.nodes();
         return Err(Failure::Usage(format!("--node: there is no node {node}, expected a number below {nodes}")));
     }
-    let workers = run::workers(Some(1), None, 1, &args.plugins)?;
     let asked =
         Asked { json: args.format == TraceFormat::Json, summary: args.summary, step: args.step, node: args.node };
-    let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
     let mut out = BufWriter::new(output::data().map_err(|e| Failure::printing(&e))?);
-    let (mut record, mut written) = (None, Ok(()));
-    if let (TraceFormat::Json, Some(case)) = (args.format, cases.first()) {
-        written = json::head(&mut out, case);
-    }
-    let stop = run::interrupts();
-    watch(&cases, &workers, (WATCH.name, asked), &stop, &mut |event| match event {
-        // What is known is printed, whatever becomes of the rest.
-        Event::Seen { value: Value::String(text) } if written.is_ok() => {
-            written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        }
-        Event::Finished { record: row, .. } => record = Some(row),
-        Event::Log { line } => say!("{line}"),
-        Event::Seen { .. } | Event::Started { .. } | Event::Progress { .. } => {}
-    });
-    if args.format == TraceFormat::Json {
-        written = written.and_then(|()| json::outcome(&mut out, record.as_deref()));
-    }
+    let (record, written) = match (args.format, cases.first()) {
+        (TraceFormat::Json, Some(case)) => document(case, &args.plugins, &asked, &mut out)?,
+        (TraceFormat::Json | TraceFormat::Text, _) => said(&cases, &args.plugins, &asked, &mut out)?,
+    };
     written.map_err(|e| Failure::printing(&e))?;
     let Some(record) = record else { return Ok(ExitCode::from(INTERRUPTED)) };
     match record.status {
@@ -87,8 +74,47 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
 }
 
+/// The row of a schedule, `None` where it was interrupted, and whether all that was said of it could be written.
+type Traced = (Option<Box<Record>>, io::Result<()>);
+
+/// A schedule as a JSON document.
+pub(crate) fn as_json(case: &Case, plugins: &PluginArgs, out: &mut dyn Write) -> Result<Traced, Failure> {
+    document(case, plugins, &Asked { json: true, ..Asked::default() }, out)
+}
+
+/// The events of a schedule as such a document has them, a line each.
+pub(crate) fn events(case: &Case, plugins: &PluginArgs, out: &mut dyn Write) -> Result<Traced, Failure> {
+    said(std::slice::from_ref(case), plugins, &Asked { json: true, ..Asked::default() }, out)
+}
+
+fn document(case: &Case, plugins: &PluginArgs, asked: &Asked, out: &mut dyn Write) -> Result<Traced, Failure> {
+    let headed = json::head(out, case);
+    let (record, written) = said(std::slice::from_ref(case), plugins, asked, out)?;
+    let written = headed.and(written).and_then(|()| json::outcome(out, record.as_deref()));
+    Ok((record, written))
+}
+
+/// Writes what a worker says of the cases' one schedule.
+fn said(cases: &[Case], plugins: &PluginArgs, asked: &Asked, out: &mut dyn Write) -> Result<Traced, Failure> {
+    let workers = run::workers(Some(1), None, 1, plugins)?;
+    let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
+    let (mut record, mut written) = (None, Ok(()));
+    let stop = run::interrupts();
+    watch(cases, &workers, (WATCH.name, asked), &stop, &mut |event| match event {
+        // What is known is written, whatever becomes of the rest.
+        Event::Seen { value: Value::String(text) } if written.is_ok() => {
+            written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            stop.store(written.is_err(), Ordering::Relaxed);
+        }
+        Event::Finished { record: row, .. } => record = Some(row),
+        Event::Log { line } => say!("{line}"),
+        Event::Seen { .. } | Event::Started { .. } | Event::Progress { .. } => {}
+    });
+    Ok((record, written))
+}
+
 /// What a worker is to say of the schedule.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Asked {
     json: bool,
     summary: bool,

@@ -33,7 +33,7 @@ impl Only {
 }
 
 /// Begins the document: whose schedule it is.
-pub(crate) fn head(out: &mut impl Write, case: &Case) -> io::Result<()> {
+pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
     let head = json!({
         "format": "swapmeet-schedule",
         "version": VERSION,
@@ -50,7 +50,7 @@ pub(crate) fn head(out: &mut impl Write, case: &Case) -> io::Result<()> {
 }
 
 /// Ends the document with what came of the case.
-pub(crate) fn outcome(out: &mut impl Write, record: Option<&Record>) -> io::Result<()> {
+pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Result<()> {
     let outcome = record.map(|record| {
         json!({
             "status": record.status.to_string(),

@@ -1,0 +1,146 @@
+//! Chakra execution traces, as ASTRA-sim reads them for a custom collective: a file a rank, each message preceded by its length.
+//!
+//! A send or receive depends on all that its rank did in the step before. Sizes are those of the file, whatever the workload says that
+//! ASTRA-sim runs: one export a size. Of the schema (`et_def.proto`) only what its feeder reads is written.
+
+use super::spool::{Piece, Spool};
+use super::{Export, Folder, Step, unwritten};
+use std::io::Write as _;
+use swapmeet_interchange::schedule::Head;
+
+/// Kinds of node, and of value on the wire, by their numbers in the schema and in the encoding.
+const COMM_SEND: u64 = 5;
+const COMM_RECV: u64 = 6;
+const VARINT: u64 = 0;
+const BYTES: u64 = 2;
+
+pub(super) struct Chakra {
+    folder: Folder,
+    spool: Spool,
+    ranks: Vec<Rank>,
+}
+
+/// What a rank has done: nodes are numbered from 1, one after another.
+#[derive(Clone, Default)]
+struct Rank {
+    nodes: u64,
+    step: u64,
+    /// The nodes of the step before the one under way: first, and the one after the last.
+    before: (u64, u64),
+    /// The first node of the step under way.
+    begun: u64,
+}
+
+impl Chakra {
+    pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
+        let too_large = |what: &str, most: u64| format!("it has over {most} {what}: ASTRA-sim has 32 bits for them");
+        if head.nodes > i32::MAX as u64 {
+            return Err(too_large("ranks", i32::MAX as u64));
+        }
+        let mut spool = Spool::new(&folder.0, head.nodes).map_err(unwritten)?;
+        // GlobalMetadata: version = 1.
+        let mut metadata = Vec::new();
+        text(&mut metadata, 1, b"0.0.4");
+        for rank in 0..head.nodes {
+            spool.append(rank, &delimited(&metadata)).map_err(unwritten)?;
+        }
+        Ok(Self { folder, spool, ranks: vec![Rank::default(); head.nodes as usize] })
+    }
+
+    fn node(&mut self, rank: u64, step: u64, kind: u64, (from, to): (u64, u64), bytes: u64) -> Result<(), String> {
+        let known = self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+        let id = known.nodes + 1;
+        known.nodes = id;
+        if known.step != step {
+            (known.before, known.begun, known.step) = ((known.begun, id), id, step);
+        }
+        let word = if kind == COMM_SEND { "send" } else { "recv" };
+        let mut node = Vec::new();
+        number(&mut node, 1, id);
+        text(&mut node, 2, format!("{word} b({from},{to})").as_bytes());
+        number(&mut node, 3, kind);
+        if known.before.0 > 0 {
+            let mut waits_for = Vec::new();
+            (known.before.0..known.before.1).for_each(|id| varint(&mut waits_for, id));
+            text(&mut node, 5, &waits_for);
+        }
+        // Which field of the union holds a value is what the feeder goes by: bool 27, int64 9, int32 7.
+        for (name, field, value) in [
+            ("is_cpu_op", 27, 0),
+            ("comm_size", 9, bytes),
+            ("comm_src", 7, from),
+            ("comm_dst", 7, to),
+            ("comm_tag", 7, step),
+        ] {
+            let mut attribute = Vec::new();
+            text(&mut attribute, 1, name.as_bytes());
+            number(&mut attribute, field, value);
+            text(&mut node, 10, &attribute);
+        }
+        self.spool.append(rank, &delimited(&node)).map_err(unwritten)
+    }
+}
+
+impl Export for Chakra {
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        if step.number > i32::MAX as u64 {
+            return Err("it has over 2^31 - 1 steps, more than Chakra has tags".to_owned());
+        }
+        for message in &step.messages {
+            let ends = (message.from, message.to);
+            self.node(message.from, step.number, COMM_SEND, ends, message.bytes)?;
+        }
+        for message in &step.messages {
+            let ends = (message.from, message.to);
+            self.node(message.to, step.number, COMM_RECV, ends, message.bytes)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: &[(&str, String)]) -> Result<(), String> {
+        let Self { folder, spool, .. } = *self;
+        let mut out = None;
+        let mut unmade = None;
+        let all = spool.finish(|rank, piece| {
+            match piece {
+                Piece::Begin => match folder.create(&format!("schedule.{rank}.et")) {
+                    Ok(file) => out = Some(file),
+                    Err(why) => unmade = Some(why),
+                },
+                Piece::Text(bytes) => out.as_mut().map_or(Ok(()), |out| out.write_all(bytes))?,
+                Piece::End => out.as_mut().map_or(Ok(()), |out| out.flush())?,
+            }
+            Ok(())
+        });
+        unmade.map_or(Ok(()), Err)?;
+        all.map_err(unwritten)
+    }
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// A number in field `field` of a message.
+fn number(out: &mut Vec<u8>, field: u64, value: u64) {
+    varint(out, field << 3 | VARINT);
+    varint(out, value);
+}
+
+/// A text, a message or packed numbers in field `field`.
+fn text(out: &mut Vec<u8>, field: u64, content: &[u8]) {
+    varint(out, field << 3 | BYTES);
+    varint(out, content.len() as u64);
+    out.extend_from_slice(content);
+}
+
+fn delimited(message: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(message.len() + 2);
+    varint(&mut out, message.len() as u64);
+    out.extend_from_slice(message);
+    out
+}

@@ -1,0 +1,499 @@
+/* Carries out a schedule that `swapmeet export --format mpi` wrote, under MPI, with real bytes:
+ *     mpicc -O2 -o replay replay.c
+ *     mpirun -n RANKS ./replay schedule.txt [--warmup N] [--repetitions N] [--name NAME] [--out ROWS.csv] [--steps STEPS.csv]
+ * The file says for each rank, step by step, which blocks go to and come from whom. Every byte of a block names its block: at the end of every
+ * repetition each rank looks at all bytes of the blocks that it is to have. The program is the same for every schedule; it needs MPI 3 alone.
+ * Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or a file that can't be read. */
+
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEND, RECEIVE, WHERE_IT_IS_FOR, AT_ROOT, EVERYWHERE };
+/* Who has which blocks before and after, and by what blocks are told apart. */
+static const struct collective {
+    const char *word;
+    int starts_at_root, ends, has_origins, has_destinations;
+} COLLECTIVES[] = {
+    {"alltoall", 0, WHERE_IT_IS_FOR, 1, 1}, {"broadcast", 1, EVERYWHERE, 0, 0}, {"scatter", 1, WHERE_IT_IS_FOR, 0, 1},
+    {"gather", 0, AT_ROOT, 1, 0},           {"allgather", 0, EVERYWHERE, 1, 0}, {"permutation", 0, WHERE_IT_IS_FOR, 1, 0},
+}, *collective;
+
+/* What goes between this rank and a peer in a step: blocks one after another. */
+struct message {
+    int kind, peer;
+    uint64_t step, count, bytes;
+    uint64_t *ids;
+    uint8_t *keeps; /* for each block, whether the sender keeps it */
+    char *buffer;   /* where blocks are put together, unless there is but one */
+};
+
+static int rank, ranks;
+static uint64_t nodes, segments, root, uniform; /* bytes of a block where all have the same */
+static uint64_t origins, destinations;       /* by how many of each blocks are told apart */
+static uint64_t all, *sizes, *permutation;        /* for each pair of nodes; for each node */
+static struct message *messages;
+static uint64_t message_count;
+static char **stored;                        /* for each block, its bytes, if it is ever here */
+static int32_t *held;                        /* for each block, how often this rank has it */
+static char *columns, *row;                  /* of the rows that are written */
+static const char *file_name, *part = ""; /* and which line of which part is read */
+static long line_number;
+
+static void fail(int status, const char *format, ...)
+{
+    char text[512]; /* in one piece: all ranks write to one terminal */
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    fprintf(stderr, "replay: %s\n", text);
+    MPI_Abort(MPI_COMM_WORLD, status);
+    exit(status);
+}
+
+static void bad(const char *expected)
+{
+    fail(2, "%s: %sline %ld: expected %s", file_name, part, line_number, expected);
+}
+
+static void *room(uint64_t count, size_t size)
+{
+    void *new = calloc(count ? count : 1, size);
+    if (new == NULL)
+        fail(2, "rank %d: no memory for %" PRIu64 " times %zu bytes", rank, count, size);
+    return new;
+}
+
+/* Room for one more of `count` in a list; it doubles whenever it is full. */
+static void *grown(void *list, uint64_t count, size_t size)
+{
+    if (count & (count - 1))
+        return list;
+    if ((list = realloc(list, (count ? 2 * count : 1) * size)) == NULL)
+        fail(2, "rank %d: no memory for %" PRIu64 " times %zu bytes", rank, 2 * count, size);
+    return list;
+}
+
+/* One line of the file without its end, to be freed. */
+static char *line_of(FILE *file)
+{
+    size_t size = 0;
+    char *line = NULL;
+    const ssize_t length = getline(&line, &size, file);
+    line_number++;
+    if (length <= 0 || line[length - 1] != '\n')
+        bad("a line more: the file is cut off");
+    line[length - 1] = 0;
+    return line;
+}
+
+static uint64_t number(char **at, uint64_t below)
+{
+    char *end;
+    *at += strspn(*at, " ");
+    errno = 0;
+    const unsigned long long value = strtoull(*at, &end, 10);
+    if (end == *at || **at < '0' || **at > '9' || errno != 0 || value >= below)
+        fail(2, "%s: %sline %ld: expected a number below %" PRIu64 ", found `%.20s`", file_name, part, line_number, below, *at);
+    *at = end;
+    return value;
+}
+
+/* A line that must begin so; what comes after. */
+static char *expect(FILE *file, const char *key)
+{
+    char *line = line_of(file);
+    if (strncmp(line, key, strlen(key)) != 0 || line[strlen(key)] != ' ')
+        fail(2, "%s: %sline %ld: expected `%s`", file_name, part, line_number, key);
+    return line + strlen(key);
+}
+
+static uint64_t number_after(FILE *file, const char *key, uint64_t below)
+{
+    char *at = expect(file, key);
+    return number(&at, below);
+}
+
+static uint64_t bytes_of(uint64_t id)
+{
+    uint64_t whole = uniform;
+    if (sizes != NULL) {
+        const uint64_t pair = id / segments, origin = pair / destinations, destination = pair % destinations;
+        whole = sizes[(origins > 1 ? origin : root) * nodes + (destinations > 1 ? destination : permutation ? permutation[origin] : root)];
+    }
+    return (whole + segments - 1) / segments;
+}
+
+static const char *named(uint64_t id)
+{
+    static char text[128];
+    const uint64_t origin = id / segments / destinations, destination = id / segments % destinations;
+    snprintf(text, sizeof text, "block %" PRIu64 " -> %" PRIu64 " (segment %" PRIu64 ")", origins > 1 ? origin : root,
+             permutation ? permutation[origin] : destinations > 1 ? destination : root, id % segments);
+    return text;
+}
+
+/* Whether this rank has a block before, and is to have it after. */
+static int is_there(uint64_t id, int after)
+{
+    const uint64_t origin = id / segments / destinations, destination = id / segments % destinations, me = (uint64_t)rank;
+    if (!after)
+        return (collective->starts_at_root ? root : origin) == me;
+    if (collective->ends == WHERE_IT_IS_FOR)
+        return (permutation ? permutation[origin] : destination) == me;
+    return collective->ends == EVERYWHERE || root == me;
+}
+
+/* Runs `0-3,5` of numbers below `most`, as a list. */
+static uint64_t *list_of(char **at, uint64_t most, uint64_t *count)
+{
+    uint64_t *list = NULL;
+    *count = 0;
+    for (;; ++*at) {
+        uint64_t first = number(at, most), last = first;
+        if (**at == '-') {
+            ++*at;
+            last = number(at, most);
+        }
+        for (; first <= last; first++) {
+            list = grown(list, *count, sizeof *list);
+            list[(*count)++] = first;
+        }
+        if (**at != ',')
+            return list;
+    }
+}
+
+/* What follows in a line: `keep|move ORIGINS DESTINATIONS SEGMENTS`, as often as there are sets. */
+static void read_blocks(struct message *message, char *at)
+{
+    while (*at != 0) {
+        uint64_t lengths[3], o, d, s;
+        at += strspn(at, " ");
+        const int keeps = strncmp(at, "keep ", 5) == 0;
+        if (!keeps && strncmp(at, "move ", 5) != 0)
+            bad("`keep` or `move`");
+        at += 5;
+        uint64_t *from = list_of(&at, origins, &lengths[0]), *to = list_of(&at, destinations, &lengths[1]), *part = list_of(&at, segments, &lengths[2]);
+        for (o = 0; o < lengths[0]; o++)
+            for (d = 0; d < lengths[1]; d++)
+                for (s = 0; s < lengths[2]; s++) {
+                    message->ids = grown(message->ids, message->count, sizeof *message->ids);
+                    message->keeps = grown(message->keeps, message->count, 1);
+                    message->keeps[message->count] = (uint8_t)keeps;
+                    message->ids[message->count++] = (from[o] * destinations + to[d]) * segments + part[s];
+                }
+        free(from), free(to), free(part);
+    }
+}
+
+static void read_file(void)
+{
+    char *line, *at;
+    uint64_t i, step = 0;
+    FILE *file = fopen(file_name, "r");
+    if (file == NULL)
+        fail(2, "%s: %s", file_name, strerror(errno));
+    if (number_after(file, "swapmeet-mpi", 1000) != 1)
+        bad("version 1: export the schedule with the swapmeet that this program is from");
+    at = expect(file, "collective");
+    for (i = 0; i < 6 && strcmp(at + 1, COLLECTIVES[i].word) != 0; i++)
+        continue;
+    if (i == 6)
+        bad("alltoall, broadcast, scatter, gather, allgather or permutation");
+    collective = &COLLECTIVES[i];
+    nodes = number_after(file, "nodes", INT32_MAX);
+    segments = number_after(file, "segments", INT32_MAX);
+    root = number_after(file, "root", nodes);
+    origins = collective->has_origins ? nodes : 1;
+    destinations = collective->has_destinations ? nodes : 1;
+    if (ranks != (int)nodes || segments == 0)
+        fail(2, "%s is a schedule of %" PRIu64 " nodes, and there are %d ranks", file_name, nodes, ranks);
+    if (strcmp(collective->word, "permutation") == 0) {
+        at = expect(file, "permutation");
+        permutation = room(nodes, sizeof *permutation);
+        for (i = 0; i < nodes; i++)
+            permutation[i] = number(&at, nodes);
+    }
+    at = expect(file, "bytes");
+    uniform = number(&at, INT32_MAX);
+    if (*at != 0) {
+        /* Not one size but one for each pair: that was the first. */
+        sizes = room(nodes * nodes, sizeof *sizes);
+        for (sizes[0] = uniform, i = 1; i < nodes * nodes; i++)
+            sizes[i] = number(&at, INT32_MAX);
+    }
+    columns = expect(file, "columns");
+    row = expect(file, "row");
+    at = expect(file, "ranks");
+    for (i = 0; i <= (uint64_t)rank; i++)
+        step = number(&at, INT64_MAX);
+    /* The place of this rank's lines. */
+    if (fseek(file, (long)step, SEEK_SET) != 0)
+        fail(2, "%s: %s", file_name, strerror(errno));
+    line_number = 0, part = "its rank's ";
+    if (number_after(file, "rank", nodes) != (uint64_t)rank)
+        bad("this rank's lines");
+    for (step = 0; strcmp(line = line_of(file), "end") != 0; free(line)) {
+        char *rest = line + 1;
+        if (*line == 't') {
+            const uint64_t next = number(&rest, INT64_MAX);
+            if (next <= step)
+                bad("a later step");
+            step = next;
+            continue;
+        }
+        if ((*line != 's' && *line != 'r') || step == 0)
+            bad("`t STEP`, `s PEER BLOCKS`, `r PEER BLOCKS` or `end`");
+        messages = grown(messages, message_count, sizeof *messages);
+        struct message new = {*line == 's' ? SEND : RECEIVE, (int)number(&rest, nodes), step, 0, 0, NULL, NULL, NULL};
+        read_blocks(&new, rest);
+        messages[message_count++] = new;
+    }
+    fclose(file);
+}
+
+/* Follows what this rank holds, and finds a place for each block. */
+static void prepare(void)
+{
+    uint64_t i, m, begun = 0, id;
+    all = origins * destinations * segments;
+    stored = room(all, sizeof *stored);
+    held = room(all, sizeof *held);
+    for (id = 0; id < all; id++)
+        if (is_there(id, 0)) {
+            held[id] = 1;
+            stored[id] = room(bytes_of(id), 1);
+        }
+    for (m = 0; m < message_count; m++) {
+        struct message *message = &messages[m];
+        for (i = 0; i < message->count; i++) {
+            id = message->ids[i];
+            if (message->kind == SEND && held[id] <= 0)
+                fail(1, "step %" PRIu64 ": rank %d sends rank %d %s, which it does not hold", message->step, rank, message->peer, named(id));
+            held[id] -= message->kind == SEND && !message->keeps[i];
+            if (stored[id] == NULL)
+                stored[id] = room(bytes_of(id), 1);
+            message->bytes += bytes_of(id);
+        }
+        if (message->bytes > INT32_MAX)
+            fail(2, "step %" PRIu64 ": a message of %" PRIu64 " bytes, expected at most 2^31 - 1", message->step, message->bytes);
+        if (message->count != 1)
+            message->buffer = room(message->bytes, 1);
+        /* What arrives in a step can be sent on in the next. */
+        for (; (m + 1 == message_count || messages[m + 1].step != message->step) && begun <= m; begun++)
+            for (i = 0; messages[begun].kind == RECEIVE && i < messages[begun].count; i++)
+                held[messages[begun].ids[i]]++;
+    }
+}
+
+/* Before anybody waits for a message that nobody sends: both ends of each pair must say the same. */
+static void match(void)
+{
+    uint64_t m, i, *theirs = room(3 * nodes, sizeof *theirs);
+    uint64_t *mine[2] = {room(3 * nodes, sizeof *theirs), room(3 * nodes, sizeof *theirs)};
+    for (m = 0; m < message_count; m++) {
+        uint64_t *sum = &mine[messages[m].kind][3 * messages[m].peer], hash = messages[m].step * 0x9e3779b97f4a7c15u;
+        for (i = 0; i < messages[m].count; i++)
+            hash = (hash ^ (hash >> 29) ^ (messages[m].ids[i] + 1)) * 0xbf58476d1ce4e5b9u;
+        sum[0]++;
+        sum[1] += messages[m].bytes;
+        sum[2] = (sum[2] + hash) * 3;
+    }
+    MPI_Alltoall(mine[SEND], 3, MPI_UINT64_T, theirs, 3, MPI_UINT64_T, MPI_COMM_WORLD);
+    for (i = 0; i < nodes; i++) {
+        const uint64_t *told = &theirs[3 * i], *known = &mine[RECEIVE][3 * i];
+        if (told[0] != known[0] || told[1] != known[1])
+            fail(1, "rank %d waits for %" PRIu64 " messages (%" PRIu64 " bytes) from rank %" PRIu64 ", which sends it %" PRIu64 " (%" PRIu64 " bytes)",
+                 rank, known[0], known[1], i, told[0], told[1]);
+        if (told[2] != known[2])
+            fail(1, "rank %d and rank %" PRIu64 " disagree on which blocks go between them, and when", rank, i);
+    }
+}
+
+/* The byte at a place of a block: every block has others. */
+static uint8_t content(uint64_t id, uint64_t at)
+{
+    uint64_t x = (id + 1) * 0x9e3779b97f4a7c15u + at / 8 * 0xd6e8feb86659fd93u;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+    return (uint8_t)((x ^ (x >> 32)) >> (at % 8 * 8));
+}
+
+/* This rank's blocks are as at the start, and those of others gone. */
+static void begin(void)
+{
+    uint64_t id, at;
+    for (id = 0; id < all; id++)
+        for (at = 0; stored[id] != NULL && at < bytes_of(id); at++)
+            stored[id][at] = (char)(is_there(id, 0) ? content(id, at) : (uint8_t)~content(id, at));
+}
+
+static void verify(void)
+{
+    uint64_t id, at;
+    for (id = 0; id < all; id++) {
+        if (!is_there(id, 1))
+            continue;
+        if (held[id] <= 0)
+            fail(1, "%s never reaches rank %d", named(id), rank);
+        for (at = 0; at < bytes_of(id); at++)
+            if ((uint8_t)stored[id][at] != content(id, at))
+                fail(1, "rank %d: byte %" PRIu64 " of %s is %u, expected %u", rank, at, named(id), (uint8_t)stored[id][at], content(id, at));
+    }
+}
+
+/* Carries it out once: receives are posted, then sends, and when all are through the next step begins. */
+static void run(MPI_Request *requests, double *step_times)
+{
+    uint64_t m = 0, end, i, at;
+    while (m < message_count) {
+        const double begun = MPI_Wtime();
+        int count = 0;
+        for (end = m; end < message_count && messages[end].step == messages[m].step; end++)
+            if (messages[end].kind == RECEIVE) {
+                const struct message *in = &messages[end];
+                MPI_Irecv(in->buffer ? in->buffer : stored[in->ids[0]], (int)in->bytes, MPI_BYTE, in->peer, (int)(in->step & 32767), MPI_COMM_WORLD, &requests[count++]);
+            }
+        for (i = m; i < end; i++)
+            if (messages[i].kind == SEND) {
+                const struct message *out = &messages[i];
+                char *to = out->buffer;
+                for (at = 0; to != NULL && at < out->count; to += bytes_of(out->ids[at++]))
+                    memcpy(to, stored[out->ids[at]], bytes_of(out->ids[at]));
+                MPI_Isend(out->buffer ? out->buffer : stored[out->ids[0]], (int)out->bytes, MPI_BYTE, out->peer, (int)(out->step & 32767), MPI_COMM_WORLD, &requests[count++]);
+            }
+        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+        for (i = m; i < end; i++)
+            if (messages[i].kind == RECEIVE && messages[i].buffer != NULL) {
+                const char *out = messages[i].buffer;
+                for (at = 0; at < messages[i].count; out += bytes_of(messages[i].ids[at++]))
+                    memcpy(stored[messages[i].ids[at]], out, bytes_of(messages[i].ids[at]));
+            }
+        step_times[messages[m].step - 1] = MPI_Wtime() - begun;
+        m = end;
+    }
+}
+
+/* The row, with each `@WORD@` as it was measured. */
+static void write_row(FILE *out, const char *name, int repetition, double first, double mean, double last)
+{
+    const char *keys[] = {"@NAME@", "@REPETITION@", "@TIME@", "@FIRST@", "@MEAN@"}, *at;
+    char texts[5][64];
+    const double figures[] = {last, first, mean};
+    snprintf(texts[0], 64, "%s", name);
+    snprintf(texts[1], 64, "%d", repetition);
+    for (int i = 0; i < 3; i++)
+        snprintf(texts[2 + i], 64, "%.3f", 1e6 * figures[i]);
+    for (at = row + 1; *at != 0; at++) {
+        int key = 0;
+        while (key < 5 && strncmp(at, keys[key], strlen(keys[key])) != 0)
+            key++;
+        if (key == 5)
+            fputc(*at, out);
+        else
+            fputs(texts[key], out), at += strlen(keys[key]) - 1;
+    }
+    fputc('\n', out);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* For each step, how long its slowest rank took: a list for each repetition. */
+static void write_steps(const char *name, const double *slowest, uint64_t steps, int repetitions)
+{
+    double *column = room((uint64_t)repetitions, sizeof *column);
+    FILE *out = fopen(name, "w");
+    if (out == NULL)
+        fail(2, "%s: %s", name, strerror(errno));
+    fprintf(out, "step,min_us,median_us,max_us\n");
+    for (uint64_t step = 0; step < steps; step++) {
+        for (int i = 0; i < repetitions; i++)
+            column[i] = 1e6 * slowest[(uint64_t)i * steps + step];
+        qsort(column, (size_t)repetitions, sizeof *column, ascending);
+        fprintf(out, "%" PRIu64 ",%.3f,%.3f,%.3f\n", step + 1, column[0], column[repetitions / 2], column[repetitions - 1]);
+    }
+    if (ferror(out) || fclose(out) != 0)
+        fail(2, "%s: it can't be written", name);
+}
+
+int main(int argc, char **argv)
+{
+    int i, warmup = 2, repetitions = 10;
+    const char *name = "mpi", *out_name = "-", *steps_name = NULL;
+    FILE *out = stdout;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (i = 1; i < argc; i++) {
+        const char *keys[] = {"--warmup", "--repetitions", "--name", "--out", "--steps"}, **texts[] = {&name, &out_name, &steps_name};
+        int key = 0, *numbers[] = {&warmup, &repetitions};
+        char *end = "";
+        while (key < 5 && strcmp(argv[i], keys[key]) != 0)
+            key++;
+        if (key == 5 && argv[i][0] != '-')
+            file_name = argv[i];
+        else if (key == 5 || i + 1 == argc)
+            fail(2, "%s: expected --warmup, --repetitions, --name, --out or --steps, and a value", argv[i]);
+        else if (key >= 2)
+            *texts[key - 2] = argv[++i];
+        else
+            *numbers[key] = (int)strtol(argv[++i], &end, 10);
+        if (*end != 0 || warmup < 0 || repetitions < 1)
+            fail(2, "%s: expected a number", argv[i]);
+    }
+    if (file_name == NULL || name[strcspn(name, ",\"\n")] != 0 || strlen(name) > 63)
+        fail(2, "expected a schedule's file, and a name of at most 63 letters without comma or quotation mark");
+    read_file();
+    prepare();
+    match();
+    const uint64_t steps = message_count > 0 ? messages[message_count - 1].step : 0;
+    uint64_t most = 0;
+    MPI_Allreduce(&steps, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Request *requests = room(message_count, sizeof *requests);
+    double *times = room(most + 1, sizeof *times), *slowest = room((uint64_t)repetitions * most, sizeof *slowest);
+    double *last = room((uint64_t)repetitions, sizeof *last), first = 0, sum = 0, spent;
+    if (rank == 0 && strcmp(out_name, "-") != 0 && (out = fopen(out_name, "w")) == NULL)
+        fail(2, "%s: %s", out_name, strerror(errno));
+    if (rank == 0)
+        fprintf(out, "%s\n", columns + 1);
+    for (i = -warmup; i < repetitions; i++) {
+        begin();
+        memset(times, 0, most * sizeof *times);
+        MPI_Barrier(MPI_COMM_WORLD);
+        spent = MPI_Wtime();
+        run(requests, times);
+        spent = MPI_Wtime() - spent;
+        verify();
+        if (i < 0)
+            continue;
+        MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+        MPI_Reduce(&spent, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        /* A row says that its bytes were looked at, by all ranks. */
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            write_row(out, name, i, first, sum / ranks, last[i]);
+    }
+    if (rank == 0) {
+        if (steps_name)
+            write_steps(steps_name, slowest, most, repetitions);
+        qsort(last, (size_t)repetitions, sizeof *last, ascending);
+        fprintf(stderr, "every byte verified; %d repetitions, slowest rank: min %.1f us, median %.1f us, max %.1f us\n", repetitions,
+                1e6 * last[0], 1e6 * last[repetitions / 2], 1e6 * last[repetitions - 1]);
+        if (fflush(out) != 0 || ferror(out))
+            fail(2, "%s: it can't be written", out_name);
+    }
+    MPI_Finalize();
+    return 0;
+}

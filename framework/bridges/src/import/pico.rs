@@ -1,0 +1,80 @@
+//! PICO: one data file a configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, a row an iteration, in nanoseconds. The collective, and the ranks where only
+//! the slowest rank's time was kept, stand in `SYSTEM_metadata.csv` two folders above, in the row of the folder's timestamp; or the user names them.
+
+use super::{Measurement, SizeOf, Source, Wrong, known_collective, wrong};
+
+pub(super) fn is_like(text: &str) -> bool {
+    text.lines().next().is_some_and(|header| header.split(',').next() == Some("highest"))
+}
+
+/// Bytes of an element.
+fn bytes_of(kind: &str) -> Option<u64> {
+    Some(match kind {
+        "int8" | "uint8" | "char" | "byte" => 1,
+        "int16" | "uint16" | "half" => 2,
+        "int" | "int32" | "uint32" | "float" => 4,
+        "int64" | "uint64" | "double" => 8,
+        _ => return None,
+    })
+}
+
+/// Collective and ranks by the metadata, if they are there.
+fn metadata(source: &Source<'_>) -> Option<(String, u64)> {
+    let run = source.path.parent()?;
+    let system = run.parent()?;
+    let file = system.parent()?.join(format!("{}_metadata.csv", system.file_name()?.to_str()?));
+    let text = std::fs::read_to_string(file).ok()?;
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next()?;
+    let column = |name: &str| header.iter().position(|column| *column == name);
+    let [at, collective, nodes, tasks] =
+        [column("timestamp")?, column("collective_type")?, column("nnodes")?, column("tasks_per_node")?];
+    let timestamp = run.file_name()?.to_str()?;
+    let row = lines.find(|row| row.get(at) == Some(&timestamp))?;
+    let number = |at: usize| row.get(at)?.parse::<u64>().ok();
+    Some(((*row.get(collective)?).to_owned(), number(nodes)?.checked_mul(number(tasks)?)?))
+}
+
+pub(super) fn read(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> {
+    let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let parts: Vec<&str> = name.split('_').collect();
+    let named = || {
+        wrong(
+            0,
+            format!(
+                "its name is `{name}.csv`, expected COUNT_ALGORITHM[_SEGMENT]_TYPE.csv, such as 1024_bruck_int32.csv"
+            ),
+        )
+    };
+    let [count, algorithm @ .., kind] = parts.as_slice() else { return Err(named()) };
+    let (count, bytes) = (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
+    let metadata = metadata(source);
+    let collective = match (source.collective, &metadata) {
+        (Some(name), _) => known_collective(0, name)?,
+        (None, Some((name, _))) => known_collective(0, name)?,
+        (None, None) => return Err(wrong(0, "no metadata says which collective it is of: name it with --collective")),
+    };
+    let mut lines = (1..).zip(source.text.lines());
+    let ranks = lines.next().map(|(_, header)| header.split(',').count() as u64 - 1).filter(|ranks| *ranks > 0);
+    let ranks = ranks.or(metadata.map(|(_, ranks)| ranks));
+    let size = count.checked_mul(bytes).ok_or_else(named)?;
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| {
+            let slowest = line.split(',').next().unwrap_or_default().trim();
+            let nanoseconds: u64 =
+                slowest.parse().map_err(|_| wrong(number, format!("`{slowest}`, expected nanoseconds")))?;
+            Ok(Measurement {
+                collective: collective.clone(),
+                size_of: SizeOf::Count,
+                size,
+                ranks,
+                algorithm: Some(algorithm.join("_")).filter(|name| !name.is_empty()),
+                time_us: nanoseconds as f64 / 1e3,
+                note: String::new(),
+                is_checked: false,
+                line: number,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,155 @@
+//! Texts as the programs print them, in part after the formats' descriptions.
+
+use super::*;
+use std::path::Path;
+
+fn read_as(path: &str, text: &str, collective: Option<&str>) -> Result<Vec<Measurement>, String> {
+    read(&Source { path: Path::new(path), text, collective }, None).map_err(|wrong| wrong.to_string())
+}
+
+const OSU: &str = "\
+# OSU MPI All-to-All Personalized Exchange Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)  Max Latency(us)  Iterations
+1                       4.31             4.20              4.55        1000
+1024                   18.75            18.00             19.50        1000
+";
+
+#[test]
+fn osu_sizes_are_a_pairs() {
+    let list = read_as("a.txt", OSU, None).unwrap();
+    let told: Vec<_> = list.iter().map(|m| (m.collective.as_str(), m.size, m.time_us, m.block_bytes(7))).collect();
+    assert_eq!(told, [("alltoall", 1, 4.31, Ok(1)), ("alltoall", 1024, 18.75, Ok(1024))]);
+    assert_eq!(list[1].note, "Min Latency(us) 18.00, Max Latency(us) 19.50, Iterations 1000");
+    assert_eq!((list[1].ranks, list[1].is_checked, list[1].line), (None, false, 5));
+    let reduce_scatter = OSU.replace("All-to-All Personalized Exchange", "Reduce_scatter");
+    let list = read_as("a.txt", &reduce_scatter, None).unwrap();
+    assert_eq!(list[1].block_bytes(4), Ok(256), "the size is the send buffer's, a result a fourth of it");
+    assert_eq!(
+        list[0].block_bytes(4).unwrap_err().to_string(),
+        "line 4: 1 bytes are no multiple of 4 ranks, among which they are split"
+    );
+}
+
+#[test]
+fn osu_that_is_broken_is_refused_with_its_line() {
+    for (from, to, why) in [
+        ("18.75", "fast", "line 5: the average latency is `fast`, expected a time"),
+        ("18.75 ", "nan ", "line 5: the average latency is `NaN`, expected a time"),
+        ("1024 ", "1e3 ", "line 5: the size is `1e3`, expected a whole number"),
+        (
+            "1024                   18.75            18.00             19.50        1000",
+            "1024",
+            "line 5: the average latency is missing",
+        ),
+        ("All-to-All Personalized Exchange", "Bandwidth", "names no collective that is known here"),
+        ("Avg Latency(us)", "Bandwidth (MB/s)", "the first column is `Bandwidth (MB/s)`, expected a latency"),
+    ] {
+        let said = read_as("a.txt", &OSU.replace(from, to), None).unwrap_err();
+        assert!(said.contains(why), "{from} -> {to}: {said}");
+    }
+}
+
+const IMB: &str = "\
+#----------------------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#----------------------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         1.00         0.00
+# Benchmarking Alltoall
+# #processes = 32
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         1024         1000        21.10        23.55        22.41
+";
+
+#[test]
+fn imb_tables_of_collectives_are_read_and_others_passed_over() {
+    let list = read_as("a.txt", IMB, None).unwrap();
+    assert_eq!(list.len(), 1);
+    let m = &list[0];
+    assert_eq!((m.collective.as_str(), m.size, m.time_us, m.ranks, m.line), ("alltoall", 1024, 22.41, Some(32), 11));
+    assert_eq!(m.note, "repetitions 1000, t_min[usec] 21.10, t_max[usec] 23.55");
+    let short = read_as("a.txt", &IMB.replace("        22.41", ""), None).unwrap_err();
+    assert_eq!(short, "line 11: 4 numbers, expected 5");
+}
+
+const NCCL: &str = "\
+# Collective test starting: alltoall_perf
+# nThread 1 nGpus 4 minBytes 1024 maxBytes 1048576 step: 1024(factor) warmup iters: 5 iters: 20
+#  Rank  0 Group  0 Pid  1 on h device  0 [0x1b] GPU
+#  Rank  1 Group  0 Pid  1 on h device  1 [0x1c] GPU
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+     1048576         32768     float    none      -1    41.20   25.45   22.27      0    41.60   25.21   22.06    N/A
+";
+
+#[test]
+fn nccl_sizes_are_the_whole_buffers() {
+    let list = read_as("a.txt", NCCL, None).unwrap();
+    let m = &list[0];
+    assert_eq!((m.collective.as_str(), m.time_us, m.ranks, m.is_checked), ("alltoall", 41.2, Some(2), true));
+    assert_eq!((m.size, m.block_bytes(2)), (1_048_576, Ok(524_288)));
+    let broken = read_as("a.txt", &NCCL.replace("22.27      0", "22.27      7"), None).unwrap_err();
+    assert_eq!(broken, "line 8: 7 results were wrong, expected 0: not a time of this collective");
+}
+
+const NCCL_JSON: &str = r#"{ "version": 3, "args": ["./build/all_reduce_perf", "-J", "f"], "nccl_version": 22705,
+  "config": { "nthreads": 1, "devices": [ {"rank":0,"hostname":"h"}, {"rank":1,"hostname":"h"} ] },
+  "results": [ { "size":1048576, "count":32768, "type":"float", "redop":"sum", "root":"-1",
+      "out_of_place": {"time":41.2,"alg_bw":25.4,"bus_bw":22.3,"nwrong":0,"min_us":40.0}, "in_place": null },
+    { "size": 8, "out_of_place": null } ] }"#;
+
+#[test]
+fn nccl_json_of_version_3_is_read() {
+    let list = read_as("a.json", NCCL_JSON, None).unwrap();
+    assert_eq!(list.len(), 1, "what was not run has no time");
+    let m = &list[0];
+    assert_eq!((m.collective.as_str(), m.size, m.time_us, m.ranks), ("allreduce", 1_048_576, 41.2, Some(2)));
+    assert_eq!((m.block_bytes(2), m.note.as_str(), m.is_checked), (Ok(1_048_576), "min_us 40.0", true));
+    let cpu = read_as("a.json", &NCCL_JSON.replace("\"time\"", "\"cpu_time\""), None).unwrap();
+    assert_eq!(cpu[0].time_us, 41.2);
+    for (from, to, why) in [
+        ("\"version\": 3", "\"version\": 4", "its version is 4, expected 3"),
+        ("41.2", "\"soon\"", "line 4: invalid type"),
+        ("\"nwrong\":0", "\"nwrong\":3", "results were wrong"),
+        ("all_reduce_perf", "nap_perf", "name it with --collective"),
+    ] {
+        let said = read_as("a.json", &NCCL_JSON.replace(from, to), None).unwrap_err();
+        assert!(said.contains(why), "{from} -> {to}: {said}");
+    }
+}
+
+#[test]
+fn pico_is_named_by_its_file_and_its_metadata() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("results/lumi/2026_11_21___10_00_00");
+    std::fs::create_dir_all(&run).unwrap();
+    let metadata =
+        "timestamp,test_id,nnodes,tasks_per_node,collective_type,mpi_lib\n2026_11_21___10_00_00,0,8,1,ALLTOALL,OMPI\n";
+    std::fs::write(dir.path().join("results/lumi_metadata.csv"), metadata).unwrap();
+    let file = run.join("1024_modified_bruck_int32.csv");
+    let list = read_as(file.to_str().unwrap(), "highest\n41200\n40100\n", None).unwrap();
+    assert_eq!(list.len(), 2);
+    let m = &list[0];
+    assert_eq!((m.collective.as_str(), m.size, m.ranks, m.time_us), ("alltoall", 4096, Some(8), 41.2));
+    assert_eq!(m.algorithm.as_deref(), Some("modified_bruck"));
+    let all =
+        read_as("8_pairwise_double.csv", "highest,rank0,rank1,rank2\n5000,4000,5000,3000\n", Some("bcast")).unwrap();
+    assert_eq!((all[0].collective.as_str(), all[0].size, all[0].ranks), ("broadcast", 64, Some(3)));
+    let refused = |path: &str, text: &str| read_as(path, text, Some("bcast")).unwrap_err();
+    assert!(refused("lost.csv", "highest\n1\n").contains("expected COUNT_ALGORITHM[_SEGMENT]_TYPE.csv"));
+    assert_eq!(refused("8_linear_int8.csv", "highest\n1.5\n"), "line 2: `1.5`, expected nanoseconds");
+}
+
+#[test]
+fn what_looks_like_nothing_known_is_refused() {
+    assert!(read_as("a.txt", "hello\n", None).unwrap_err().contains("osu, imb, nccl-json, nccl, pico"));
+    assert!(
+        read_as("a.txt", "# OSU MPI Allgather Latency Test\n# Size  Latency\n", None)
+            .unwrap_err()
+            .starts_with("no measurement in it")
+    );
+}

@@ -1,0 +1,173 @@
+//! From a sweep to a decision table: which algorithm a library is to use for how many ranks and bytes. A library is one file, and one row of [`LIBRARIES`].
+//!
+//! Only algorithms that the library has are compared; where the fastest changes between two sizes of the sweep, the later one begins at its own size.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+mod nccl;
+mod openmpi;
+
+/// A library and a format of its tables.
+#[derive(Debug)]
+pub struct Library {
+    /// What users call it.
+    pub name: &'static str,
+    /// One line.
+    pub help: &'static str,
+    /// Ours and theirs.
+    algorithms: &'static [Algorithm],
+    write: fn(&[Table]) -> String,
+}
+
+/// An algorithm that both have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Algorithm {
+    /// For which collective.
+    collective: &'static str,
+    /// Ours: as rows spell it.
+    ours: &'static str,
+    /// Theirs, by name.
+    name: &'static str,
+    /// Theirs, by number, where it has one.
+    number: u32,
+}
+
+/// All libraries.
+pub static LIBRARIES: [Library; 3] = [
+    Library {
+        name: "openmpi",
+        help: "Open MPI's rules file, as every release reads it (coll_tuned_dynamic_rules_filename)",
+        algorithms: &openmpi::ALGORITHMS,
+        write: openmpi::classic,
+    },
+    Library {
+        name: "openmpi-json",
+        help: "Open MPI's rules file as JSON, version 3: from Open MPI 6 on",
+        algorithms: &openmpi::ALGORITHMS,
+        write: openmpi::json,
+    },
+    Library {
+        name: "nccl",
+        help: "the CSV of NCCL's example tuner plugin; all-to-all is not among its collectives",
+        algorithms: &nccl::ALGORITHMS,
+        write: nccl::csv,
+    },
+];
+
+/// The library of this name.
+pub fn library(name: &str) -> Option<&'static Library> {
+    LIBRARIES.iter().find(|library| library.name == name)
+}
+
+/// One time of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// The collective's word.
+    pub collective: String,
+    /// Ranks.
+    pub ranks: u64,
+    /// Bytes of a block.
+    pub bytes: u64,
+    /// The algorithm, as the row spells it.
+    pub algorithm: String,
+    /// Its time; the mean of repetitions.
+    pub time_us: f64,
+}
+
+/// What is decided for one collective.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    collective: &'static str,
+    /// By ranks, ascending; rules by block size, ascending: an algorithm from there on.
+    entries: Vec<(u64, Vec<(u64, Algorithm)>)>,
+}
+
+/// What is lost where the library keeps to one algorithm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loss {
+    /// The collective.
+    pub collective: String,
+    /// Ranks.
+    pub ranks: u64,
+    /// Bytes of a block.
+    pub bytes: u64,
+    /// The fastest.
+    pub best: String,
+    /// How many times as long the other takes.
+    pub ratio: f64,
+}
+
+impl Library {
+    /// The table as the library reads it.
+    pub fn written(&self, tables: &[Table]) -> String {
+        (self.write)(tables)
+    }
+
+    /// Our names of its algorithms.
+    fn ours(&self) -> String {
+        let names: BTreeSet<String> =
+            self.algorithms.iter().map(|a| format!("{} ({})", a.ours, a.collective)).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Decides for every number of ranks and every size of the sweep. `Err` says why there is nothing to decide.
+    pub fn decide(&self, cells: &[Cell]) -> Result<Vec<Table>, String> {
+        let mut fastest: BTreeMap<(&str, u64, u64), (f64, Algorithm)> = BTreeMap::new();
+        for cell in cells {
+            let theirs = self.algorithms.iter().find(|a| a.collective == cell.collective && a.ours == cell.algorithm);
+            let Some(theirs) = theirs else { continue };
+            let best = fastest.entry((theirs.collective, cell.ranks, cell.bytes)).or_insert((cell.time_us, *theirs));
+            if cell.time_us < best.0 {
+                *best = (cell.time_us, *theirs);
+            }
+        }
+        if fastest.is_empty() {
+            return Err(format!("no row has a time of an algorithm that the library has: {}", self.ours()));
+        }
+        let mut tables: Vec<Table> = Vec::new();
+        for ((collective, ranks, bytes), (_, algorithm)) in fastest {
+            if tables.last().is_none_or(|table| table.collective != collective) {
+                tables.push(Table { collective: algorithm.collective, entries: Vec::new() });
+            }
+            let Some(table) = tables.last_mut() else { continue };
+            match table.entries.last_mut() {
+                Some((known, rules)) if *known == ranks => {
+                    if rules.last().is_none_or(|(_, before)| *before != algorithm) {
+                        rules.push((bytes, algorithm));
+                    }
+                }
+                // Smaller messages than the sweep's do as its smallest.
+                Some(_) | None => table.entries.push((ranks, vec![(0, algorithm)])),
+            }
+        }
+        Ok(tables)
+    }
+
+    /// What `default`, one of our names, loses against the fastest of the library's algorithms, cell by cell where it has a time.
+    pub fn losses(&self, cells: &[Cell], default: &str) -> Vec<Loss> {
+        let has =
+            |cell: &&Cell| self.algorithms.iter().any(|a| a.collective == cell.collective && a.ours == cell.algorithm);
+        let of = |one: &Cell, other: &Cell| {
+            (&one.collective, one.ranks, one.bytes) == (&other.collective, other.ranks, other.bytes)
+        };
+        let defaults = cells.iter().filter(|cell| cell.algorithm == default);
+        let losses = defaults.filter_map(|kept| {
+            let best = cells
+                .iter()
+                .filter(has)
+                .filter(|cell| of(cell, kept))
+                .min_by(|a, b| a.time_us.total_cmp(&b.time_us))?;
+            Some(Loss {
+                collective: kept.collective.clone(),
+                ranks: kept.ranks,
+                bytes: kept.bytes,
+                best: best.algorithm.clone(),
+                ratio: kept.time_us / best.time_us,
+            })
+        });
+        losses.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! The CSV that NCCL's example tuner plugin reads. Bytes are those of the larger buffer.
+
+use super::{Algorithm, Table};
+use std::fmt::Write as _;
+
+pub(super) static ALGORITHMS: [Algorithm; 2] = [
+    Algorithm { collective: "allgather", ours: "ring", name: "ring", number: 1 },
+    Algorithm { collective: "allreduce", ours: "ring-allreduce", name: "ring", number: 1 },
+];
+
+pub(super) fn csv(tables: &[Table]) -> String {
+    let mut out = "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n".to_owned();
+    for table in tables {
+        for (ranks, rules) in &table.entries {
+            let whole = |bytes: u64| if table.collective == "allgather" { bytes.saturating_mul(*ranks) } else { bytes };
+            let ends = rules.iter().skip(1).map(|(bytes, _)| whole(*bytes) - 1).chain([u64::from(u32::MAX)]);
+            for ((bytes, algorithm), last) in rules.iter().zip(ends) {
+                let _ = writeln!(
+                    out,
+                    "{},{},{last},{},simple,-1,-1,{ranks}",
+                    table.collective,
+                    whole(*bytes),
+                    algorithm.name
+                );
+            }
+        }
+    }
+    out
+}

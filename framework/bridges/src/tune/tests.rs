@@ -1,0 +1,66 @@
+use super::*;
+
+fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64) -> Cell {
+    Cell { collective: collective.to_owned(), ranks, bytes, algorithm: algorithm.to_owned(), time_us }
+}
+
+/// Bruck below a KiB on 4 ranks, pairwise above; always linear_sync on 64. What Open MPI lacks is fastest everywhere.
+fn sweep() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (bytes, bruck, pairwise) in [(16, 3.0, 5.0), (512, 4.0, 5.0), (1024, 9.0, 7.0), (4096, 20.0, 9.0)] {
+        cells.push(cell("alltoall", 4, bytes, "bruck", bruck));
+        cells.push(cell("alltoall", 4, bytes, "pairwise", pairwise));
+        cells.push(cell("alltoall", 4, bytes, "suh-shin", 1.0));
+        cells.push(cell("alltoall", 64, bytes, "linear-sync", 1.0));
+        cells.push(cell("alltoall", 64, bytes, "pairwise", 2.0));
+    }
+    cells
+}
+
+/// The file of the format's description, in which the size is that of all ranks' blocks together; with a guard before the first entry.
+#[test]
+fn classic_rules_are_of_ranks_times_bytes() {
+    let library = library("openmpi").unwrap();
+    let text = library.written(&library.decide(&sweep()).unwrap());
+    let numbers: Vec<String> = text.lines().map(|line| line.split('#').next().unwrap().trim().to_owned()).collect();
+    let expected = ["1", "3", "3", "1", "1", "0 0 0 0", "4", "2", "0 3 0 0", "4096 2 0 0", "64", "1", "0 4 0 0"];
+    assert_eq!(numbers, expected, "{text}");
+}
+
+#[test]
+fn json_rules_leave_no_gap_and_overlap_nowhere() {
+    let library = library("openmpi-json").unwrap();
+    let text = library.written(&library.decide(&sweep()).unwrap());
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["rule_file_version"], 3);
+    let entries = &value["collectives"]["alltoall"];
+    assert_eq!((&entries[0]["comm_size_min"], &entries[0]["comm_size_max"]), (&4.into(), &63.into()));
+    assert_eq!(entries[1]["comm_size_max"], "inf");
+    let rules = &entries[0]["rules"];
+    let expected = serde_json::json!([
+        { "msg_size_min": 0, "msg_size_max": 4095, "alg": "modified_bruck" },
+        { "msg_size_min": 4096, "msg_size_max": "inf", "alg": "pairwise" },
+    ]);
+    assert_eq!(rules, &expected);
+}
+
+#[test]
+fn nccl_lines_have_no_spaces_and_are_of_the_whole_buffer() {
+    let library = library("nccl").unwrap();
+    let cells = [cell("allgather", 8, 64, "ring", 1.0), cell("allgather", 8, 128, "ring", 2.0)];
+    let text = library.written(&library.decide(&cells).unwrap());
+    assert_eq!(text.lines().nth(1), Some("allgather,0,4294967295,ring,simple,-1,-1,8"));
+    let why = library.decide(&sweep()).unwrap_err();
+    assert_eq!(
+        why,
+        "no row has a time of an algorithm that the library has: ring (allgather), ring-allreduce (allreduce)"
+    );
+}
+
+#[test]
+fn losses_are_against_the_fastest_that_the_library_has() {
+    let losses = library("openmpi").unwrap().losses(&sweep(), "pairwise");
+    let told: Vec<_> = losses.iter().map(|loss| (loss.ranks, loss.bytes, loss.best.as_str(), loss.ratio)).collect();
+    assert_eq!(told[0], (4, 16, "bruck", 5.0 / 3.0));
+    assert!(told.contains(&(4, 4096, "pairwise", 1.0)) && told.contains(&(64, 16, "linear-sync", 2.0)));
+}

@@ -1,0 +1,118 @@
+//! To and from other programs: `export`, `import`, `tune`.
+
+use super::{PluginArgs, seconds};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
+
+pub(super) const EXPORT_EXAMPLES: &str = "\
+Examples:
+  swapmeet export --format goal --topology ring:8 --algorithm pairwise --workload uniform:1KiB --out pairwise.goal
+  swapmeet export --format mpi --topology fully-connected:4 --algorithm bruck --workload uniform:1KiB --out bruck
+
+Nothing is written of a schedule that is not verified. docs/bridges.md shows what to
+do with each format.";
+
+pub(super) const IMPORT_EXAMPLES: &str = "\
+Examples:
+  swapmeet import osu_alltoall.txt --topology torus:4x4 --name cluster --out measured.csv
+  swapmeet import alltoall.json --name dgx --algorithm nccl --out measured.csv
+  swapmeet compare predicted.csv measured.csv
+
+Sizes become those of workloads: bytes of a pair, of a rank's block, of the whole
+vector of a reduction. Several times of one size are repetitions of one case.";
+
+/// What `import` takes.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Files by OSU, IMB, nccl-tests (text or JSON) or PICO.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// What they are; by default what each looks like.
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(crate::import::formats()))]
+    pub format: Option<String>,
+    /// What was measured on: the rows' machine is `measured:NAME`.
+    #[arg(long, value_name = "NAME")]
+    pub name: String,
+    /// The topology that rows are to be compared on [default: fully-connected, of the ranks].
+    #[arg(long, value_name = "SPEC")]
+    pub topology: Option<String>,
+    /// How many ranks there were, where a file does not say and there is no --topology.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub ranks: Option<u64>,
+    /// The algorithm that the rows are of [default: what the file names, else `library`].
+    #[arg(long, value_name = "NAME")]
+    pub algorithm: Option<String>,
+    /// The collective, where a file does not say.
+    #[arg(long, value_name = "WORD")]
+    pub collective: Option<String>,
+    /// The file of rows; `-` is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+}
+
+pub(super) const TUNE_EXAMPLES: &str = "\
+Examples:
+  swapmeet tune sweep.csv --format openmpi --default pairwise --out rules.txt
+  mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename rules.txt ..
+
+Only algorithms that the library has are compared. Where the fastest changes between
+two sizes of the sweep, the later one begins at its own size.";
+
+/// What `tune` takes.
+#[derive(Debug, Args)]
+pub(crate) struct TuneArgs {
+    /// Rows: predicted or measured.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// For which library.
+    #[arg(long, value_name = "LIBRARY", value_parser = PossibleValuesParser::new(crate::tune::formats()))]
+    pub format: String,
+    /// The machine whose rows count, where they are of several.
+    #[arg(long, value_name = "SPEC")]
+    pub machine: Option<String>,
+    /// The topology whose rows count, where some number of nodes has several; can be given again.
+    #[arg(long, value_name = "SPEC")]
+    pub topology: Vec<String>,
+    /// Say how much longer this algorithm would take everywhere than the table's.
+    #[arg(long, value_name = "ALGORITHM")]
+    pub default: Option<String>,
+    /// The file; `-` is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+}
+
+/// What `export` takes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// For whom.
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(crate::export::formats()))]
+    pub format: String,
+    /// The topology.
+    #[arg(long, value_name = "SPEC")]
+    pub topology: String,
+    /// The algorithm.
+    #[arg(long, value_name = "SPEC")]
+    pub algorithm: String,
+    /// The workload.
+    #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
+    pub workload: String,
+    /// The machine that the algorithm plans for: some ask for its ports and virtual channels.
+    #[arg(long, value_name = "SPEC", default_value = "paragon")]
+    pub machine: String,
+    /// The seed of a workload that is drawn.
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Seconds that it may take [default: 600].
+    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<f64>,
+    /// The file, or the folder where a format is several files; `-` is standard output.
+    #[arg(long, value_name = "PATH", default_value = "-")]
+    pub out: PathBuf,
+    /// Write over what is there.
+    #[arg(long)]
+    pub force: bool,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}

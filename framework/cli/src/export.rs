@@ -1,0 +1,216 @@
+//! `swapmeet export`: a verified schedule for other programs.
+
+use crate::args::ExportArgs;
+use crate::failure::{Failure, SOME_FAILED};
+use crate::output;
+use crate::run::{self, Lists};
+use crate::say::say;
+use crate::trace;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use swapmeet_bridges::export::{Exporter, Format, JSON, SCHEDULE_FILE, Shape, format};
+use swapmeet_bridges::schedule::{FORMAT, Head, Lines, Reader, VERSION};
+use swapmeet_results::{Record, Status, Verified, columns};
+use swapmeet_runner::case::Case;
+
+/// Writes the schedule of one algorithm on one topology, once every block of it has arrived.
+pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let lists = Lists {
+        topologies: std::slice::from_ref(&args.topology),
+        algorithms: std::slice::from_ref(&args.algorithm),
+        workloads: std::slice::from_ref(&args.workload),
+        machines: std::slice::from_ref(&args.machine),
+    };
+    let cases = run::cases_of(lists, args.seed, args.timeout, &args.plugins)?;
+    let [case] = cases.as_slice() else {
+        return Err(Failure::Usage("an export is of one schedule: give one size, not a range".to_owned()));
+    };
+    let shape = format(&args.format).map_or(Shape::File(SCHEDULE_FILE), |format| format.shape);
+    let place = Place::of(shape, &args.out, args.force)?;
+    let staging = place.staging()?;
+    let record = match format(&args.format) {
+        Some(format) => translated(case, args, format, staging.path())?,
+        None => printed(case, args, &staging.path().join(SCHEDULE_FILE))?,
+    };
+    let Some(record) = record else { return Ok(ExitCode::from(crate::failure::INTERRUPTED)) };
+    match record.status {
+        Status::Ok => {
+            place.fill(staging.path())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Status::Unsupported => {
+            say!("{} on {}: unsupported: {}", record.algorithm, record.topology, record.reason);
+            Ok(ExitCode::SUCCESS)
+        }
+        status => {
+            say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
+            Ok(ExitCode::from(SOME_FAILED))
+        }
+    }
+}
+
+/// The schedule as `trace` prints it.
+fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Record>>, Failure> {
+    let mut out = BufWriter::new(File::create(file).map_err(|e| Failure::file(file, &e))?);
+    let (record, written) = trace::as_json(case, &args.plugins, &mut out)?;
+    written.and_then(|()| out.flush()).map_err(|e| Failure::file(file, &e))?;
+    Ok(record)
+}
+
+/// The schedule in another format, in `folder`.
+fn translated(
+    case: &Case,
+    args: &ExportArgs,
+    format: &'static Format,
+    folder: &Path,
+) -> Result<Option<Box<Record>>, Failure> {
+    let cant = |why: String| Failure::Usage(format!("--format {}: {why}", format.name));
+    let mut exporter = Exporter::new(format, folder);
+    // Sizes that are none on this topology: no case could run, which is said as of any case.
+    let task = match case.workload.task(&case.topology, case.seed) {
+        Ok(task) => task,
+        Err(why) => {
+            let refused = Record { status: Status::Unsupported, reason: why, ..case.blank_row() };
+            return Ok(Some(Box::new(refused)));
+        }
+    };
+    let nodes = case.topology.nodes();
+    let head = Head {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        topology: case.topology.spec(),
+        nodes,
+        algorithm: case.algorithm.to_string(),
+        workload: case.workload.to_string(),
+        collective: case.workload.collective().word.to_owned(),
+        root: task.collective.root(),
+        machine: case.machine.to_string(),
+        seed: case.seed,
+        block_bytes: case.workload.is_uniform().then(|| case.workload.block_bytes()),
+        skip_empty: task.skip_empty,
+        sizes: match &task.sizes {
+            Some(sizes) if format.wants_sizes => (0..nodes)
+                .flat_map(|from| (0..nodes).map(move |to| (from, to)))
+                .map(|(from, to)| sizes.bytes(from, to))
+                .collect(),
+            Some(_) | None => Vec::new(),
+        },
+        permutation: task.collective.images().unwrap_or_default().iter().copied().map(u64::from).collect(),
+    };
+    exporter.head(head).map_err(cant)?;
+    let mut lines = Lines::new(&mut exporter);
+    let (record, written) = trace::events(case, &args.plugins, &mut lines)?;
+    written.map_err(|e| cant(e.to_string()))?;
+    if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
+        exporter.finish(&measured(case, record)).map_err(cant)?;
+    }
+    Ok(record)
+}
+
+/// What a row of what is measured says but for the figures: of the prediction what is true of any run of this schedule.
+fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
+    let row = Record {
+        status: Status::Ok,
+        verified: Verified::Bytes,
+        steps: record.steps,
+        messages: record.messages,
+        total_bytes: record.total_bytes,
+        ..case.blank_row()
+    };
+    let figure = |(name, field): (&'static str, String)| {
+        let field = match name {
+            "machine" => "measured:@NAME@".to_owned(),
+            "model" => "measured".to_owned(),
+            "machine_definition" => String::new(),
+            "repetition" => "@REPETITION@".to_owned(),
+            "time_us" => "@TIME@".to_owned(),
+            "first_rank_us" => "@FIRST@".to_owned(),
+            "mean_rank_us" => "@MEAN@".to_owned(),
+            _ => field,
+        };
+        (name, field)
+    };
+    columns().zip(row.fields().collect::<Vec<_>>()).map(figure).collect()
+}
+
+/// Where an export goes.
+enum Place {
+    /// Standard output.
+    Printed(&'static str),
+    /// A file, by this name in the staging folder.
+    File(PathBuf, &'static str),
+    /// A folder.
+    Folder(PathBuf),
+}
+
+impl Place {
+    fn of(shape: Shape, out: &Path, force: bool) -> Result<Self, Failure> {
+        let dash = out == Path::new("-");
+        match shape {
+            Shape::File(name) if dash => return Ok(Self::Printed(name)),
+            Shape::Folder if dash => {
+                return Err(Failure::Usage("this format is several files: give --out FOLDER".to_owned()));
+            }
+            Shape::File(_) | Shape::Folder => {}
+        }
+        let taken = match shape {
+            Shape::File(_) => std::fs::metadata(out).is_ok_and(|there| there.is_file() && there.len() > 0),
+            Shape::Folder => std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some()),
+        };
+        if taken && !force {
+            let what = if matches!(shape, Shape::Folder) { "has files in it" } else { "is there already" };
+            return Err(Failure::Usage(format!("--out {}: it {what}: give another --out, or --force", out.display())));
+        }
+        Ok(match shape {
+            Shape::File(name) => Self::File(out.to_owned(), name),
+            Shape::Folder => Self::Folder(out.to_owned()),
+        })
+    }
+
+    /// An empty folder on the same disk, gone at the end.
+    fn staging(&self) -> Result<tempfile::TempDir, Failure> {
+        let near = match self {
+            Self::Printed(_) => std::env::temp_dir(),
+            Self::File(out, _) | Self::Folder(out) => match out.parent() {
+                Some(folder) if folder != Path::new("") => folder.to_owned(),
+                Some(_) | None => PathBuf::from("."),
+            },
+        };
+        tempfile::Builder::new().prefix(".swapmeet-").tempdir_in(&near).map_err(|e| Failure::file(&near, &e))
+    }
+
+    /// Puts what is staged in its place.
+    fn fill(&self, staging: &Path) -> Result<(), Failure> {
+        match self {
+            Self::Printed(name) => {
+                let copied = File::open(staging.join(name)).and_then(|mut file| {
+                    let mut out = output::data()?;
+                    io::copy(&mut file, &mut out)?;
+                    out.flush()
+                });
+                copied.map_err(|e| Failure::printing(&e))
+            }
+            Self::File(out, name) => output::file(out, |out| {
+                io::copy(&mut File::open(staging.join(name))?, out)?;
+                Ok(())
+            }),
+            Self::Folder(out) => {
+                let failed = |e: io::Error| Failure::file(out, &e);
+                std::fs::create_dir_all(out).map_err(failed)?;
+                for file in std::fs::read_dir(staging).map_err(failed)? {
+                    let file = file.map_err(failed)?;
+                    std::fs::rename(file.path(), out.join(file.file_name())).map_err(failed)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The formats' names, for `--format`.
+pub(crate) fn formats() -> Vec<clap::builder::PossibleValue> {
+    let all = swapmeet_bridges::export::FORMATS.iter().map(|format| (format.name, format.help));
+    all.chain([JSON]).map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)).collect()
+}

@@ -1,0 +1,109 @@
+//! `swapmeet import`: measurements by other programs, as rows.
+
+use crate::args::ImportArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::say::say;
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::ExitCode;
+use swapmeet_bridges::import::{Measurement, Source, read};
+use swapmeet_core::delivery::fault::Count;
+use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
+use swapmeet_runner::topology;
+use swapmeet_workloads::file::read_bounded;
+
+/// Writes a row for each time in the files.
+pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+    /// Of one file.
+    const LONGEST: u64 = 256 << 20;
+    if args.name.contains([',', ':', '"']) || args.name.chars().any(char::is_control) {
+        return Err(Failure::Usage(format!("--name {}: expected no comma, colon or quotation mark", args.name)));
+    }
+    let given = args.topology.as_deref().map(|spec| {
+        let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
+        known.map(|known| (known.spec(), known.nodes()))
+    });
+    let given = given.transpose()?;
+    let mut rows = Vec::new();
+    let mut repetitions: HashMap<(String, String, String), u32> = HashMap::new();
+    for file in &args.files {
+        let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
+        let text = read_bounded(file, LONGEST, "measurements").map_err(wrong)?;
+        let source = Source { path: file, text: &text, collective: args.collective.as_deref() };
+        for measurement in read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))? {
+            let (spec, nodes) = place(args, given.as_ref(), &measurement).map_err(wrong)?;
+            let bytes = measurement.block_bytes(nodes).map_err(|why| wrong(why.to_string()))?;
+            let mut row = row(args, &measurement, spec, nodes, bytes);
+            row.note = noted(file, &measurement);
+            let key = (row.collective.clone(), row.workload.clone(), row.algorithm.clone());
+            let next = repetitions.entry(key).or_default();
+            row.repetition = *next;
+            *next += 1;
+            rows.push(row);
+        }
+    }
+    let write = |out: &mut dyn std::io::Write| {
+        let mut sink = CsvSink::new(out);
+        rows.iter().try_for_each(|row| sink.record(row))?;
+        sink.finish()
+    };
+    if args.out == Path::new("-") {
+        output::data().and_then(|mut out| write(&mut out)).map_err(|e| Failure::printing(&e))?;
+    } else {
+        output::none_of(&args.out, &args.files)?;
+        output::file(&args.out, write)?;
+    }
+    say!("{} measured", Count(rows.len() as u64, "row"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The topology that a row is of, and its nodes: the user's; of a file that says how many ranks there were and no more, one in which all are neighbours.
+fn place(args: &ImportArgs, given: Option<&(String, u64)>, measurement: &Measurement) -> Result<(String, u64), String> {
+    let told = measurement.ranks.or(args.ranks);
+    match (given, told) {
+        (Some((spec, nodes)), Some(ranks)) if ranks != *nodes => {
+            Err(format!("line {}: it is of {ranks} ranks, and {spec} has {nodes} nodes", measurement.line))
+        }
+        (Some(given), _) => Ok(given.clone()),
+        (None, Some(ranks)) => Ok((format!("fully-connected:{ranks}"), ranks)),
+        (None, None) => Err("it does not say how many ranks there were: give --topology or --ranks".to_owned()),
+    }
+}
+
+fn row(args: &ImportArgs, measurement: &Measurement, topology: String, nodes: u64, bytes: u64) -> Record {
+    let prefix = match measurement.collective.as_str() {
+        "alltoall" => String::new(),
+        other => format!("{other}/"),
+    };
+    let algorithm = args.algorithm.clone().or_else(|| measurement.algorithm.clone());
+    Record {
+        experiment: "measured".to_owned(),
+        algorithm: algorithm.unwrap_or_else(|| "library".to_owned()),
+        collective: measurement.collective.clone(),
+        topology,
+        nodes,
+        workload: format!("{prefix}uniform:{}", swapmeet_core::spec::format_size(bytes)),
+        machine: format!("measured:{}", args.name),
+        model: "measured".to_owned(),
+        status: Status::Ok,
+        verified: if measurement.is_checked { Verified::Bytes } else { Verified::None },
+        time_us: Some(measurement.time_us),
+        swapmeet_version: env!("CARGO_PKG_VERSION").to_owned(),
+        block_bytes: Some(bytes),
+        ..Record::default()
+    }
+}
+
+/// Where a time comes from, and what else is said of it.
+fn noted(file: &Path, measurement: &Measurement) -> String {
+    let line = if measurement.line > 0 { format!(", line {}", measurement.line) } else { String::new() };
+    let more = if measurement.note.is_empty() { String::new() } else { format!(": {}", measurement.note) };
+    format!("{}{line}{more}", file.display())
+}
+
+/// The formats' names, for `--format`.
+pub(crate) fn formats() -> Vec<clap::builder::PossibleValue> {
+    let all = swapmeet_bridges::import::FORMATS.iter();
+    all.map(|format| clap::builder::PossibleValue::new(format.name).help(format.help)).collect()
+}

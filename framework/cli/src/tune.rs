@@ -1,0 +1,103 @@
+//! `swapmeet tune`: from a sweep's rows to a library's decision table.
+
+use crate::args::TuneArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::say::say;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::ExitCode;
+use swapmeet_bridges::tune::{Cell, Library, library};
+use swapmeet_results::{Record, Status, read_file};
+
+/// Writes the table, and says what one algorithm for all would lose.
+pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
+    let Some(library) = library(&args.format) else {
+        return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
+    };
+    let mut rows = Vec::new();
+    for file in &args.files {
+        rows.extend(read_file(file).map_err(|e| Failure::Usage(e.to_string()))?);
+    }
+    rows.retain(|row| row.status == Status::Ok && args.machine.as_ref().is_none_or(|machine| *machine == row.machine));
+    rows.retain(|row| args.topology.is_empty() || args.topology.contains(&row.topology));
+    let cells = cells(&rows)?;
+    let tables = library.decide(&cells).map_err(Failure::Usage)?;
+    let text = library.written(&tables);
+    if args.out == Path::new("-") {
+        output::print(&text)?;
+    } else {
+        output::none_of(&args.out, &args.files)?;
+        output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
+    }
+    if let Some(default) = &args.default {
+        losses(library, &cells, default)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The mean time of each case; of one machine, and of one topology for each number of nodes.
+fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
+    let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
+        let list: Vec<&str> = texts.into_iter().collect();
+        match list.len() {
+            0 | 1 => Ok(()),
+            _ => Err(Failure::Usage(format!(
+                "the rows are of several {what}: {}: name one with {flag}",
+                list.join(", ")
+            ))),
+        }
+    };
+    one(rows.iter().map(|row| row.machine.as_str()).collect(), "machines", "--machine")?;
+    let mut topologies: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
+    for row in rows {
+        topologies.entry(row.nodes).or_default().insert(&row.topology);
+    }
+    for (nodes, of) in topologies {
+        one(of, &format!("topologies of {nodes} nodes"), "--topology")?;
+    }
+    let mut times: BTreeMap<(&str, u64, u64, &str), Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        // A table goes by one size: sweeps of irregular sizes have none.
+        if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
+            times.entry((&row.collective, row.nodes, bytes, &row.algorithm)).or_default().push(time);
+        }
+    }
+    if times.is_empty() {
+        return Err(Failure::Usage("no row has a time and one size of block".to_owned()));
+    }
+    let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
+    let cell = |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| Cell {
+        collective: collective.to_owned(),
+        ranks,
+        bytes,
+        algorithm: algorithm.to_owned(),
+        time_us: mean(&times),
+    };
+    Ok(times.into_iter().map(cell).collect())
+}
+
+/// Says what it costs to keep to one algorithm.
+fn losses(library: &Library, cells: &[Cell], default: &str) -> Result<(), Failure> {
+    let losses = library.losses(cells, default);
+    if losses.is_empty() {
+        return Err(Failure::Usage(format!("--default {default}: no row has a time of it")));
+    }
+    for loss in losses {
+        say!(
+            "{} on {} ranks, {} bytes: `{default}` takes {:.2} times as long as `{}`",
+            loss.collective,
+            loss.ranks,
+            loss.bytes,
+            loss.ratio,
+            loss.best
+        );
+    }
+    Ok(())
+}
+
+/// The libraries' names, for `--format`.
+pub(crate) fn formats() -> Vec<clap::builder::PossibleValue> {
+    let all = swapmeet_bridges::tune::LIBRARIES.iter();
+    all.map(|library| clap::builder::PossibleValue::new(library.name).help(library.help)).collect()
+}

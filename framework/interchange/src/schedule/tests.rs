@@ -1,0 +1,76 @@
+use super::*;
+use std::io::Write;
+
+/// All that was read, in words.
+#[derive(Default)]
+struct Heard(Vec<String>);
+
+impl Reader for Heard {
+    fn head(&mut self, head: Head) -> Result<(), String> {
+        self.0.push(format!("{} nodes, {}", head.nodes, head.collective));
+        Ok(())
+    }
+
+    fn event(&mut self, event: Event) -> Result<(), String> {
+        self.0.push(match event {
+            Event::Send(send) if send.from > 8 => return Err(format!("there is no node {}", send.from)),
+            Event::Send(send) => format!("{}: {} -> {}, {} bytes", send.step, send.from, send.to, send.bytes),
+            other => format!("{other:?}"),
+        });
+        Ok(())
+    }
+}
+
+const DOCUMENT: &str = r#"{"schedule":{"collective":"alltoall","format":"swapmeet-schedule","nodes":4,"version":1},
+"events":[
+{"layout":{"segments":1}}
+,{"blocks":[{"destinations":[[1,3]],"origins":[[0,0]]}],"bytes":3,"from":0,"path":[0,1],"step":1,"to":1}
+,{"end_of_step":1}
+],
+"outcome":{"messages":12,"reason":"","status":"ok","steps":3,"verified":"blocks"}}
+"#;
+
+fn refused(document: &str) -> String {
+    read(document.as_bytes(), &mut Heard::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_document_reads_the_same_whole_and_line_by_line() {
+    let (mut whole, mut printed) = (Heard::default(), Heard::default());
+    let outcome = read(DOCUMENT.as_bytes(), &mut whole).unwrap();
+    let mut lines = Lines::new(&mut printed);
+    // In pieces that end anywhere.
+    DOCUMENT.as_bytes().chunks(7).for_each(|piece| lines.write_all(piece).unwrap());
+    assert_eq!(lines.outcome(), outcome);
+    assert_eq!(outcome.map(|o| o.status).as_deref(), Some("ok"));
+    assert_eq!(whole.0, printed.0);
+    assert_eq!(whole.0[..1], ["4 nodes, alltoall"]);
+    assert_eq!(whole.0[2..], ["1: 0 -> 1, 3 bytes", "EndOfStep"]);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    for (from, to, why) in [
+        ("\"version\":1", "\"version\":2", "its version is 2, expected 1 at line 1"),
+        ("swapmeet-schedule", "goal", "its format is `goal`, expected `swapmeet-schedule` at line 1"),
+        ("\"from\":0", "\"from\":9", "there is no node 9 at line 4"),
+        ("\"from\":0,", "", "the send of step 1 has no `from` at line 4"),
+        ("\"blocks\":[{\"destinations\":[[1,3]],\"origins\":[[0,0]]}],", "", "expected one at line 4"),
+        ("[[1,3]]", "[[1,-3]]", "line 4"),
+        ("{\"end_of_step\":1}", "{\"rest\":1}", "expected an event"),
+        ("\"events\"", "\"event\"", "missing field `events`"),
+        ("],\n\"outcome\"", "", "line 6"),
+    ] {
+        assert!(DOCUMENT.contains(from), "{from}");
+        let said = refused(&DOCUMENT.replacen(from, to, 1));
+        assert!(said.contains(why), "{from} -> {to}: {said}");
+    }
+}
+
+#[test]
+fn nesting_without_end_is_refused() {
+    for key in ["more", "path", "share"] {
+        let deep = DOCUMENT.replace("\"path\":[0,1]", &format!("\"{key}\":{}", "[".repeat(100_000)));
+        assert!(refused(&deep).contains("line 4"), "{}", refused(&deep));
+    }
+}
