@@ -16,6 +16,7 @@ mod record;
 mod render;
 pub mod stats;
 pub mod units;
+pub mod whole;
 
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};

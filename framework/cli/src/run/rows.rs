@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use swapmeet_results::{CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes};
+use swapmeet_results::{CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes, whole};
 use swapmeet_runner::case::Case;
 
 /// A place for rows.
@@ -155,7 +155,7 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
     written.map_err(|e| failed(&e))?;
     drop(csv);
     beside.as_file().sync_all().map_err(|e| failed(&e))?;
-    let file = output::put(beside, &real).map_err(|e| failed(&e))?;
+    let file = whole::put(beside, &real).map_err(|e| failed(&e))?;
     // As the one before: whatever is written goes to the end.
     rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND).map_err(|e| failed(&e.into()))?;
     Ok(file)

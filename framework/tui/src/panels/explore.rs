@@ -166,7 +166,7 @@ impl Panel for Explore {
         let what = units::count(usize::try_from(session.selection.count()).unwrap_or(usize::MAX), "case");
         let about = format!("{what} picked: `swapmeet run` takes the file");
         let text = as_toml(&session.selection.experiment(session.baseline.as_deref()));
-        let content = Box::new(move |file: &mut std::fs::File| file.write_all(text.as_bytes()));
+        let content = Box::new(move |file: &mut dyn Write| file.write_all(text.as_bytes()));
         Some(Saved { file: name.to_owned(), what, about, content })
     }
 

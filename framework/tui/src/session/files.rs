@@ -1,10 +1,9 @@
 //! A session on disk: an experiment file that `swapmeet run` takes, and the rows as CSV beside it; and the command that repeats a case.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use swapmeet_results::{CsvSink, Record, Sink, quoted};
+use swapmeet_results::{CsvSink, Record, Sink, quoted, whole};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 use swapmeet_runner::input::Text;
@@ -68,7 +67,7 @@ pub(crate) struct Saved {
 }
 
 /// What is written to a file.
-pub(crate) type Content = Box<dyn Fn(&mut File) -> io::Result<()>>;
+pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()>>;
 
 /// Why the files of a session can't be written; `over` says that files which are there already may be written over, and `out` is the file to
 /// which rows go as they come.
@@ -98,27 +97,15 @@ pub(crate) fn refusal(files: &[Saved], over: bool, out: Option<&Path>) -> Option
 pub(crate) fn save(files: &[Saved]) -> io::Result<String> {
     let mut written = Vec::new();
     for saved in files {
-        whole(&saved.file, &saved.content)?;
+        whole::write(&saved.file, &saved.content)?;
         written.push(format!("{} ({})", saved.file.display(), saved.what));
     }
     Ok(format!("saved {}", written.join(" and ")))
 }
 
-pub(crate) fn write_rows(file: &mut File, rows: &[Arc<Record>]) -> io::Result<()> {
+pub(crate) fn write_rows(file: &mut dyn Write, rows: &[Arc<Record>]) -> io::Result<()> {
     let mut sink = CsvSink::new(file);
     rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
-}
-
-/// Writes a file under another name and gives it its own once it is whole.
-fn whole(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a file name"))?;
-    let draft = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    let mut file = File::create(&draft)?;
-    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&draft, path));
-    if written.is_err() {
-        drop(std::fs::remove_file(&draft));
-    }
-    written
 }
 
 /// The command that repeats a case.
@@ -186,16 +173,6 @@ base = "delta"
         assert_eq!((why("old.toml", true), why("measured.toml", true)), (String::new(), String::new()));
         assert!(why("out.toml", true).contains("is the file of `--out`"), "{}", why("out.toml", true));
         assert!(why("new.csv", true).contains("the same file"), "{}", why("new.csv", true));
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn nothing_is_left_of_a_file_that_could_not_be_written() {
-        let folder = std::env::temp_dir().join(format!("swapmeet-save-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let refused = whole(&folder.join("x.toml"), |_| Err(io::Error::other("no space")));
-        assert_eq!(refused.unwrap_err().to_string(), "no space");
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }
