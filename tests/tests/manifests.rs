@@ -85,6 +85,29 @@ fn every_source_file_is_a_module_of_its_crate() {
     assert!(count > 300, "{count}");
 }
 
+#[test]
+fn what_contributing_names_is_there() {
+    let mut files = Vec::new();
+    for folder in ["framework", "results", "tests/tests", "workloads"] {
+        sources(&project(folder), &mut files);
+    }
+    let texts: Vec<String> = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let page = text("CONTRIBUTING.md");
+    let is_sentence =
+        |name: &&str| name.matches('_').count() > 2 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let named: BTreeSet<&str> = page.split('`').filter(is_sentence).collect();
+    assert!(named.len() > 12, "{named:?}");
+    for name in named {
+        assert!(
+            texts.iter().any(|text| text.contains(&format!("fn {name}()"))),
+            "CONTRIBUTING.md names a test `{name}`"
+        );
+    }
+    for path in page.split('`').filter(|word| word.contains('/') && !word.contains(char::is_whitespace)) {
+        assert!(project(path).exists(), "CONTRIBUTING.md names `{path}`");
+    }
+}
+
 fn text(path: &str) -> String {
     std::fs::read_to_string(project(path)).unwrap()
 }

@@ -11,6 +11,15 @@ fn said(args: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
+/// Whoever adds a column is told here that nobody explains it.
+#[test]
+fn the_docs_explain_every_column() {
+    let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
+    for column in swapmeet_results::columns() {
+        assert!(document.contains(&format!("`{column}`")), "docs/figures.md: what is `{column}`?");
+    }
+}
+
 /// Whoever adds a parameter or a model is told here that the table lacks it.
 #[test]
 fn the_docs_table_of_parameters_is_the_programs() {
