@@ -14,9 +14,11 @@ use crate::simulation::step::Listener;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
+mod asynchronous;
 mod circuit;
 pub mod clock;
 pub mod flat;
+mod loggp;
 mod rounds;
 mod store_and_forward;
 mod synchronous;
@@ -29,7 +31,7 @@ pub fn models() -> &'static [&'static ModelKind] {
     MODELS
 }
 
-static MODELS: &[&ModelKind] = &[&wormhole::KIND, &circuit::KIND, &store_and_forward::KIND, &flat::KIND];
+static MODELS: &[&ModelKind] = &[&wormhole::KIND, &circuit::KIND, &store_and_forward::KIND, &flat::KIND, &loggp::KIND];
 
 /// A model before its parameters are known.
 #[derive(Debug)]
@@ -83,6 +85,25 @@ pub struct Cost {
     pub parts: Parts,
     /// A remark where the machine had to run the schedule otherwise than written.
     pub note: Option<String>,
+    /// When ranks were done, where that is each one's own time.
+    pub ranks: Option<RankTimes>,
+}
+
+/// When the ranks of a schedule were done, in us.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankTimes {
+    /// The first.
+    pub first: f64,
+    /// On the average.
+    pub mean: f64,
+}
+
+impl RankTimes {
+    fn of(times: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
+        let ranks = times.len() as f64;
+        let first = times.clone().reduce(f64::min)?;
+        Some(Self { first, mean: times.sum::<f64>() / ranks })
+    }
 }
 
 /// Prices a schedule as it goes by.

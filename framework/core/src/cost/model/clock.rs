@@ -33,8 +33,12 @@ pub struct Path {
     pub startup: f64,
     /// Transmission and copying.
     pub transmission: f64,
+    /// Crossing links.
+    pub propagation: f64,
     /// Composing.
     pub rearrangement: f64,
+    /// Barriers.
+    pub barrier: f64,
     /// Waiting for ports, engines and links.
     pub contention: f64,
 }
@@ -66,6 +70,12 @@ impl Clock {
         self
     }
 
+    pub(super) fn propagated(mut self, ticks: Ticks) -> Self {
+        self.at += ticks;
+        self.path.propagation += us(ticks);
+        self
+    }
+
     pub(super) fn rearranged(mut self, ticks: Ticks) -> Self {
         self.at = self.at.saturating_add(ticks);
         self.path.rearrangement += us(ticks);
@@ -76,6 +86,12 @@ impl Clock {
     #[must_use]
     pub fn composed(self, us: f64) -> Self {
         self.rearranged(ticks(us))
+    }
+
+    pub(super) fn past_barrier(mut self, ticks: Ticks) -> Self {
+        self.at += ticks;
+        self.path.barrier += us(ticks);
+        self
     }
 
     /// Waits for something that is busy until then.

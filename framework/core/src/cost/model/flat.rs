@@ -235,7 +235,7 @@ impl Evaluator for Stages {
             barrier: Some(barriers as f64 * self.machine.barrier_us.us(self.nodes)),
             contention: Some(clock.path.contention),
         };
-        Ok(Cost { parts, note: None })
+        Ok(Cost { parts, note: None, ranks: None })
     }
 }
 

@@ -221,6 +221,6 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         }
         let in_turns = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
         let notes: Vec<String> = in_turns.into_iter().chain(self.remarks().map(str::to_owned)).collect();
-        Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")) })
+        Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ranks: None })
     }
 }

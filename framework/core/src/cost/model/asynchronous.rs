@@ -1,0 +1,172 @@
+//! What models have in common in which ranks don't wait for each other's steps: which messages a rank has in which step.
+//!
+//! A schedule comes step by step, each rank goes its own way through it: what is kept are the steps that some rank has not ended.
+
+use crate::cost::parameter::{Default, Typed, word};
+use crate::network::topology::Route;
+use crate::simulation::step::Step;
+use std::collections::VecDeque;
+use std::fmt::{self, Display};
+
+/// What a rank waits for before it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// All its sends and receives of the step before.
+    Step,
+    /// Everybody's.
+    Barrier,
+}
+
+impl Order {
+    const WORDS: [(&'static str, Self); 2] = [("step", Self::Step), ("barrier", Self::Barrier)];
+}
+
+impl Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::WORDS.iter().find(|(_, order)| order == self).map_or("", |(word, _)| word))
+    }
+}
+
+pub(super) static ORDER: Typed<Order> = Typed {
+    key: "order",
+    meaning: "what a rank waits for before its next step: `step`, its own sends and receives of the one before; `barrier`, everybody's",
+    symbols: "",
+    default: Default::Text("step"),
+    read: |text| word(text, &Order::WORDS),
+};
+
+/// A message of a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Message {
+    pub from: u32,
+    pub to: u32,
+    /// As [`crate::simulation::step::Transfer::route`].
+    pub route: u32,
+    pub load: u64,
+}
+
+/// The messages of a step, by sender and by receiver.
+#[derive(Debug)]
+pub(super) struct StepMessages {
+    /// In the order of senders, and of each sender in the schedule's order.
+    messages: Vec<Message>,
+    /// Where each sender's begin.
+    first_send: Vec<u32>,
+    /// Numbers of messages, in the order of receivers, and of each in the schedule's.
+    received: Vec<u32>,
+    first_receive: Vec<u32>,
+    pub routes: Vec<Route>,
+    unit_bytes: f64,
+    /// Ranks that have not ended the step.
+    inside: usize,
+}
+
+impl StepMessages {
+    fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64) -> Self {
+        let ends = |end: fn(&crate::simulation::step::Transfer) -> u32| {
+            let mut first = vec![0_u32; nodes + 1];
+            step.transfers.iter().for_each(|t| first[end(t) as usize + 1] += 1);
+            (0..nodes).for_each(|node| first[node + 1] += first[node]);
+            first
+        };
+        let (first_send, first_receive) = (ends(|t| t.from), ends(|t| t.to));
+        let mut messages = vec![Message { from: 0, to: 0, route: 0, load: 0 }; step.transfers.len()];
+        let mut received = vec![0; step.transfers.len()];
+        let (mut next_send, mut next_receive) = (first_send.clone(), first_receive.clone());
+        for t in step.transfers {
+            let (place, number) = (&mut next_receive[t.to as usize], &mut next_send[t.from as usize]);
+            messages[*number as usize] = Message { from: t.from, to: t.to, route: t.route, load: t.load };
+            received[*place as usize] = *number;
+            (*place, *number) = (*place + 1, *number + 1);
+        }
+        let unit_bytes = unit_bytes / step.segments as f64;
+        Self { messages, first_send, received, first_receive, routes: step.routes.to_vec(), unit_bytes, inside: nodes }
+    }
+
+    /// What a rank sends, in its order.
+    pub(super) fn sends(&self, rank: usize) -> &[Message] {
+        &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
+    }
+
+    /// The number among its sender's sends, and the message, of each that a rank receives.
+    pub(super) fn receives(&self, rank: usize) -> impl ExactSizeIterator<Item = (u32, &Message)> {
+        let numbers = &self.received[self.first_receive[rank] as usize..self.first_receive[rank + 1] as usize];
+        numbers.iter().map(|number| {
+            let message = &self.messages[*number as usize];
+            (number - self.first_send[message.from as usize], message)
+        })
+    }
+
+    pub(super) fn bytes(&self, message: &Message) -> f64 {
+        message.load as f64 * self.unit_bytes
+    }
+
+    pub(super) fn is_idle(&self, rank: usize) -> bool {
+        self.first_send[rank] == self.first_send[rank + 1] && self.first_receive[rank] == self.first_receive[rank + 1]
+    }
+}
+
+/// The steps that some rank has not ended, as far as they have come.
+#[derive(Debug)]
+pub(super) struct Steps {
+    nodes: usize,
+    unit_bytes: f64,
+    steps: VecDeque<StepMessages>,
+    /// The number of the first of them, from 0.
+    first: u64,
+    messages: usize,
+    too_many: bool,
+}
+
+impl Steps {
+    pub(super) fn new(nodes: usize, unit_bytes: f64) -> Self {
+        Self { nodes, unit_bytes, steps: VecDeque::new(), first: 0, messages: 0, too_many: false }
+    }
+
+    /// How many have come.
+    pub(super) fn come(&self) -> u64 {
+        self.first + self.steps.len() as u64
+    }
+
+    pub(super) fn add(&mut self, step: &Step<'_>) {
+        /// Some 32 bytes each: 2 GiB.
+        const MOST: usize = 1 << 26;
+        self.too_many |= self.messages + step.transfers.len() > MOST;
+        if self.too_many {
+            self.steps.clear();
+            return;
+        }
+        self.messages += step.transfers.len();
+        self.steps.push_back(StepMessages::new(self.nodes, step, self.unit_bytes));
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&StepMessages> {
+        self.steps.get((number - self.first) as usize)
+    }
+
+    /// A rank has ended the step.
+    pub(super) fn left(&mut self, number: u64) {
+        if let Some(step) = self.steps.get_mut((number - self.first) as usize) {
+            step.inside -= 1;
+        }
+        while self.steps.front().is_some_and(|step| step.inside == 0) {
+            self.messages -= self.steps.pop_front().map_or(0, |step| step.messages.len());
+            self.first += 1;
+        }
+    }
+
+    /// Whether more came than can be kept.
+    pub(super) fn too_many(&self) -> bool {
+        self.too_many
+    }
+
+    /// Why there is no time, where more came than can be kept.
+    pub(super) fn refused(&self, model: &str) -> Result<(), String> {
+        if self.too_many {
+            return Err(format!(
+                "the model `{model}` follows up to 67108864 messages of steps that some rank has not ended, this schedule has more"
+            ));
+        }
+        Ok(())
+    }
+}
