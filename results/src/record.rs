@@ -180,6 +180,10 @@ record! {
     case block_bytes: Option<u64>,
     /// What shows that no schedule takes less than `lower_bound_us`.
     outcome bound_kind: String,
+    /// When the first rank was done, where ranks go each their own way.
+    outcome first_rank_us: Option<f64>,
+    /// When ranks were done on the average, likewise.
+    outcome mean_rank_us: Option<f64>,
 }
 
 /// The names of all columns, in order.
@@ -240,6 +244,8 @@ impl Record {
             ("barrier_us", self.barrier_us),
             ("contention_us", self.contention_us),
             ("lower_bound_us", self.lower_bound_us),
+            ("first_rank_us", self.first_rank_us),
+            ("mean_rank_us", self.mean_rank_us),
         ];
         if self.time_us.is_none() {
             return Some(("time_us", "a time: the row is `ok`"));
@@ -276,7 +282,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind"
+                 block_bytes, bound_kind, first_rank_us, mean_rank_us"
             )
         );
     }

@@ -138,7 +138,7 @@ fn fill(
         }
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),
     };
-    let Cost { parts, note } = match evaluator.cost() {
+    let Cost { parts, note, ranks } = match evaluator.cost() {
         Ok(cost) => cost,
         Err(reason) => return refuse(record, Status::Unsupported, &reason),
     };
@@ -164,6 +164,8 @@ fn fill(
     let bound = case.machine.lower_bound(case.topology.as_ref(), &traffic.in_bytes(unit as f64));
     record.lower_bound_us = Some(bound.total_us());
     record.bound_kind = bound.kind.to_string();
+    record.first_rank_us = ranks.map(|ranks| ranks.first);
+    record.mean_rank_us = ranks.map(|ranks| ranks.mean);
 }
 
 /// Makes a row that of a case without figures.

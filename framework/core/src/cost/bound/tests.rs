@@ -196,7 +196,7 @@ fn hops_of_one_message_hide_bytes_of_another_when_messages_are_stored() {
         }
     }
     simulation.finish().unwrap();
-    let Cost { parts, note } = evaluator.cost().unwrap();
+    let Cost { parts, note, ranks: _ } = evaluator.cost().unwrap();
     let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention].into_iter().flatten().sum();
     assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
     let traffic = Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };

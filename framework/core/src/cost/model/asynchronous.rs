@@ -2,8 +2,8 @@
 //!
 //! A schedule comes step by step, each rank goes its own way through it: what is kept are the steps that some rank has not ended.
 
+use super::segment_bytes;
 use crate::cost::parameter::{Default, Typed, word};
-use crate::network::topology::Route;
 use crate::simulation::step::Step;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
@@ -40,8 +40,6 @@ pub(super) static ORDER: Typed<Order> = Typed {
 pub(super) struct Message {
     pub from: u32,
     pub to: u32,
-    /// As [`crate::simulation::step::Transfer::route`].
-    pub route: u32,
     pub load: u64,
 }
 
@@ -55,7 +53,6 @@ pub(super) struct StepMessages {
     /// Numbers of messages, in the order of receivers, and of each in the schedule's.
     received: Vec<u32>,
     first_receive: Vec<u32>,
-    pub routes: Vec<Route>,
     unit_bytes: f64,
     /// Ranks that have not ended the step.
     inside: usize,
@@ -70,17 +67,17 @@ impl StepMessages {
             first
         };
         let (first_send, first_receive) = (ends(|t| t.from), ends(|t| t.to));
-        let mut messages = vec![Message { from: 0, to: 0, route: 0, load: 0 }; step.transfers.len()];
+        let mut messages = vec![Message { from: 0, to: 0, load: 0 }; step.transfers.len()];
         let mut received = vec![0; step.transfers.len()];
         let (mut next_send, mut next_receive) = (first_send.clone(), first_receive.clone());
         for t in step.transfers {
             let (place, number) = (&mut next_receive[t.to as usize], &mut next_send[t.from as usize]);
-            messages[*number as usize] = Message { from: t.from, to: t.to, route: t.route, load: t.load };
+            messages[*number as usize] = Message { from: t.from, to: t.to, load: t.load };
             received[*place as usize] = *number;
             (*place, *number) = (*place + 1, *number + 1);
         }
-        let unit_bytes = unit_bytes / step.segments as f64;
-        Self { messages, first_send, received, first_receive, routes: step.routes.to_vec(), unit_bytes, inside: nodes }
+        let unit_bytes = segment_bytes(unit_bytes, step.segments);
+        Self { messages, first_send, received, first_receive, unit_bytes, inside: nodes }
     }
 
     /// What a rank sends, in its order.
@@ -99,10 +96,6 @@ impl StepMessages {
 
     pub(super) fn bytes(&self, message: &Message) -> f64 {
         message.load as f64 * self.unit_bytes
-    }
-
-    pub(super) fn is_idle(&self, rank: usize) -> bool {
-        self.first_send[rank] == self.first_send[rank + 1] && self.first_receive[rank] == self.first_receive[rank + 1]
     }
 }
 
