@@ -324,6 +324,8 @@ fn no_schedule_beats_its_lower_bound() {
         "paragon:model=flat,ports=all,copy_byte_us=0.2",
         "free:model=loggp,latency_us=3,overhead_us=1.5,gap_us=2,byte_us=0.01,overhead_byte_us=0.005",
         "free:model=loggp,latency_us=3,overhead_us=0.1,byte_us=0.1,rendezvous_bytes=90,barrier_us=5",
+        "free:model=fluid,startup_us=2,hop_us=0.5,byte_us=0.1",
+        "free:model=fluid,hop_us=0.1,byte_us=0.1,injection_byte_us=0.2,fairness=equal,barrier_us=5",
     ];
     fn flags<'a>(flag: &'a str, list: &[&'a str]) -> Vec<&'a str> {
         list.iter().flat_map(|v| [flag, *v]).collect()

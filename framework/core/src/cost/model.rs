@@ -18,6 +18,7 @@ mod asynchronous;
 mod circuit;
 pub mod clock;
 pub mod flat;
+mod fluid;
 mod loggp;
 mod rounds;
 mod store_and_forward;
@@ -31,7 +32,8 @@ pub fn models() -> &'static [&'static ModelKind] {
     MODELS
 }
 
-static MODELS: &[&ModelKind] = &[&wormhole::KIND, &circuit::KIND, &store_and_forward::KIND, &flat::KIND, &loggp::KIND];
+static MODELS: &[&ModelKind] =
+    &[&wormhole::KIND, &circuit::KIND, &store_and_forward::KIND, &flat::KIND, &loggp::KIND, &fluid::KIND];
 
 /// A model before its parameters are known.
 #[derive(Debug)]

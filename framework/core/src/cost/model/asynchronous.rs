@@ -4,6 +4,7 @@
 
 use super::segment_bytes;
 use crate::cost::parameter::{Default, Typed, word};
+use crate::network::topology::Route;
 use crate::simulation::step::Step;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
@@ -40,6 +41,8 @@ pub(super) static ORDER: Typed<Order> = Typed {
 pub(super) struct Message {
     pub from: u32,
     pub to: u32,
+    /// As [`crate::simulation::step::Transfer::route`].
+    pub route: u32,
     pub load: u64,
 }
 
@@ -53,6 +56,7 @@ pub(super) struct StepMessages {
     /// Numbers of messages, in the order of receivers, and of each in the schedule's.
     received: Vec<u32>,
     first_receive: Vec<u32>,
+    pub routes: Vec<Route>,
     unit_bytes: f64,
     /// Ranks that have not ended the step.
     inside: usize,
@@ -67,17 +71,17 @@ impl StepMessages {
             first
         };
         let (first_send, first_receive) = (ends(|t| t.from), ends(|t| t.to));
-        let mut messages = vec![Message { from: 0, to: 0, load: 0 }; step.transfers.len()];
+        let mut messages = vec![Message { from: 0, to: 0, route: 0, load: 0 }; step.transfers.len()];
         let mut received = vec![0; step.transfers.len()];
         let (mut next_send, mut next_receive) = (first_send.clone(), first_receive.clone());
         for t in step.transfers {
             let (place, number) = (&mut next_receive[t.to as usize], &mut next_send[t.from as usize]);
-            messages[*number as usize] = Message { from: t.from, to: t.to, load: t.load };
+            messages[*number as usize] = Message { from: t.from, to: t.to, route: t.route, load: t.load };
             received[*place as usize] = *number;
             (*place, *number) = (*place + 1, *number + 1);
         }
         let unit_bytes = segment_bytes(unit_bytes, step.segments);
-        Self { messages, first_send, received, first_receive, unit_bytes, inside: nodes }
+        Self { messages, first_send, received, first_receive, routes: step.routes.to_vec(), unit_bytes, inside: nodes }
     }
 
     /// What a rank sends, in its order.

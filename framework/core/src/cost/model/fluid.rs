@@ -1,0 +1,144 @@
+//! `fluid`: event-driven, with links: messages that cross a link at the same time share it by weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013), whose
+//! times these are.
+//!
+//! A rank works through its steps: it posts a step's receives, then its sends, `startup_us` before each, and goes on when all are done; it waits for nobody else's step
+//! ([`ranks`]). A message begins when both ends have posted it, waits the latencies of its links, and then has its share of each of them ([`shares`]).
+//!
+//! Parts of time are those along the critical path, which follows whichever end of a message was later: start-ups; latencies in propagation; what the message's bytes take on
+//! the narrowest of its links alone in transmission, and what sharing adds in contention.
+
+use super::asynchronous::{ORDER, Order};
+use super::{Evaluator, Model, ModelKind, Scale};
+use crate::cost::bound::{self, Bound, Traffic};
+use crate::cost::parameter::{
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, Ports, STARTUP_US, Typed, micros, number, parameters, word,
+};
+use crate::network::topology::Topology;
+use std::fmt::{self, Display};
+use std::sync::Arc;
+
+mod levels;
+mod moments;
+mod ranks;
+mod shares;
+
+pub(super) static KIND: ModelKind = ModelKind {
+    name: "fluid",
+    title: "event-driven: messages share links by max-min fairness, as SimGrid has them",
+    parameters: Fluid::PARAMETERS,
+    prepare: |settings| Ok(Arc::new(Fluid::of(settings)?)),
+};
+
+static INJECTION_BYTE_US: Typed<f64> = Typed {
+    key: "injection_byte_us",
+    meaning: "a byte on a node's own way into the network, and on that out of it; 0 for no limit",
+    symbols: "",
+    default: Default::Text("0"),
+    read: micros,
+};
+
+static FAIRNESS: Typed<Fairness> = Typed {
+    key: "fairness",
+    meaning: "how messages share a link: `equal`, or `rtt`, by 1 / (latencies of the way + what weight_bytes take on each of its links)",
+    symbols: "",
+    default: Default::Text("rtt"),
+    read: |text| word(text, &Fairness::WORDS),
+};
+
+static WEIGHT_BYTES: Typed<f64> = Typed {
+    key: "weight_bytes",
+    meaning: "with fairness=rtt, bytes that count a link's bandwidth into the weight",
+    symbols: "S (SimGrid)",
+    default: Default::Text("0"),
+    read: |text| number(text).filter(|bytes| *bytes >= 0.0).ok_or_else(|| "a number of bytes, 0 or more".to_owned()),
+};
+
+static LATENCY_FACTOR: Typed<f64> = Typed {
+    key: "latency_factor",
+    meaning: "by what latencies are multiplied",
+    symbols: "",
+    default: Default::Text("1"),
+    read: positive,
+};
+
+static BANDWIDTH_FACTOR: Typed<f64> = Typed {
+    key: "bandwidth_factor",
+    meaning: "by what bandwidths are multiplied",
+    symbols: "",
+    default: Default::Text("1"),
+    read: positive,
+};
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text).filter(|factor| *factor > 0.0 && factor.is_finite()).ok_or_else(|| "a number above 0".to_owned())
+}
+
+parameters! {
+    /// A network whose links are shared by max-min fairness.
+    struct Fluid {
+        startup_us: f64 = STARTUP_US,
+        byte_us: f64 = BYTE_US,
+        hop_us: f64 = HOP_US,
+        injection_byte_us: f64 = INJECTION_BYTE_US,
+        barrier_us: Barrier = BARRIER_US,
+        order: Order = ORDER,
+        fairness: Fairness = FAIRNESS,
+        weight_bytes: f64 = WEIGHT_BYTES,
+        latency_factor: f64 = LATENCY_FACTOR,
+        bandwidth_factor: f64 = BANDWIDTH_FACTOR,
+    }
+}
+
+/// How messages share a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fairness {
+    /// All alike.
+    Equal,
+    /// By their round-trip times.
+    Rtt,
+}
+
+impl Fairness {
+    const WORDS: [(&'static str, Self); 2] = [("equal", Self::Equal), ("rtt", Self::Rtt)];
+}
+
+impl Display for Fairness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::WORDS.iter().find(|(_, fairness)| fairness == self).map_or("", |(word, _)| word))
+    }
+}
+
+impl Fluid {
+    /// What a byte takes on a link of the machine's bandwidth.
+    fn link_byte_us(&self) -> f64 {
+        self.byte_us / self.bandwidth_factor
+    }
+
+    fn latency_us(&self, hops: u64) -> f64 {
+        hops as f64 * self.hop_us * self.latency_factor
+    }
+}
+
+impl Model for Fluid {
+    fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
+        Box::new(ranks::Ranks::new(*self, scale))
+    }
+
+    /// A start-up; and then either the way of what goes farthest, or one link's latency before the bytes that must cross a cut, or leave or enter a node.
+    fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        let (bytes, kind) = bound::network_bytes(topology, traffic, Ports::All, 1.0);
+        let injected = traffic.sent.max(traffic.received) * self.injection_byte_us;
+        let by_bytes = Bound {
+            kind: if injected > bytes * self.link_byte_us() { bound::BoundKind::Bytes } else { kind },
+            startup_us: self.startup_us,
+            transmission_us: injected.max(bytes * self.link_byte_us()),
+            propagation_us: self.latency_us(1),
+            ..Bound::default()
+        };
+        let propagation_us = self.latency_us(traffic.farthest);
+        by_bytes.or(Bound { startup_us: self.startup_us, propagation_us, ..Bound::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

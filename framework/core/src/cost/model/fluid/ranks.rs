@@ -1,0 +1,364 @@
+//! Ranks, each at its own place in the schedule, and the messages between them.
+//!
+//! Nothing is kept of a message that only one end has posted: whether the other has follows from the two ranks' places. A rank that comes to the end of what is known
+//! of the schedule stops all clocks until the next step is.
+
+use super::moments::Moments;
+use super::shares::{Hop, Shares};
+use super::{Fairness, Fluid, KIND};
+use crate::cost::model::asynchronous::{Message, Order, Steps};
+use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
+use crate::network::topology::{Run, Topology};
+use crate::simulation::step::{Listener, Step};
+use std::sync::Arc;
+
+/// Events so close together are one, in us.
+const AT_ONCE_US: f64 = 1e-3;
+/// Hops of messages under way: some 3 GiB.
+const MOST_HOPS: usize = 1 << 27;
+/// Links that are followed: some 2 GiB.
+const MOST_LINKS: u64 = 1 << 24;
+
+/// What the chain of work and waits that led to some moment went into, in us.
+#[derive(Debug, Clone, Copy, Default)]
+struct Path {
+    startup: f64,
+    transmission: f64,
+    propagation: f64,
+    barrier: f64,
+    contention: f64,
+}
+
+/// A rank, and how it came to where it is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rank {
+    /// The step that it is in, or waits for.
+    step: u64,
+    /// Messages of the step that it has posted.
+    posted: u32,
+    /// Sends and receives of the step that are not done.
+    left: usize,
+    path: Path,
+    /// When it ended its last step.
+    ended: f64,
+}
+
+/// A message under way.
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    from: u32,
+    to: u32,
+    begun: f64,
+    latency: f64,
+    /// What its bytes take alone.
+    alone: f64,
+    /// Whether anything on its way is shared.
+    shares: bool,
+    path: Path,
+}
+
+pub(super) struct Ranks {
+    machine: Fluid,
+    topology: Arc<dyn Topology>,
+    steps: Steps,
+    ranks: Vec<Rank>,
+    shares: Shares,
+    flights: Vec<Flight>,
+    /// Flights that have ended, to be used again.
+    landed: Vec<u32>,
+    way: Vec<Hop>,
+    now: f64,
+    /// When flights end their latency or their bytes.
+    ends: Moments,
+    /// When ranks post their next send; the last is the barrier.
+    posts: Moments,
+    barrier_us: Option<f64>,
+    /// Ranks at the barrier, and how the last of them came there.
+    at_barrier: usize,
+    last: Path,
+    /// Ranks that wait for a step to come.
+    open: usize,
+    refused: Option<&'static str>,
+}
+
+impl Ranks {
+    pub(super) fn new(machine: Fluid, scale: Scale<'_>) -> Self {
+        let topology = Arc::clone(scale.topology);
+        let (nodes, slots) = (topology.nodes(), topology.link_slots());
+        let followed = slots.saturating_add(2 * nodes) <= MOST_LINKS;
+        let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { f64::MAX };
+        let link = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
+        let on_links =
+            (0..if followed { slots } else { 0 }).map(|l| link(l) * per_us(machine.link_byte_us()).min(1e300));
+        let own = (0..if followed { 2 * nodes } else { 0 }).map(|_| per_us(machine.injection_byte_us));
+        let least_weight = match machine.fairness {
+            Fairness::Rtt => {
+                1.0 / (topology.diameter() as f64 * (machine.hop_us + machine.weight_bytes * machine.byte_us)).max(1e-9)
+            }
+            Fairness::Equal => 1.0,
+        };
+        let barrier_us = machine.barrier_us.us(nodes);
+        let shares = Shares::new(on_links.chain(own).collect::<Vec<_>>().into_iter(), least_weight);
+        Self {
+            barrier_us: (machine.order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
+            steps: Steps::new(nodes as usize, scale.unit_bytes),
+            ranks: vec![Rank::default(); nodes as usize],
+            shares,
+            flights: Vec::new(),
+            landed: Vec::new(),
+            way: Vec::new(),
+            now: 0.0,
+            ends: Moments::new(1),
+            posts: Moments::new(nodes as usize + 1),
+            at_barrier: 0,
+            last: Path::default(),
+            open: nodes as usize,
+            refused: (!followed).then_some("the model `fluid` follows up to 16777216 links, this network has more"),
+            machine,
+            topology,
+        }
+    }
+
+    /// The rank enters the next step in which it has something to do, if that is known.
+    fn enter(&mut self, rank: usize) {
+        loop {
+            let number = self.ranks[rank].step;
+            self.ranks[rank].ended = self.now;
+            let Some(step) = self.steps.get(number) else {
+                self.open += 1;
+                return;
+            };
+            let sends = step.sends(rank).len();
+            let left = sends + step.receives(rank).len();
+            if left == 0 {
+                if self.leave(rank) {
+                    continue;
+                }
+                return;
+            }
+            let posted_before: Vec<(usize, u32)> =
+                step.receives(rank).map(|(place, message)| (message.from as usize, place)).collect();
+            let r = &mut self.ranks[rank];
+            (r.posted, r.left) = (0, left);
+            let path = r.path;
+            for (from, place) in posted_before {
+                let sender = &self.ranks[from];
+                if sender.step == number && sender.left > 0 && sender.posted > place {
+                    self.begin(from, place, path);
+                }
+            }
+            if sends == 0 {
+                return;
+            }
+            if self.machine.startup_us > 0.0 {
+                self.posts.set(rank, self.now + self.machine.startup_us);
+            } else {
+                (0..sends).for_each(|_| self.post(rank));
+            }
+            return;
+        }
+    }
+
+    /// The rank has ended its step; whether it may go on at once.
+    fn leave(&mut self, rank: usize) -> bool {
+        self.ranks[rank].left = 0;
+        if let Some(barrier_us) = self.barrier_us {
+            self.at_barrier += 1;
+            self.last = self.ranks[rank].path;
+            if self.at_barrier == self.ranks.len() {
+                self.posts.set(self.ranks.len(), self.now + barrier_us);
+            }
+            return false;
+        }
+        self.next_step(rank);
+        true
+    }
+
+    fn next_step(&mut self, rank: usize) {
+        self.steps.left(self.ranks[rank].step);
+        self.ranks[rank].step += 1;
+    }
+
+    /// Everybody passes the barrier.
+    fn pass_barrier(&mut self) {
+        self.at_barrier = 0;
+        // Nobody waits at it for a step that is not there.
+        let barrier_us = self.barrier_us.unwrap_or_default();
+        let path = Path { barrier: self.last.barrier + barrier_us, ..self.last };
+        for rank in 0..self.ranks.len() {
+            self.ranks[rank].path = path;
+            self.next_step(rank);
+        }
+        (0..self.ranks.len()).for_each(|rank| self.enter(rank));
+    }
+
+    /// The rank posts the next send of its step.
+    fn post(&mut self, rank: usize) {
+        let r = &mut self.ranks[rank];
+        let place = r.posted;
+        r.posted += 1;
+        let (number, path) = (r.step, r.path);
+        let Some(step) = self.steps.get(number) else { return };
+        let sends = step.sends(rank);
+        let to = sends[place as usize].to as usize;
+        let more = self.machine.startup_us > 0.0 && place as usize + 1 < sends.len();
+        if self.ranks[to].step == number && self.ranks[to].left > 0 {
+            self.begin(rank, place, path);
+        }
+        if more {
+            self.posts.set(rank, self.now + self.machine.startup_us);
+        }
+    }
+
+    /// Both ends have posted a message, by this path.
+    fn begin(&mut self, from: usize, place: u32, path: Path) {
+        let Some(step) = self.steps.get(self.ranks[from].step) else { return };
+        let message = step.sends(from)[place as usize];
+        let bytes = step.bytes(&message);
+        let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
+        self.way.clear();
+        let (way, mut inverse) = (&mut self.way, 0.0);
+        let Message { from, to, .. } = message;
+        let counts = self.machine.byte_us > 0.0;
+        let add = &mut |run: Run| {
+            for link in (0..run.len).map(|i| run.first + i * run.stride) {
+                inverse += 1.0 / self.topology.bandwidth(link);
+                match way
+                    .iter_mut()
+                    .find(|hop| route.is_some_and(|r| !r.path.is_empty()) && u64::from(hop.link) == link)
+                {
+                    Some(hop) => hop.times += 1.0,
+                    None if counts => way.push(Hop { link: link as u32, times: 1.0 }),
+                    None => {}
+                }
+            }
+        };
+        // It was a route when the step was measured.
+        let hops = self.topology.route(from.into(), to.into(), route, add).unwrap_or_default();
+        if self.machine.injection_byte_us > 0.0 && hops > 0 {
+            let out = self.topology.link_slots() as u32;
+            let into = out + self.ranks.len() as u32;
+            self.way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
+        }
+        let rtt = hops as f64 * self.machine.hop_us + inverse * self.machine.weight_bytes * self.machine.byte_us;
+        let weight = if self.machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
+        let narrowest =
+            self.way.iter().map(|hop| self.shares.capacity(hop.link) / f64::from(hop.times)).fold(f64::MAX, f64::min);
+        let latency = self.machine.latency_us(hops);
+        let shares = !self.way.is_empty() && bytes > 0.0;
+        let alone = if shares { bytes / narrowest } else { 0.0 };
+        let flight = Flight { from, to, begun: self.now, latency, alone, shares, path };
+        let number = self.landed.pop().unwrap_or(self.flights.len() as u32) as usize;
+        if number == self.flights.len() {
+            self.flights.push(flight);
+            self.ends.reach(number + 1);
+        } else {
+            self.flights[number] = flight;
+        }
+        self.shares.describe(number, bytes, weight, &self.way);
+        if self.shares.room() > MOST_HOPS {
+            self.refused =
+                Some("the model `fluid` follows messages under way of up to 134217728 hops, there are more at once");
+        }
+        self.ends.set(number, self.now + latency);
+    }
+
+    /// The flight's latency is over, or its bytes are.
+    fn next_of(&mut self, number: usize) {
+        let flight = self.flights[number];
+        if flight.shares && !self.shares.is_sharing(number) {
+            self.shares.add(number, self.now);
+            return;
+        }
+        if flight.shares {
+            self.shares.remove(number);
+        }
+        self.landed.push(number as u32);
+        let lasted = self.now - flight.begun - flight.latency;
+        let contention = (lasted - flight.alone).max(0.0);
+        let Path { propagation, transmission, .. } = flight.path;
+        let path = Path {
+            propagation: propagation + flight.latency,
+            transmission: transmission + lasted - contention,
+            contention: flight.path.contention + contention,
+            ..flight.path
+        };
+        for rank in [flight.from, flight.to] {
+            self.done(rank as usize, path);
+        }
+    }
+
+    /// A send or receive of the rank's step is done.
+    fn done(&mut self, rank: usize, path: Path) {
+        self.ranks[rank].left -= 1;
+        if self.ranks[rank].left == 0 {
+            self.ranks[rank].path = path;
+            if self.leave(rank) {
+                self.enter(rank);
+            }
+        }
+    }
+
+    /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
+    fn run(&mut self, to_the_end: bool) {
+        while self.refused.is_none() && (to_the_end || self.open == 0) {
+            let limit = self.now + AT_ONCE_US;
+            if let Some(rank) = self.posts.pop(limit) {
+                if rank == self.ranks.len() {
+                    self.pass_barrier();
+                } else {
+                    self.ranks[rank].path.startup += self.machine.startup_us;
+                    self.post(rank);
+                }
+            } else if let Some(flight) = self.ends.pop(limit) {
+                self.next_of(flight);
+            } else if self.shares.is_disturbed() {
+                let (shares, ends) = (&mut self.shares, &mut self.ends);
+                shares.solve(self.now, |flight, end| ends.set(flight, end));
+                #[cfg(test)]
+                self.shares.check();
+            } else {
+                let next = self.ends.least().min(self.posts.least());
+                if next == f64::INFINITY {
+                    return;
+                }
+                self.now = next;
+            }
+        }
+    }
+}
+
+impl Listener for Ranks {
+    fn step(&mut self, step: &Step<'_>) {
+        let new = self.steps.come();
+        self.steps.add(step);
+        if self.steps.too_many() || self.refused.is_some() {
+            return;
+        }
+        let waited: Vec<usize> = (0..self.ranks.len()).filter(|rank| self.ranks[*rank].step == new).collect();
+        self.open -= waited.len();
+        waited.into_iter().for_each(|rank| self.enter(rank));
+        self.run(false);
+    }
+}
+
+impl Evaluator for Ranks {
+    fn cost(&mut self) -> Result<Cost, String> {
+        self.steps.refused(KIND.name)?;
+        self.run(true);
+        if let Some(why) = self.refused {
+            return Err(why.to_owned());
+        }
+        let last = self.ranks.iter().max_by(|a, b| a.ended.total_cmp(&b.ended));
+        let path = last.map(|rank| rank.path).unwrap_or_default();
+        let parts = Parts {
+            startup: Some(path.startup),
+            transmission: Some(path.transmission),
+            propagation: Some(path.propagation),
+            rearrangement: None,
+            barrier: Some(path.barrier),
+            contention: Some(path.contention),
+        };
+        Ok(Cost { parts, note: None, ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)) })
+    }
+}

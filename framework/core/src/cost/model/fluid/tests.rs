@@ -1,0 +1,76 @@
+use crate::cost::model::test_steps::cost;
+
+/// Golden figures.
+const SIMGRID: &str = include_str!("simgrid.csv");
+
+/// (from, to, bytes) of each step, as SimGrid was given them.
+fn schedule(name: &str, n: u32, block: u64) -> Vec<Vec<(u32, u32, u64)>> {
+    let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
+    let powers = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
+    match name {
+        "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, block)).collect()).collect(),
+        "gen" => (1..n).map(|k| rotated(k, block)).collect(),
+        "ring" => (1..n).map(|k| rotated(1, block * u64::from(n - k))).collect(),
+        "bruck" => powers().map(|k| rotated(k, block * (1..n).filter(|d| d & k != 0).count() as u64)).collect(),
+        "linear" => vec![(0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, block))).collect()],
+        other => panic!("no schedule {other}"),
+    }
+}
+
+fn priced(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64)>]) -> (f64, f64, [f64; 5]) {
+    let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
+    let cost = cost(topology, &format!("free:model=fluid,{machine}"), &steps);
+    let p = cost.parts;
+    let parts = [p.startup, p.transmission, p.propagation, p.barrier, p.contention].map(Option::unwrap);
+    (parts.iter().sum(), cost.ranks.unwrap().mean, parts)
+}
+
+/// Every solve on the way is proved max-min, too ([`super::shares::Shares::check`]).
+#[test]
+fn times_are_simgrids() {
+    let mut rows = 0;
+    for row in SIMGRID.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = row.split(',').collect();
+        let number = |i: usize| fields[i].parse::<f64>().unwrap();
+        let nodes = fields[0].trim_start_matches("torus:").split('x').map(|n| n.parse::<u32>().unwrap()).product();
+        let (block, byte_us) = (fields[2].parse().unwrap(), 1.0 / number(4));
+        let machine = format!("byte_us={byte_us},hop_us={},startup_us={},order={}", fields[5], fields[6], fields[3]);
+        let (us, mean, _) = priced(fields[0], &machine, &schedule(fields[1], nodes, block));
+        assert!((us / number(7) - 1.0).abs() < 0.01, "{row}: {us}");
+        assert!((mean / number(8) - 1.0).abs() < 0.01, "{row}: mean {mean}");
+        rows += 1;
+    }
+    assert_eq!(rows, 70);
+}
+
+#[test]
+fn parts_follow_the_critical_path() {
+    let machine = "startup_us=2,hop_us=1,byte_us=0.1";
+    // Alone: a start-up, two links, ten bytes.
+    assert_eq!(priced("ring:8", machine, &[vec![(0, 2, 10)]]).2, [2.0, 1.0, 2.0, 0.0, 0.0]);
+    // Two over one link: the second half as fast.
+    let (us, _, parts) = priced("mesh:4", "byte_us=0.1,fairness=equal", &[vec![(0, 3, 10), (1, 3, 10)]]);
+    assert_eq!((us, parts), (2.0, [0.0, 1.0, 0.0, 0.0, 1.0]));
+    // A rank that is late holds up who waits for it, by its own path.
+    let late = [vec![(0, 1, 1000)], vec![(1, 2, 10)]];
+    assert_eq!(priced("mesh:4", machine, &late).2, [4.0, 101.0, 2.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_nodes_own_way_in_and_out_is_shared_too() {
+    let incast: Vec<_> = (1..5).map(|r| (r, 0, 100)).collect();
+    assert_eq!(priced("fully-connected:5", "byte_us=0.1", &[incast.clone()]).0, 10.0);
+    let (us, _, parts) = priced("fully-connected:5", "byte_us=0.1,injection_byte_us=0.1", &[incast]);
+    assert!((us - 40.0).abs() < 1e-9 && (parts[4] - 30.0).abs() < 1e-9, "{us} {parts:?}");
+}
+
+#[test]
+fn weights_are_by_round_trips_or_equal() {
+    // Three links and one: by round trips the near one has three quarters.
+    let both = [vec![(0, 3, 100), (2, 3, 100)]];
+    assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
+    let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);
+    assert!((us - 200.0).abs() < 0.01, "{us}");
+    // Ranks 2 and 0, 3: the near message ends after 100 / 0.75.
+    assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
+}
