@@ -59,7 +59,7 @@ fn parts_follow_the_critical_path() {
 #[test]
 fn a_nodes_own_way_in_and_out_is_shared_too() {
     let incast: Vec<_> = (1..5).map(|r| (r, 0, 100)).collect();
-    assert_eq!(priced("fully-connected:5", "byte_us=0.1", &[incast.clone()]).0, 10.0);
+    assert_eq!(priced("fully-connected:5", "byte_us=0.1", std::slice::from_ref(&incast)).0, 10.0);
     let (us, _, parts) = priced("fully-connected:5", "byte_us=0.1,injection_byte_us=0.1", &[incast]);
     assert!((us - 40.0).abs() < 1e-9 && (parts[4] - 30.0).abs() < 1e-9, "{us} {parts:?}");
 }
