@@ -76,8 +76,8 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
     assert!(error("paragon:ports=0").contains("ports: expected `all` or a whole number from 1 on, found `0`"));
     assert!(error("paragon:free_contention=0.5").contains("expected a number from 1 on"));
     assert!(
-        error("paragon:model=fluid")
-            .contains("expected one of wormhole, circuit, store-and-forward, flat, found `fluid`")
+        error("paragon:model=solid")
+            .contains("expected one of wormhole, circuit, store-and-forward, flat, loggp, fluid, found `solid`")
     );
     assert!(error("sp2:buffers=3").contains("expected 1 or 2"));
     assert!(error("paragon:fast").contains("expected key=value, found `fast`"));

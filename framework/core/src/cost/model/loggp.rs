@@ -14,7 +14,7 @@
 use super::asynchronous::{ORDER, Order, Steps};
 use super::clock::{Clock, Ticks, of_bytes, ticks};
 use super::{Cost, Evaluator, Model, ModelKind, Parts, RankTimes, Scale};
-use crate::cost::bound::{Bound, Traffic};
+use crate::cost::bound::{Bound, BoundKind, Traffic};
 use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, Default, Typed, micros, parameters};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Step};
@@ -111,9 +111,11 @@ impl Model for LogGp {
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
         let received = (traffic.received - 1.0) * self.overhead_us.min(self.byte_us.max(self.overhead_byte_us));
         let sent = (traffic.sent - 1.0) * self.gap_us.min(self.byte_us);
+        let transmission_us = received.max(sent).max(0.0);
         Bound {
+            kind: if transmission_us > 0.0 { BoundKind::Bytes } else { BoundKind::StartUps },
             startup_us: 2.0 * self.overhead_us,
-            transmission_us: received.max(sent).max(0.0),
+            transmission_us,
             propagation_us: self.latency_us,
             ..Bound::default()
         }

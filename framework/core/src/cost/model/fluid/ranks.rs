@@ -86,6 +86,7 @@ impl Ranks {
         let topology = Arc::clone(scale.topology);
         let (nodes, slots) = (topology.nodes(), topology.link_slots());
         let followed = slots.saturating_add(2 * nodes) <= MOST_LINKS;
+        // What takes no time is on nobody's way.
         let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { f64::MAX };
         let link = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
         let on_links =
