@@ -62,9 +62,16 @@ impl Crossover {
     }
 }
 
+impl Family {
+    /// The lowest of its curves.
+    pub fn envelope(&self) -> Envelope {
+        Envelope::of(self)
+    }
+}
+
 impl Envelope {
     /// Of a family. Curves are compared where both have points at the same two neighbouring x.
-    pub(super) fn of(family: &Family) -> Self {
+    fn of(family: &Family) -> Self {
         let mut envelope = Self::default();
         let xs = family.xs();
         if let [only] = xs[..] {

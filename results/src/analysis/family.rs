@@ -1,7 +1,6 @@
 //! Cases that differ in nothing but the algorithm and what an axis has.
 
 use super::axis::{Axis, Place};
-use super::envelope::Envelope;
 use crate::compare::{Comparison, Group};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,11 +141,6 @@ impl Family {
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let curves = self.curves.iter().filter(|curve| keep(&curve.algorithm)).cloned().collect();
         Self { curves, ..self.clone() }
-    }
-
-    /// The lowest of its curves.
-    pub fn envelope(&self) -> Envelope {
-        Envelope::of(self)
     }
 }
 
