@@ -4,8 +4,10 @@
 //! before it is whole. That is told apart from a file that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
 
 use crate::record::{Record, columns, required_columns};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+use swapmeet_core::spec::format_size;
 
 /// A result file that can't be read.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +19,8 @@ pub enum ReadError {
         /// What the system says.
         source: io::Error,
     },
+    #[error("{file}: with it there are more than {} of rows, expected at most that in all files together", format_size(*most))]
+    TooMuch { file: String, most: u64 },
     #[error("{file}:{line}: not UTF-8, expected the text that `swapmeet run --out` writes")]
     NotUtf8 {
         file: String,
@@ -89,8 +93,25 @@ pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
 
 /// Reads the rows of result files, each with its name, as [`compare`](crate::compare) takes them.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
-    let named = |path: &P| Ok((path.as_ref().display().to_string(), read_file(path.as_ref())?));
-    paths.iter().map(named).collect()
+    /// Of all of them together: about a million rows, which take four times as much while they are compared.
+    const MOST: u64 = 512 << 20;
+    read_up_to(paths, MOST)
+}
+
+fn read_up_to<P: AsRef<Path>>(paths: &[P], most: u64) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
+    let mut left = most;
+    let mut files = Vec::new();
+    for path in paths {
+        let file = path.as_ref().display().to_string();
+        let failed = |source| ReadError::Io { file: file.clone(), source };
+        let mut bytes = Vec::new();
+        let opened = File::open(path).map_err(failed)?;
+        opened.take(left + 1).read_to_end(&mut bytes).map_err(failed)?;
+        left = left.checked_sub(bytes.len() as u64).ok_or_else(|| ReadError::TooMuch { file: file.clone(), most })?;
+        let rows = read_bytes(file.clone(), &bytes)?;
+        files.push((file, rows));
+    }
+    Ok(files)
 }
 
 /// Reads the rows of a result file's bytes; `file` is its name, for errors.
@@ -285,6 +306,24 @@ pub(crate) mod tests {
             let whole_rows = ends.iter().filter(|end| **end <= bytes.len()).count() - 1;
             prop_assert_eq!(finished, records[..whole_rows].iter().map(Record::as_written).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn files_are_read_up_to_a_bound_that_they_share() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = ["a.csv", "b.csv"].map(|name| dir.path().join(name));
+        let text = written(&[Record::default()]);
+        paths.iter().for_each(|path| std::fs::write(path, &text).unwrap());
+        let both = 2 * text.len() as u64;
+        assert_eq!(read_up_to(&paths, both).unwrap().len(), 2);
+        let said = read_up_to(&paths, both - 1).unwrap_err().to_string();
+        let size = format_size(both - 1);
+        let expected =
+            format!("b.csv: with it there are more than {size} of rows, expected at most that in all files together");
+        assert!(said.ends_with(&expected), "{said}");
+        // Not even a file without an end holds it up.
+        let said = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
+        assert!(said.starts_with("/dev/zero: with it there are more than 1MiB of rows"), "{said}");
     }
 
     #[test]

@@ -138,6 +138,23 @@ ALGORITHM(threads, pthread_t thread; held = host; pthread_create(&thread, NULL, 
 /* A row of a case that is none of its job's, wherever the socket is. */
 ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Row\":{\"case\":7,\"outcome\":[]}}]}\n"); return shift(problem, host);)
 
+/* The first step is right; in the second node 0 sends on what it has no more. */
+static int32_t block(const SwmHost *host, uint64_t from, uint64_t to)
+{
+    SwmBlocks send;
+    memset(&send, 0, sizeof send);
+    send.size = sizeof send;
+    send.flags = SWM_STRICT;
+    send.from = from;
+    send.to = to;
+    send.origins.kind = SWM_NODE;
+    send.origins.node = from;
+    send.destinations.kind = SWM_NODE;
+    send.destinations.node = from + 1;
+    return host->send_blocks(host->ctx, &send);
+}
+ALGORITHM(repeats, host->step(host->ctx); block(host, 0, 1); host->step(host->ctx); block(host, 2, 3); block(host, 0, 1); return SWM_OK;)
+
 /* These reach for what no schedule needs, and say so if they get it. */
 #define COULD(WHAT)                                                                                                           \
     do {                                                                                                                      \
@@ -167,6 +184,7 @@ static const struct {
             {"prints", plan_prints},   {"wanders", plan_wanders},
     {"rounds", plan_rounds},       {"limits", plan_limits},           {"alarms", plan_alarms},   {"blocks", plan_blocks},
     {"threads", plan_threads},     {"forges", plan_forges},
+    {"repeats", plan_repeats},
     {"writes", plan_writes},       {"cuts", plan_cuts},               {"removes", plan_removes}, {"reads", plan_reads},
     {"connects", plan_connects},   {"signals", plan_signals},         {"starts", plan_starts},
 };

@@ -1,5 +1,6 @@
 //! The dashboard: every panel as it is drawn, and the real program in a terminal.
 
+mod failing;
 mod panels;
 mod pty;
 mod screens;

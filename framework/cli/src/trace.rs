@@ -16,7 +16,7 @@ use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::fault::Place;
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::network::topology::Route;
-use swapmeet_core::simulation::step::{Listener, Sent, Step};
+use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::watch::{Event, watch};
@@ -285,6 +285,13 @@ impl<W: Write> Listener for Tracer<W> {
             line += &names.selection(bits);
         }
         self.lines.push((sent.step, line.trim_end().to_owned()));
+    }
+
+    fn unsent(&mut self, unsent: &Unsent) {
+        if unsent.is_refused {
+            let line = format!("    {:>9} -> {:<9} breaks a rule", unsent.from.physical, unsent.to.physical);
+            self.lines.push((unsent.step, line));
+        }
     }
 
     fn step(&mut self, step: &Step<'_>) {

@@ -18,7 +18,7 @@ use crate::delivery::placement::Placement;
 use crate::limits;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::messages::Messages;
-use crate::simulation::step::{Listener, LocalCopy, Sent, Step, Totals};
+use crate::simulation::step::{Listener, LocalCopy, Sent, Step, Totals, Unsent};
 use crate::simulation::step_statistics::{StepStatistics, Wanted};
 use std::sync::Arc;
 
@@ -235,20 +235,20 @@ impl<'a> Simulation<'a> {
             return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"));
         };
         let before = if looked_at { exchange.boxes_on_their_way() } else { 0 };
-        match exchange.send(rule)? {
-            Some(load) => {
+        match exchange.send(rule) {
+            Ok(Some(load)) => {
                 let blocks = if looked_at { exchange.blocks_on_their_way(before) } else { 0 };
                 let kept = Kept { copy: rule.copy, combine: rule.combine };
                 self.sent((rule.from, rule.to), kept, before, load, blocks, route)
             }
-            None => Ok(()),
+            nothing => self.unsent((rule.from, rule.to), nothing.err()),
         }
     }
 
     /// Adds a send of byte counts to the step.
     pub fn send_shares(&mut self, share: &Share<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        match self.in_step()?.send_shares(share)? {
-            Some(load) => {
+        match self.in_step()?.send_shares(share) {
+            Ok(Some(load)) => {
                 self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.share(share));
                 // Where data comes from is forgotten: what is for one node lies together, what a bucket holds is for many.
                 let blocks = match share.what {
@@ -257,8 +257,21 @@ impl<'a> Simulation<'a> {
                 };
                 self.sent((share.from, share.to), Kept::default(), 0, load, blocks, route)
             }
-            None => Ok(()),
+            nothing => self.unsent((share.from, share.to), nothing.err()),
         }
+    }
+
+    /// Nothing was put on its way, perhaps because a rule was broken.
+    fn unsent(&mut self, (from, to): (u64, u64), fault: Option<Fault>) -> Result<(), Fault> {
+        if let State::Running(payload) = &self.state
+            && from.max(to) < payload.placement().grid().nodes()
+        {
+            let placement = payload.placement();
+            let (from, to) = (placement.locate(from), placement.locate(to));
+            let unsent = Unsent { step: payload.step(), from, to, is_refused: fault.is_some() };
+            self.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent));
+        }
+        fault.map_or(Ok(()), Err)
     }
 
     fn in_step(&mut self) -> Result<&mut Payload, Fault> {

@@ -6,6 +6,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::Color;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::PathBuf;
 use std::time::Duration;
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
@@ -26,17 +27,22 @@ pub(super) struct Session {
 impl Session {
     /// A session that begins with an experiment picked; workload and machine if it names none.
     pub(super) fn new(text: &str) -> Self {
+        // Pictures of the pickers stay the same when a plugin is added.
+        let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
+        let file = |name| build().join(format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}"));
+        Self::with(&plugins.map(file), &Reader::Here, text)
+    }
+
+    /// The same with these plugins.
+    pub(super) fn with(plugins: &[PathBuf], reader: &Reader, text: &str) -> Self {
         let mut experiment = experiment(text);
         for (list, default) in [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")] {
             if list.is_empty() {
                 list.push(swapmeet_runner::input::Text::flag("default", default));
             }
         }
-        // Pictures of the pickers stay the same when a plugin is added.
-        let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
-        let file = |name| format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}");
         let setup = Setup {
-            registry: Registry::named(&plugins.map(|name| build().join(file(name))), &Reader::Here).unwrap(),
+            registry: Registry::named(plugins, reader).unwrap(),
             plugin_dirs: Vec::new(),
             experiment,
             cases: Vec::new(),

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
-use swapmeet_results::read_file;
+use swapmeet_results::{Status, read_file};
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
@@ -192,4 +192,29 @@ fn a_file_of_two_names_is_not_parted() {
     let said = refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap()]);
     assert!(said.contains("it has another name, which would keep what was there"), "{said}");
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
+}
+
+/// Rows of two builds would say that they are of one.
+#[test]
+fn a_plugin_that_is_built_again_during_a_run_runs_no_more_cases_of_it() {
+    let dir = tempdir().unwrap();
+    let (Some(torture), Some(ring)) =
+        (torture(dir.path()), compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]))
+    else {
+        return;
+    };
+    let out = dir.path().join("rows.csv");
+    let run = slow_run(&torture, &out, |run| {
+        run.args(["--timeout", "1", "--algorithm", "c-ring", "--plugin-dir"]).arg(&ring);
+    });
+    wait_for("no rows", || lines(&out) == 3);
+    let mut built_again = std::fs::read(&ring).unwrap();
+    built_again.push(0);
+    std::fs::remove_file(&ring).unwrap();
+    std::fs::write(&ring, built_again).unwrap();
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(1));
+    let rows = read_file(&out).unwrap();
+    let reason = "changed while the run went on: its plugin_digest was `sha256:";
+    assert_eq!((rows[3].algorithm.as_str(), rows[3].status), ("c-ring", Status::Error));
+    assert!(rows[3].reason.starts_with(reason), "{}", rows[3].reason);
 }

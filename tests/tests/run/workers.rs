@@ -213,6 +213,10 @@ fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
     let (status, _, said) = trace("loops");
     assert_eq!(status, Some(1));
     assert!(said.contains("loops on ring:4: timeout: not done after 0.5 s"), "{said}");
+    let (status, text, _) = trace("repeats");
+    assert_eq!((status, text.lines().filter(|line| line.starts_with("  step ")).count()), (Some(1), 1), "{text}");
+    let last: Vec<&str> = text.lines().last().unwrap_or_default().split_whitespace().collect();
+    assert_eq!(last, ["0", "->", "1", "breaks", "a", "rule"], "{text}");
     let (status, text, said) = trace("prints");
     assert_eq!((status, text.lines().filter(|line| line.starts_with("  step ")).count()), (Some(0), 3), "{said}");
 }

@@ -215,6 +215,11 @@ pub trait Listener {
         let _ = share;
     }
 
+    /// A send put nothing on its way.
+    fn unsent(&mut self, unsent: &Unsent) {
+        let _ = unsent;
+    }
+
     /// Whether [`StepFacts::max_multiplexed_load`] should be measured.
     fn wants_multiplexing(&self) -> bool {
         false
@@ -249,6 +254,19 @@ pub struct LocalCopy {
     pub phase_number: u32,
     /// The schedule's own number of the step.
     pub schedule_step: u64,
+}
+
+/// A send that put nothing on its way: it selected nothing that its sender holds, or broke a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unsent {
+    /// The schedule's own number of the step, from 1.
+    pub step: u64,
+    /// Sender, in the schedule's grid and on the machine.
+    pub from: crate::delivery::fault::Place,
+    /// Receiver, likewise.
+    pub to: crate::delivery::fault::Place,
+    /// Whether it broke a rule: the schedule ends with it.
+    pub is_refused: bool,
 }
 
 /// One send as it was carried out.

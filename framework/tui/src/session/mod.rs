@@ -18,6 +18,7 @@ use log::Log;
 pub(crate) use log::LogLine;
 use queue::{Queue, Row, State};
 use recording::Recording;
+pub use recording::WATCH;
 pub use runs::RowSink;
 use runs::Runs;
 use selection::Selection;
@@ -181,7 +182,9 @@ impl Session {
     /// Simulates the schedule of the case in focus; frames are kept from a step on.
     pub(crate) fn record_from(&mut self, step: usize) {
         let Some((_, row)) = self.focused() else { return };
-        self.recording = Some(Recording::start(&row.case, Arc::clone(&row.key), step));
+        let has_failed = row.record().is_some_and(is_failure);
+        let recording = Recording::start(&row.case, Arc::clone(&row.key), step, has_failed, self.runs.workers.clone());
+        self.recording = Some(recording);
     }
 
     /// Whether a filter shows an algorithm, by what is said of it besides: its plugin, and who described it.

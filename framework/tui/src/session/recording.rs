@@ -1,25 +1,28 @@
-//! A schedule as it happens: for each step what every link carries and every node holds.
+//! A schedule as it happens: for each step what every link carries and every node holds. It is made in a worker, as any plugin's; what is seen there comes here.
 //!
 //! A step of a large network is megabytes, and a schedule may have a hundred thousand: only a window of steps is kept, and simulated again when
 //! another part of the schedule is looked at. The facts of all steps are small, and kept.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use swapmeet_core::network::links::LinkLoad;
-use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::step::{Listener, Step, StepFacts};
-use swapmeet_results::{CaseId, Record};
+use swapmeet_core::network::topology::{Route, Topology};
+use swapmeet_core::simulation::step::{Listener, Sent, Step, StepFacts, Unsent};
+use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::session::run_group;
+use swapmeet_runner::watch::{self, watch};
+use swapmeet_runner::worker::{Say, Watch, Watcher, Workers};
 
 /// Bytes that the steps of a window may take.
 const MOST_BYTES: usize = 64 << 20;
 /// Steps whose facts are kept.
-const MOST_STEPS: usize = 1 << 18;
+const MOST_STEPS: u64 = 1 << 18;
 
 /// What one link carries in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub(crate) struct Load {
     pub(crate) link: u64,
     pub(crate) messages: u64,
@@ -27,13 +30,28 @@ pub(crate) struct Load {
     pub(crate) load: u64,
 }
 
+/// Figures alone: a frame has many.
+impl From<(u64, u64, u64)> for Load {
+    fn from((link, messages, load): (u64, u64, u64)) -> Self {
+        Self { link, messages, load }
+    }
+}
+
+impl From<Load> for (u64, u64, u64) {
+    fn from(Load { link, messages, load }: Load) -> Self {
+        (link, messages, load)
+    }
+}
+
 /// A step in full.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Frame {
     /// The links that carry anything.
     pub(crate) links: Vec<Load>,
     /// What each node holds at the end of the step, in blocks or bytes, in parts.
     pub(crate) held: Vec<u64>,
+    /// Sender and receiver of the send that broke a rule.
+    pub(crate) at_fault: Option<(u64, u64)>,
 }
 
 impl Frame {
@@ -43,12 +61,31 @@ impl Frame {
 }
 
 /// What is known of every step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     /// Its phase, by its place among the phases.
     pub(crate) phase: usize,
     /// What no machine changes.
-    pub(crate) facts: StepFacts,
+    pub(crate) facts: Facts,
+}
+
+/// Of a step's facts, those that are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    pub(crate) messages: u64,
+    pub(crate) max_load: u64,
+    pub(crate) max_hops: u64,
+    pub(crate) max_link_messages: u64,
+    pub(crate) max_sends: u64,
+    /// Sends that selected nothing.
+    pub(crate) idle_sends: u64,
+}
+
+impl Facts {
+    fn of(facts: &StepFacts, idle_sends: u64) -> Self {
+        let StepFacts { messages, max_load, max_hops, max_link_messages, max_sends, .. } = *facts;
+        Self { messages, max_load, max_hops, max_link_messages, max_sends, idle_sends }
+    }
 }
 
 /// A phase of a schedule, in figures.
@@ -65,13 +102,38 @@ pub(crate) struct Phase {
     pub(crate) worst_link: u64,
 }
 
-enum Event {
+/// What is seen in the worker.
+#[derive(Debug, Serialize, Deserialize)]
+enum Seen {
     Links(u64),
     Segments(u64),
     Phase(String),
-    Step(Box<Note>, Option<Frame>),
+    Step(Note, Option<Frame>),
+}
+
+/// What the worker is to keep.
+#[derive(Debug, Serialize, Deserialize)]
+struct Asked {
+    /// Frames from this step on.
+    from: u64,
+    /// The step that a fault ends, too: each send is looked at for that.
+    unfinished: bool,
+}
+
+/// What comes to the recording.
+enum Event {
+    Seen(Seen),
     Ended(Box<Record>),
 }
+
+/// The watcher in the worker that makes a schedule for the dashboard.
+pub const WATCH: Watch = Watch {
+    name: "schedule",
+    start: |case, asked, say| {
+        let Asked { from, unfinished } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
+        Ok(Box::new(Recorder::new(Arc::clone(&case.topology), from, unfinished, say)))
+    },
+};
 
 /// A schedule as far as it has been simulated.
 #[derive(Debug)]
@@ -98,8 +160,8 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Simulates the schedule of a case and keeps its steps from `from` on, in a thread of its own.
-    pub(crate) fn start(case: &Case, key: Arc<CaseId>, from: usize) -> Self {
+    /// Has a worker make the schedule of a case; its steps from `from` on are kept, and of one that `has_failed` what there is of the last.
+    pub(crate) fn start(case: &Case, key: Arc<CaseId>, from: usize, has_failed: bool, workers: Workers) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
@@ -107,14 +169,18 @@ impl Recording {
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
         // Without a thread there are no events, and the panel says that the schedule is being simulated: nothing worse.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
-            let network = case.topology.as_ref();
-            let links = (0..network.link_slots()).filter(|link| network.link_ends(*link).is_some()).count();
-            drop(sender.send(Event::Links(links as u64)));
-            let mut recorder = Recorder::new(&case, from, &sender, &flag);
-            let records = run_group(std::slice::from_ref(&case), &mut [&mut recorder]);
-            for record in records {
-                drop(sender.send(Event::Ended(Box::new(record))));
-            }
+            let asked = Asked { from: from as u64, unfinished: has_failed };
+            let Ok(asked) = serde_json::to_value(asked) else { return };
+            let mut tell = |event: watch::Event| {
+                let news = match event {
+                    watch::Event::Seen { value } => serde_json::from_value(value).ok().map(Event::Seen),
+                    watch::Event::Finished { record, .. } => Some(Event::Ended(record)),
+                    // Said when the case ran.
+                    watch::Event::Started { .. } | watch::Event::Progress { .. } | watch::Event::Log { .. } => None,
+                };
+                drop(news.map(|news| sender.send(news)));
+            };
+            watch(std::slice::from_ref(&case), &workers, (WATCH.name, asked), &flag, &mut tell);
         }));
         Self {
             events,
@@ -140,11 +206,11 @@ impl Recording {
         for taken in 0..AT_ONCE {
             let Ok(event) = self.events.try_recv() else { return taken > 0 };
             match event {
-                Event::Links(links) => self.links = links,
-                Event::Segments(segments) => self.segments = segments.max(1),
-                Event::Phase(name) => self.phases.push(name),
-                Event::Step(note, frame) => {
-                    self.notes.push(*note);
+                Event::Seen(Seen::Links(links)) => self.links = links,
+                Event::Seen(Seen::Segments(segments)) => self.segments = segments.max(1),
+                Event::Seen(Seen::Phase(name)) => self.phases.push(name),
+                Event::Seen(Seen::Step(note, frame)) => {
+                    self.notes.push(note);
                     if let Some(frame) = frame {
                         for load in &frame.links {
                             self.most[0] = self.most[0].max(load.messages);
@@ -209,49 +275,69 @@ impl Drop for Recording {
     }
 }
 
-/// Watches a schedule and reports what it sees.
-struct Recorder<'a> {
-    topology: &'a dyn Topology,
+/// A send of the step under way, between nodes of the machine.
+struct Pending {
     from: u64,
-    events: &'a Sender<Event>,
-    cancelled: &'a AtomicBool,
+    to: u64,
+    route: Option<Route>,
+    load: u64,
+}
+
+/// Watches a schedule in the worker and says what it sees.
+struct Recorder {
+    topology: Arc<dyn Topology>,
+    from: u64,
+    say: Say,
     messages: LinkLoad,
     load: LinkLoad,
     phase: Option<u32>,
     phases: usize,
     spent: usize,
-    reported: usize,
+    reported: u64,
+    /// Sends of the step under way, where they are wanted for the case that a fault ends it.
+    pending: Option<Vec<Pending>>,
+    idle_sends: u64,
+    at_fault: Option<(u64, u64)>,
+    /// What nodes held last.
+    held: Vec<u64>,
 }
 
-impl<'a> Recorder<'a> {
-    fn new(case: &'a Case, from: usize, events: &'a Sender<Event>, cancelled: &'a AtomicBool) -> Self {
-        let topology = case.topology.as_ref();
-        Self {
+impl Recorder {
+    fn new(topology: Arc<dyn Topology>, from: u64, unfinished: bool, say: Say) -> Self {
+        let links = (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
+        let mut recorder = Self {
+            messages: LinkLoad::new(topology.as_ref()),
+            load: LinkLoad::new(topology.as_ref()),
             topology,
-            from: from as u64,
-            events,
-            cancelled,
-            messages: LinkLoad::new(topology),
-            load: LinkLoad::new(topology),
+            from,
+            say,
             phase: None,
             phases: 0,
             spent: 0,
             reported: 0,
-        }
+            pending: unfinished.then(Vec::new),
+            idle_sends: 0,
+            at_fault: None,
+            held: Vec::new(),
+        };
+        recorder.report(&Seen::Links(links as u64));
+        recorder
     }
 
-    fn frame(&mut self, step: &Step<'_>) -> Frame {
+    /// What messages, each with its ends, its way and its load, put on links; the longest way.
+    fn frame<'m>(&mut self, messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>) -> (Frame, u64) {
         self.messages.begin();
         self.load.begin();
-        for transfer in step.transfers {
-            let route = (transfer.route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
+        let mut longest = 0;
+        for (from, to, route, bytes) in messages {
             let (messages, load) = (&mut self.messages, &mut self.load);
             // The simulation has taken the same route already: it is one.
-            let taken = self.topology.route(u64::from(transfer.from), u64::from(transfer.to), route, &mut |run| {
+            let taken = self.topology.route(from, to, route, &mut |run| {
                 messages.add(run, 1);
-                load.add(run, transfer.load);
+                load.add(run, bytes);
             });
             debug_assert!(taken.is_ok(), "{taken:?}");
+            longest = longest.max(taken.unwrap_or_default());
         }
         let mut links = Vec::new();
         self.messages.for_each_loaded(&mut |link, messages| links.push(Load { link, messages, load: 0 }));
@@ -261,31 +347,95 @@ impl<'a> Recorder<'a> {
                 links[at].load = load;
             }
         });
-        Frame { links, held: step.held.to_vec() }
+        (Frame { links, ..Frame::default() }, longest)
     }
 
-    fn report(&self, event: Event) {
-        drop(self.events.send(event));
+    fn report(&mut self, seen: &Seen) {
+        // Its own figures and texts always have a value.
+        if let Ok(value) = serde_json::to_value(seen) {
+            (self.say)(value);
+        }
     }
 }
 
-impl Listener for Recorder<'_> {
+impl Listener for Recorder {
+    fn wants_sends(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    fn sent(&mut self, sent: &Sent<'_>) {
+        if let Some(pending) = &mut self.pending
+            && sent.from.physical != sent.to.physical
+        {
+            let (from, to) = (sent.from.physical, sent.to.physical);
+            pending.push(Pending { from, to, route: sent.route.cloned(), load: sent.load });
+        }
+    }
+
+    fn unsent(&mut self, unsent: &Unsent) {
+        if unsent.is_refused {
+            self.at_fault = Some((unsent.from.physical, unsent.to.physical));
+        } else {
+            self.idle_sends += 1;
+        }
+    }
+
     fn step(&mut self, step: &Step<'_>) {
-        if self.cancelled.load(Ordering::Relaxed) || self.reported >= MOST_STEPS {
+        let idle_sends = std::mem::take(&mut self.idle_sends);
+        if let Some(pending) = &mut self.pending {
+            pending.clear();
+            step.held.clone_into(&mut self.held);
+        }
+        if self.reported >= MOST_STEPS {
             return;
         }
         if self.phase != Some(step.phase_number) {
             if self.phase.is_none() {
-                self.report(Event::Segments(step.segments));
+                self.report(&Seen::Segments(step.segments));
             }
             self.phase = Some(step.phase_number);
             self.phases += 1;
-            self.report(Event::Phase(step.phase.to_owned()));
+            self.report(&Seen::Phase(step.phase.to_owned()));
         }
         let wanted = step.number > self.from && self.spent < MOST_BYTES;
-        let frame = wanted.then(|| self.frame(step));
+        let frame = wanted.then(|| {
+            let way = |route: u32| (route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
+            let messages = step.transfers.iter().map(|t| (u64::from(t.from), u64::from(t.to), way(t.route), t.load));
+            Frame { held: step.held.to_vec(), ..self.frame(messages).0 }
+        });
         self.spent += frame.as_ref().map_or(0, Frame::bytes);
         self.reported += 1;
-        self.report(Event::Step(Box::new(Note { phase: self.phases - 1, facts: step.facts }), frame));
+        let note = Note { phase: self.phases - 1, facts: Facts::of(&step.facts, idle_sends) };
+        self.report(&Seen::Step(note, frame));
+    }
+}
+
+impl Watcher for Recorder {
+    /// A schedule that a fault ended has a last step, as far as it went.
+    fn ended(&mut self, record: &Record) {
+        let Some(pending) = self.pending.take().filter(|_| record.status != Status::Ok) else { return };
+        if (pending.is_empty() && self.at_fault.is_none()) || self.reported >= MOST_STEPS {
+            return;
+        }
+        if self.phases == 0 {
+            self.phases = 1;
+            self.report(&Seen::Phase(String::new()));
+        }
+        let messages = pending.iter().map(|p| (p.from, p.to, p.route.as_ref(), p.load));
+        let (frame, max_hops) = self.frame(messages);
+        let mut senders: Vec<u64> = pending.iter().map(|p| p.from).collect();
+        senders.sort_unstable();
+        let max_sends = senders.chunk_by(|a, b| a == b).map(|sends| sends.len() as u64).max().unwrap_or(0);
+        let facts = Facts {
+            messages: pending.len() as u64,
+            max_load: pending.iter().map(|p| p.load).max().unwrap_or(0),
+            max_hops,
+            max_link_messages: frame.links.iter().map(|l| l.messages).max().unwrap_or(0),
+            max_sends,
+            idle_sends: self.idle_sends,
+        };
+        let frame = Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
+        let is_seen = self.reported >= self.from;
+        self.report(&Seen::Step(Note { phase: self.phases - 1, facts }, is_seen.then_some(frame)));
     }
 }

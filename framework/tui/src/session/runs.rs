@@ -22,7 +22,7 @@ pub(crate) struct Runs {
     preparing: Option<Receiver<(bool, Result<Prepared, String>)>>,
     /// Batches that were told to end, and write what they have: nobody waits for them but the session's end.
     ending: Vec<Batch>,
-    workers: Workers,
+    pub(super) workers: Workers,
     rows: Option<RowSink>,
     /// The file that those rows are in.
     pub(crate) out: Option<PathBuf>,

@@ -235,11 +235,18 @@ impl Network {
         let broken =
             recording.ended.as_ref().filter(|r| !r.reason.is_empty() && player.step + 1 >= recording.notes.len());
         if let Some(record) = broken {
-            painter.put(area, 1, 1, &format!("{}: {}", record.status, record.reason), theme.bad);
+            let at_fault = recording.frame(player.step).and_then(|frame| frame.at_fault);
+            let ends = at_fault.map(|(from, to)| format!(", the send from {from} (F) to {to} (T)"));
+            let text = format!("{}{}: {}", record.status, ends.unwrap_or_default(), record.reason);
+            painter.put(area, 1, 1, &text, theme.bad);
         } else if let Some(note) = recording.notes.get(player.step) {
             let facts = &note.facts;
+            let idle = match facts.idle_sends {
+                0 => String::new(),
+                idle => format!(", {} selected nothing", units::count(idle as usize, "send")),
+            };
             let text = format!(
-                "{}, longest {}, {}, busiest link {}, at most {} a node",
+                "{}, longest {}, {}, busiest link {}, at most {} a node{idle}",
                 units::count(facts.messages as usize, "message"),
                 units::size(recording.bytes(facts.max_load) as f64),
                 units::count(facts.max_hops as usize, "hop"),

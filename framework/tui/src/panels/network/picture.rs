@@ -83,6 +83,7 @@ pub(super) fn grid(
             let held = frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0);
             let own = loads[index as usize];
             node(painter, heat, (held, own.sends()), place, (x, y));
+            mark_fault(painter, frame, lattice.node(index), place, (x, y));
             if quantity == Quantity::Held {
                 continue;
             }
@@ -170,6 +171,15 @@ fn node(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, (held, sends): (u64, boo
     let (wide, high) = if quantity == Quantity::Held { (4, 2) } else { (1, 1) };
     for (dx, dy) in (0..high).flat_map(|dy| (0..wide).map(move |dx| (dx, dy))) {
         painter.dot(area, x + dx, y + dy, mark, style);
+    }
+}
+
+/// Marks the ends of the send that broke a rule.
+fn mark_fault(painter: &mut Painter<'_, '_>, frame: &Frame, node: u64, area: Rect, (x, y): (u16, u16)) {
+    let Some((from, to)) = frame.at_fault else { return };
+    let mark = if node == from { 'F' } else { 'T' };
+    if node == from || node == to {
+        painter.dot(area, x, y, mark, painter.theme.bad);
     }
 }
 

@@ -1,0 +1,59 @@
+//! The network panel of schedules that fail: made in a worker, so that nothing a plugin does reaches the dashboard, and shown up to the send at fault.
+
+use super::sessions::Session;
+use crate::support::compile_c;
+use crossterm::event::KeyCode;
+use swapmeet_runner::describe::Reader;
+use swapmeet_tests::build;
+use tempfile::tempdir;
+
+/// The network panel of each of these algorithms of the torture plugin, its schedule asked for.
+fn panels(algorithms: &[&str]) -> Option<Vec<String>> {
+    let dir = tempdir().unwrap();
+    let file = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])?;
+    let reader = Reader::Child(vec![build().join("swapmeet"), "describe-plugins".into()]);
+    let quoted: Vec<String> = algorithms.iter().map(|name| format!("\"{name}\"")).collect();
+    let text = format!("topologies = [\"torus:3x3\"]\nalgorithms = [{}]\ntimeout_secs = 0.3\n", quoted.join(", "));
+    let mut session = Session::with(&[file], &reader, &text);
+    session.keys("R");
+    session.settle();
+    session.keys("6");
+    let mut panel = |_: &&str| {
+        session.key(KeyCode::Enter);
+        session.settle();
+        session.key(KeyCode::End);
+        session.settle();
+        let screen = session.screen(100, 24);
+        session.key(KeyCode::Down);
+        screen
+    };
+    Some(algorithms.iter().map(&mut panel).collect())
+}
+
+/// In the dashboard's own process the first of these would have been its last.
+#[test]
+fn a_plugin_that_crashes_exits_or_hangs_costs_the_dashboard_nothing() {
+    let Some(panels) = panels(&["segfault", "exits", "loops", "babbles"]) else { return };
+    for (screen, said) in panels.iter().zip([
+        "crashed: its process was killed by signal 11 (SIGSEGV)",
+        "crashed: its process ended with exit status 0",
+        "timeout: not done after 0.3 s",
+        "timeout: not done after 0.3 s",
+    ]) {
+        assert!(screen.contains(said), "{screen}");
+        assert!(!screen.contains("noise"), "{screen}");
+    }
+}
+
+#[test]
+fn a_schedule_that_breaks_a_rule_is_shown_with_the_step_and_the_send_that_break_it() {
+    let Some(panels) = panels(&["repeats"]) else { return };
+    let screen = &panels[0];
+    for part in ["step 2 of 2", "invalid, the send from 0 (F) to 1 (T): step 2: "] {
+        assert!(screen.contains(part), "no `{part}` in\n{screen}");
+    }
+    // Beside the send at fault, what was on its way: from node 2.
+    let picture: Vec<&str> = screen.lines().filter(|line| line.contains(['□', '■'])).collect();
+    let nodes: String = picture.iter().flat_map(|line| line.chars()).filter(|c| "FT□■".contains(*c)).collect();
+    assert_eq!(nodes, "FT■□□□□□□", "{screen}");
+}
