@@ -42,6 +42,13 @@ pub const LADDER: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
+    // today's families
+    "groups:3x4",
+    "hyperx:3x4,nodes=2",
+    "dragonfly:3x2x2",
+    "jellyfish:10x3x2,seed=1",
+    "slim-fly:5,nodes=1",
+    "twisted-torus:4x8",
     // powers of two
     "ring:16",
     "fully-connected:16",
