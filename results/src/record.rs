@@ -180,6 +180,8 @@ record! {
     case block_bytes: Option<u64>,
     /// What shows that no schedule takes less than `lower_bound_us`.
     outcome bound_kind: String,
+    /// Nodes that were planned for, on which delivery was proved: one of each orbit where a group maps the schedule onto itself.
+    outcome proved_on: Option<u64>,
     /// When the first rank was done, where ranks go each their own way.
     outcome first_rank_us: Option<f64>,
     /// When ranks were done on the average, likewise.
@@ -282,7 +284,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, first_rank_us, mean_rank_us"
+                 block_bytes, bound_kind, proved_on, first_rank_us, mean_rank_us"
             )
         );
     }

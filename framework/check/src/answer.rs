@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::simulation::Proving;
 use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;
@@ -51,6 +52,7 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
         repetition: 0,
         seed: 42,
         timeout: Some(timeout),
+        proving: Proving::Auto,
     })
 }
 

@@ -219,6 +219,9 @@ pub(crate) struct RunArgs {
     /// With --resume, run those cases again that crashed, timed out or ended in an error.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
+    /// On whom delivery is proved: one node of each orbit where an algorithm says that its schedule is symmetric, or all; rows say the same.
+    #[arg(long, default_value = "auto")]
+    pub proof: ProofArg,
     /// How many cases run at a time, each in a process of its own [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
@@ -353,6 +356,15 @@ pub(crate) struct TraceArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
+}
+
+/// On whom delivery is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProofArg {
+    /// One node of each orbit, where that will do.
+    Auto,
+    /// Every node.
+    Full,
 }
 
 /// How a comparison is printed.

@@ -1,6 +1,6 @@
 //! `swapmeet run`: from flags and files to rows.
 
-use crate::args::{PluginArgs, RunArgs, Shard};
+use crate::args::{PluginArgs, ProofArg, RunArgs, Shard};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::say::say;
 use crate::{output, table};
@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
+use swapmeet_core::simulation::Proving;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, Event, Ordered};
 use swapmeet_runner::case::{self, Case};
@@ -284,6 +285,10 @@ pub(crate) fn experiment(args: &RunArgs) -> Result<Experiment, Failure> {
     experiment.seed = args.seed.unwrap_or(experiment.seed);
     experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
     experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
+    experiment.proving = match args.proof {
+        ProofArg::Auto => Proving::Auto,
+        ProofArg::Full => Proving::Full,
+    };
     Ok(experiment)
 }
 

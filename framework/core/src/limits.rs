@@ -23,7 +23,9 @@ limits! {
     /// Node numbers fit 32 bits with room to spare.
     NODES = 1 << 31, "nodes of a topology or a grid";
     /// Every node takes some hundred bytes however little it does: beyond this a case would take the memory of the machine that runs it.
-    CASE_NODES = 1 << 26, "nodes of a case that is run";
+    CASE_NODES = 1 << 26, "nodes that a case is planned for";
+    /// With what is kept of each while the step is looked at, 1 GiB.
+    STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
     /// A topology written as numbers joined by `x` has no more of them.
     DIMENSIONS = 32, "dimensions in a topology's spec";
     /// No topology has more axes; a larger count is a sign of a wrong struct.

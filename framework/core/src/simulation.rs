@@ -13,13 +13,14 @@ use crate::delivery::exchange::{Division, Exchange, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
 use crate::delivery::orbits::group::{Group, Symmetry};
+use crate::delivery::orbits::{OrbitExchange, Put};
 use crate::delivery::payload::{Payload, Proof};
 use crate::delivery::placement::Placement;
 use crate::limits;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::messages::Messages;
-use crate::simulation::step::{Listener, LocalCopy, Sent, Step, Totals, Unsent};
-use crate::simulation::step_statistics::{StepStatistics, Wanted};
+use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Totals, Unsent};
+use crate::simulation::step_statistics::{Orbits, StepStatistics, Wanted};
 use std::sync::Arc;
 
 /// What a schedule is to do.
@@ -33,12 +34,24 @@ pub struct Task {
     pub sizes: Option<Arc<dyn BlockSizes>>,
     /// Whether a message of no bytes is none. Its blocks are followed all the same.
     pub skip_empty: bool,
+    /// On whom delivery is to be proved.
+    pub proving: Proving,
+}
+
+/// On whom delivery is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Proving {
+    /// One node of each orbit, where the schedule says that a group maps it onto itself and nothing stands against it.
+    #[default]
+    Auto,
+    /// Everyone.
+    Full,
 }
 
 impl Task {
     /// A task on blocks of the same size.
     pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
-        Self { topology, collective, sizes: None, skip_empty: false }
+        Self { topology, collective, sizes: None, skip_empty: false, proving: Proving::Auto }
     }
 }
 
@@ -58,10 +71,18 @@ enum State {
         division: Division,
         byte_counts: Option<Units>,
         laid_out: bool,
-        claimed: Option<Group>,
+        claimed: Option<Claim>,
     },
     /// Steps come one by one, and nothing of the grid can change.
     Running(Box<Payload>),
+}
+
+/// A group that the schedule says maps it onto itself.
+#[derive(Debug)]
+struct Claim {
+    group: Group,
+    /// Whether one node of each orbit is planned for.
+    taken: bool,
 }
 
 /// A schedule under way.
@@ -72,6 +93,10 @@ pub struct Simulation<'a> {
     listeners: Vec<&'a mut dyn Listener>,
     watched: bool,
     counts_blocks: bool,
+    /// The most that a listener reads.
+    reads: Reads,
+    /// Where one node of each orbit is planned for.
+    orbits: Option<Orbits>,
     phase: String,
     phase_number: u32,
     in_step: bool,
@@ -87,6 +112,7 @@ impl<'a> Simulation<'a> {
         let nodes = task.topology.nodes();
         let watched = listeners.iter().any(|l| l.wants_sends());
         let wanted = Wanted::by(&listeners);
+        let reads = listeners.iter().map(|l| l.reads()).max().unwrap_or(Reads::Facts);
         Ok(Self {
             state: State::Open {
                 placement: Placement::new(grid, nodes),
@@ -95,15 +121,18 @@ impl<'a> Simulation<'a> {
                 laid_out: false,
                 claimed: None,
             },
-            statistics: StepStatistics::new(Arc::clone(&task.topology), wanted),
+            // What is kept of each node is made when it is known how many are planned for.
+            statistics: StepStatistics::of(Arc::clone(&task.topology), 0, wanted),
             task,
             listeners,
             watched,
             counts_blocks: wanted.packing,
+            reads,
+            orbits: None,
             phase: String::new(),
             phase_number: 0,
             in_step: false,
-            messages: Messages::new(nodes as usize, wanted.packing),
+            messages: Messages::new(0, wanted.packing),
             routes: Vec::new(),
             totals: Totals::default(),
         })
@@ -170,10 +199,23 @@ impl<'a> Simulation<'a> {
             State::Running(_) => {
                 Err(Fault::OutOfOrder("the schedule says what maps it onto itself after its first step"))
             }
-            State::Open { placement, claimed, .. } => {
-                let radices = placement.grid().radices();
-                *claimed = Some(Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?);
-                Ok(radices.to_vec())
+            State::Open { placement, division, byte_counts, claimed: claimed @ None, .. } => {
+                let (own, nodes) = (placement.grid().radices(), [placement.grid().nodes()]);
+                // One symmetry speaks of the nodes' numbers, whatever the grid.
+                let radices = if symmetries.len() == 1 { &nodes } else { own };
+                let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
+                let blocks_alike = byte_counts.is_none() && self.task.sizes.is_none() && !division.in_parts;
+                let own_nodes = placement.is_identity() && placement.check().is_ok();
+                let taken = group.order() > 1
+                    && self.task.proving == Proving::Auto
+                    && self.reads < Reads::Schedule
+                    && blocks_alike
+                    && own_nodes
+                    && Grid::new(radices).is_ok()
+                    && is_invariant(&self.task.collective, &group);
+                let planned = group.axes().iter().map(|axis| if taken { axis.unit } else { axis.radix }).collect();
+                *claimed = Some(Claim { group, taken });
+                Ok(planned)
             }
         }
     }
@@ -198,11 +240,24 @@ impl<'a> Simulation<'a> {
     }
 
     fn running(&mut self) -> Result<&mut Payload, Fault> {
-        if let State::Open { placement, division, byte_counts, .. } = &self.state {
-            let (placement, sizes) = (placement.clone(), self.task.sizes.clone());
-            let payload = match byte_counts {
-                Some(units) => Payload::byte_counts(placement, sizes, *units)?,
-                None => Payload::Blocks(Exchange::new(self.task.collective.clone(), placement, *division, sizes)?),
+        if let State::Open { placement, division, byte_counts, claimed, .. } = &self.state {
+            let (placement, sizes, division) = (placement.clone(), self.task.sizes.clone(), *division);
+            let (topology, collective) = (&self.task.topology, self.task.collective.clone());
+            let group = claimed.as_ref().filter(|claim| claim.taken).map(|claim| claim.group.clone());
+            let planned = group.as_ref().map_or(topology.nodes(), Group::representatives);
+            affordable(planned).map_err(Fault::Refused)?;
+            let payload = match (byte_counts, group) {
+                (Some(units), _) => Payload::byte_counts(placement, sizes, *units)?,
+                (None, Some(group)) => {
+                    self.orbits = Some(Orbits::new(topology.as_ref(), group.clone(), self.reads == Reads::Messages));
+                    Payload::Orbits(OrbitExchange::new(collective, placement, division.segments, group)?)
+                }
+                (None, None) => Payload::Blocks(Exchange::new(collective, placement, division, sizes)?),
+            };
+            self.statistics.follow(planned as usize);
+            self.messages = match self.orbits {
+                None => Messages::new(planned as usize, self.counts_blocks),
+                Some(_) => Messages::of_some(planned as usize),
             };
             self.state = State::Running(Box::new(payload));
         }
@@ -231,8 +286,17 @@ impl<'a> Simulation<'a> {
     /// Adds a send of blocks to the step.
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         let looked_at = self.watched || self.counts_blocks;
-        let Payload::Blocks(exchange) = self.in_step()? else {
-            return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"));
+        let exchange = match self.in_step()? {
+            Payload::Blocks(exchange) => exchange,
+            Payload::Orbits(exchange) => {
+                return match exchange.send(rule)? {
+                    Some(put) => self.sent_by_all(rule, put, route),
+                    None => Ok(()),
+                };
+            }
+            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
+                return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"));
+            }
         };
         let before = if looked_at { exchange.boxes_on_their_way() } else { 0 };
         match exchange.send(rule) {
@@ -295,10 +359,12 @@ impl<'a> Simulation<'a> {
         route: Option<&Route>,
     ) -> Result<(), Fault> {
         let State::Running(payload) = &self.state else { return Ok(()) };
-        if self.watched {
+        if self.watched
+            && let Some(layout) = payload.layout()
+        {
             let boxes = match &**payload {
                 Payload::Blocks(exchange) => exchange.on_their_way(before).map(|(_, b)| b).collect(),
-                Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Vec::new(),
+                Payload::Orbits(_) | Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Vec::new(),
             };
             let sent = Sent {
                 step: payload.step(),
@@ -306,7 +372,7 @@ impl<'a> Simulation<'a> {
                 to: payload.placement().locate(to),
                 proof: payload.proof(),
                 boxes,
-                layout: payload.layout(),
+                layout,
                 placement: payload.placement(),
                 topology: self.task.topology.as_ref(),
                 copy: kept.copy,
@@ -341,6 +407,19 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    /// A representative put a load on its way, and with it all nodes of its orbit theirs.
+    fn sent_by_all(&mut self, rule: &Rule<'_>, put: Put, route: Option<&Route>) -> Result<(), Fault> {
+        let sender = put.sender as u32;
+        if rule.from == rule.to {
+            self.statistics.local_copy(sender, put.load);
+            return Ok(());
+        }
+        let route = route.map_or(0, |route| self.route_number(route));
+        let State::Running(payload) = &self.state else { return Ok(()) };
+        self.messages.add(payload.step(), sender, rule.to as u32, route, put.load, 0);
+        Ok(())
+    }
+
     /// Schedules use few different ways, a direction each; a path is seldom used twice.
     fn route_number(&mut self, route: &Route) -> u32 {
         const LOOK_BACK: usize = 16;
@@ -367,19 +446,24 @@ impl<'a> Simulation<'a> {
         if !anything {
             return Ok(());
         }
-        let (transfers, blocks) = self.messages.merged();
-        let facts = self.statistics.measure(payload.step(), transfers, blocks, &self.routes)?;
+        let (number, (messages, blocks)) = (payload.step(), self.messages.merged());
+        let facts = match &mut self.orbits {
+            None => self.statistics.measure(number, messages, blocks, &self.routes)?,
+            Some(orbits) => self.statistics.measure_orbits(number, messages, &self.routes, orbits)?,
+        };
         self.totals.add(&facts);
+        let named = (self.messages.as_slice(), &self.routes[..], self.statistics.inverse_bandwidth());
+        let (transfers, routes, inverse_bandwidth) = self.orbits.as_ref().and_then(Orbits::expanded).unwrap_or(named);
         let step = Step {
-            inverse_bandwidth: self.statistics.inverse_bandwidth(),
+            inverse_bandwidth,
             busiest_links: self.statistics.busiest_links(),
             proof: payload.proof(),
             number: self.totals.steps,
             schedule_step: payload.step(),
             phase: &self.phase,
             phase_number: self.phase_number,
-            transfers: self.messages.as_slice(),
-            routes: &self.routes,
+            transfers,
+            routes,
             segments: payload.segments(),
             facts,
             held: payload.held(),
@@ -415,14 +499,31 @@ impl<'a> Simulation<'a> {
     /// Ends the schedule: proves that all has arrived and returns what no machine changes.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
+        let (send_buffer, receive_buffer) = self.statistics.most_buffered();
         let payload = self.running()?;
         payload.verify()?;
         let proof = payload.proof();
         let (peak_load, segments) = (payload.peak(), payload.segments());
-        let (send_buffer, receive_buffer) = self.statistics.most_buffered();
-        Ok(Totals { proof, peak_load, send_buffer, receive_buffer, segments, ..self.totals })
+        let proved_on = payload.proved_on();
+        Ok(Totals { proof, peak_load, send_buffer, receive_buffer, segments, proved_on, ..self.totals })
     }
 }
+
+/// Whether a case may be planned for so many nodes; `Err` says why not.
+pub fn affordable(planned: u64) -> Result<(), String> {
+    const MOST: u64 = limits::CASE_NODES;
+    if planned <= MOST { Ok(()) } else { Err(format!("{planned} nodes are more than a case may have, {MOST}")) }
+}
+
+/// Whether a group maps a collective onto itself: it takes what each node has to what another has, and what each is to have.
+fn is_invariant(collective: &Collective, group: &Group) -> bool {
+    // Sums are followed for everyone.
+    let kind = collective.kind();
+    !kind.is_rooted() && !kind.sums && collective.images().is_none_or(|images| group.commutes_with(images))
+}
+
+#[cfg(test)]
+mod orbits_tests;
 
 #[cfg(test)]
 mod tests {

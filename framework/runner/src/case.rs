@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
+use swapmeet_core::simulation::Proving;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::read_regular;
@@ -59,6 +60,8 @@ pub struct Case {
     pub seed: u64,
     /// How long it may take.
     pub timeout: Option<Duration>,
+    /// On whom delivery is to be proved: its row says the same either way, but for `proved_on`.
+    pub proving: Proving,
 }
 
 impl Case {
@@ -156,6 +159,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
                             repetition,
                             seed: experiment.seed.saturating_add(u64::from(repetition)),
                             timeout,
+                            proving: experiment.proving,
                         });
                     }
                 }

@@ -5,6 +5,7 @@
 
 use crate::input::{InputError, Place, Text};
 use std::sync::Arc;
+use swapmeet_core::simulation::Proving;
 use swapmeet_core::spec::near_matches;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -32,6 +33,8 @@ pub struct Experiment {
     pub seed: u64,
     /// Seconds a case may take.
     pub timeout_secs: Option<f64>,
+    /// On whom delivery is to be proved; not of the file's keys, for rows say the same.
+    pub proving: Proving,
 }
 
 /// A `[machine.NAME]` table.
@@ -58,6 +61,7 @@ impl Default for Experiment {
             repetitions: 1,
             seed: 42,
             timeout_secs: None,
+            proving: Proving::Auto,
         }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Instant;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::model::{Cost, Evaluator, Scale};
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::limits;
-use swapmeet_core::simulation::step::{Listener, Totals};
+use swapmeet_core::simulation::step::{Listener, Reads, Totals};
+use swapmeet_core::simulation::{self, Proving, Task};
 use swapmeet_results::{Record, Status, Verified};
 
 /// What happens while cases run.
@@ -58,8 +58,8 @@ fn plan_and_price(
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
-    let task = match affordable(nodes).and_then(|()| first.workload.task(&first.topology, first.seed)) {
-        Ok(task) => task,
+    let task = match affordable(first, nodes).and_then(|()| first.workload.task(&first.topology, first.seed)) {
+        Ok(task) => Task { proving: first.proving, ..task },
         Err(reason) => {
             let mut record = first.blank_row();
             refuse(&mut record, Status::Unsupported, &reason);
@@ -69,8 +69,11 @@ fn plan_and_price(
     let largest = task.sizes.as_ref().map(|sizes| sizes.largest());
     let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
     let scale = |case: &Case| Scale { topology: &task.topology, unit_bytes: unit(case) as f64 };
-    let mut evaluators: Vec<Box<dyn Evaluator>> =
-        open.iter().map(|i| group[*i].machine.evaluator(scale(&group[*i]))).collect();
+    let evaluators = open.iter().map(|i| (*i, group[*i].machine.evaluator(scale(&group[*i])))).collect::<Vec<_>>();
+    // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else is priced.
+    let reads = evaluators[0].1.reads();
+    let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) =
+        evaluators.into_iter().filter(|(_, evaluator)| evaluator.reads() == reads).unzip();
     let answers = |case: &Case| Answers {
         block_bytes: largest.unwrap_or_else(|| case.workload.block_bytes()),
         ports: case.machine.planning().ports().count(),
@@ -114,9 +117,13 @@ fn plan_and_price(
     records
 }
 
-fn affordable(nodes: u64) -> Result<(), String> {
-    const MOST: u64 = limits::CASE_NODES;
-    if nodes <= MOST { Ok(()) } else { Err(format!("{nodes} nodes are more than a case may have, {MOST}")) }
+/// Where everyone will be planned for, whatever the schedule says.
+fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
+    let may_be_symmetric = case.proving == Proving::Auto && case.workload.is_uniform();
+    if may_be_symmetric && case.machine.reads() < Reads::Schedule {
+        return Ok(());
+    }
+    simulation::affordable(nodes)
 }
 
 fn fill(
@@ -202,6 +209,7 @@ fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
     record.send_buffer_bytes = bytes(totals.send_buffer);
     record.receive_buffer_bytes = bytes(totals.receive_buffer);
     record.rearrangements = Some(totals.rearrangements);
+    record.proved_on = Some(totals.proved_on);
 }
 
 #[cfg(test)]

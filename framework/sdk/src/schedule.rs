@@ -377,7 +377,7 @@ impl<'a> Schedule<'a> {
     /// orbit, or for everyone where the problem breaks the symmetry or the whole schedule is wanted. Once, after [`Schedule::layout`] and
     /// [`Schedule::place`], before the first step. What nodes send that are not planned for follows from the group: only those planned for may send.
     ///
-    /// To speak of ranks as a whole, lay out a grid of one axis.
+    /// One symmetry alone, whatever the grid, says what the group does to the nodes' numbers.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};
@@ -391,7 +391,6 @@ impl<'a> Schedule<'a> {
     ///
     ///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     ///         let n = problem.topology().nodes();
-    ///         schedule.layout(&[n], 1)?;
     ///         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
     ///         for distance in 1..n {
     ///             schedule.step()?;
@@ -407,21 +406,23 @@ impl<'a> Schedule<'a> {
     /// assert_eq!(Rehearsal::on("ring", &[5]).verify(&Shift).unwrap().messages, 20);
     /// ```
     pub fn symmetric(&mut self, axes: &[Symmetry]) -> Result<Planned, Stop> {
-        let mut planned = self.radices.clone();
-        if axes.len() != planned.len() {
+        let nodes = [self.radices.iter().fold(1, |nodes: u64, radix| nodes.saturating_mul(*radix))];
+        let radices = if axes.len() == 1 { &nodes[..] } else { &self.radices };
+        if axes.len() != radices.len() {
             return Err(Stop::failed(format!(
-                "a symmetry says what happens to each of the {} axes of the schedule's grid, this one has {}",
-                planned.len(),
+                "a symmetry says what happens to each of the {} axes of the schedule's grid, or to the nodes' numbers; this one has {}",
+                radices.len(),
                 axes.len()
             )));
         }
+        let mut planned = radices.to_vec();
         if let Some(symmetric) = self.host.symmetric {
             // SAFETY: the function and its context come from the host's table; both lists have an entry an axis.
             let code =
                 unsafe { symmetric(self.host.ctx, axes.as_ptr().cast(), axes.len() as u64, planned.as_mut_ptr()) };
             answer(Some(code))?;
         }
-        Ok(Planned::new(&self.radices, &planned))
+        Ok(Planned::new(radices, &planned))
     }
 
     /// Begins a phase, by the paper's name for it.

@@ -5,7 +5,9 @@
 //! everyone sends them to the ranks k^i, 2 k^i, .., (k - 1) k^i before, as far as the receiver lacks them. One port: a step for each.
 
 use crate::{ANYWHERE, line};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop, Symmetry,
+};
 
 pub(crate) struct Bruck;
 
@@ -31,15 +33,17 @@ impl Algorithm for Bruck {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, k) = (line(problem, schedule)?, radix(problem)?);
+        // What goes where depends on the way still to go alone.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut far = 1;
         while far < n {
             for digit in (1..k).take_while(|digit| digit.saturating_mul(far) < n) {
                 schedule.step()?;
                 if problem.collective() == Collective::AllGather {
-                    allgather(n, far, digit * far, schedule)?;
+                    allgather(n, far, digit * far, &planned, schedule)?;
                 } else {
                     let ways = Ways::having(n, |distance| distance / far % k == digit);
-                    all_to_all(n, digit * far, &ways, schedule)?;
+                    all_to_all(n, digit * far, &ways, &planned, schedule)?;
                 }
             }
             far = far.saturating_mul(k);
@@ -49,16 +53,16 @@ impl Algorithm for Bruck {
 }
 
 /// Rank r has the blocks of r, r + 1, .., r + far - 1.
-fn allgather(n: u64, far: u64, by: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    (0..n).try_for_each(|from| {
+fn allgather(n: u64, far: u64, by: u64, planned: &Planned, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    planned.iter().try_for_each(|from| {
         let origins = [Axis::range(from, far.min(n - by))];
         schedule.send(&Blocks::new(from, (from + n - by) % n).origins(Set::product(&origins)).copy().strict())
     })
 }
 
-fn all_to_all(n: u64, by: u64, ways: &Ways, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+fn all_to_all(n: u64, by: u64, ways: &Ways, planned: &Planned, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let mut destinations = vec![0; n.div_ceil(64) as usize];
-    (0..n).try_for_each(|from| {
+    planned.iter().try_for_each(|from| {
         ways.from(from, &mut destinations);
         let axes = [Axis::bits(&destinations)];
         schedule.send(&Blocks::new(from, (from + by) % n).destinations(Set::product(&axes)))

@@ -11,7 +11,7 @@
 //!
 //! To `ring` and `bruck` ranks are a line, whatever the topology: they name sets in a grid of one axis.
 
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin};
 
 mod bruck;
 mod retri;
@@ -53,11 +53,9 @@ impl Algorithm for Linear {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        /// A step is held as a whole.
-        const MOST: u64 = 2048;
-        let n = problem.topology().nodes();
-        let all_to_all = match problem.collective() {
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (n, root) = (problem.topology().nodes(), problem.root());
+        let from_each_to_each = match problem.collective() {
             Collective::AllToAll | Collective::AllGather | Collective::ReduceScatter | Collective::AllReduce => true,
             Collective::Broadcast
             | Collective::Scatter
@@ -65,17 +63,11 @@ impl Algorithm for Linear {
             | Collective::Permutation
             | Collective::Reduce => false,
         };
-        if all_to_all && n > MOST {
-            return Err(Stop::unsupported(format!(
-                "{n} nodes would send {} messages in one step, at most {MOST} nodes may; pairwise and ring spread them over steps",
-                n.saturating_mul(n - 1)
-            )));
+        // Each rank sends to all others, whichever it is.
+        let planned = schedule.symmetric(&[if from_each_to_each { Symmetry::shift(1) } else { Symmetry::NONE }])?;
+        if from_each_to_each && planned.is_everyone() {
+            affordable(n)?;
         }
-        Ok(())
-    }
-
-    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (n, root) = (problem.topology().nodes(), problem.root());
         schedule.step()?;
         match problem.collective() {
             Collective::Broadcast | Collective::Scatter => {
@@ -93,7 +85,7 @@ impl Algorithm for Linear {
             Collective::AllToAll | Collective::AllGather => {
                 // Everyone begins with the next rank, so that not all send to the same at first.
                 for distance in 1..n {
-                    for from in 0..n {
+                    for from in &planned {
                         let to = (from + distance) % n;
                         let send = Blocks::new(from, to).origins(Set::one(from)).strict();
                         let copies = problem.collective() == Collective::AllGather;
@@ -108,7 +100,7 @@ impl Algorithm for Linear {
             }
             Collective::ReduceScatter | Collective::AllReduce => {
                 for distance in 1..n {
-                    for from in 0..n {
+                    for from in &planned {
                         let to = (from + distance) % n;
                         let send = Blocks::new(from, to).combine();
                         let copies = problem.collective() == Collective::AllReduce;
@@ -129,6 +121,18 @@ impl Algorithm for Linear {
     }
 }
 
+/// A step is held as a whole.
+fn affordable(n: u64) -> Result<(), Stop> {
+    const MOST: u64 = 2048;
+    if n <= MOST {
+        return Ok(());
+    }
+    Err(Stop::unsupported(format!(
+        "{n} nodes would send {} messages in one step, at most {MOST} nodes may where each is planned for; pairwise and ring spread them over steps",
+        n.saturating_mul(n - 1)
+    )))
+}
+
 /// (p - 1) (alpha + m beta); Thakur, Rabenseifner & Gropp (2005), section 4.5.
 struct Pairwise;
 
@@ -143,9 +147,11 @@ impl Algorithm for Pairwise {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
+        // (r + x) + step = (r + step) + x, and so with exclusive-or.
+        let planned = schedule.symmetric(&[if n.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::shift(1) }])?;
         for step in 1..n {
             schedule.step()?;
-            for from in 0..n {
+            for from in &planned {
                 let to = if n.is_power_of_two() { from ^ step } else { (from + step) % n };
                 schedule.send(&Blocks::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict())?;
             }
@@ -169,9 +175,11 @@ impl Algorithm for Ring {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule)?;
+        // Every rank does the same, seen from itself.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         for step in 1..n {
             schedule.step()?;
-            for from in 0..n {
+            for from in &planned {
                 let to = (from + 1) % n;
                 let send = Blocks::new(from, to);
                 if problem.collective() == Collective::AllGather {

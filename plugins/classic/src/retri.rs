@@ -6,7 +6,7 @@
 
 use crate::ANYWHERE;
 use crate::bruck::Ways;
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct ReTri;
 
@@ -24,6 +24,8 @@ impl Algorithm for ReTri {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
+        // What goes where depends on the way still to go alone.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut far = 1;
         let steps = (0..).find(|steps| 3_u64.saturating_pow(*steps) >= n).unwrap_or(0);
         for left in (1..=steps).rev() {
@@ -31,7 +33,7 @@ impl Algorithm for ReTri {
             let digits = digits(n, far, left);
             let both = [1, -1].map(|digit| (digit, Ways::having(n, |distance| digits[distance as usize] == digit)));
             let mut destinations = vec![0; n.div_ceil(64) as usize];
-            for from in 0..n {
+            for from in &planned {
                 for (digit, ways) in both.iter().filter(|(_, ways)| !ways.is_empty()) {
                     ways.from(from, &mut destinations);
                     let axes = [Axis::bits(&destinations)];

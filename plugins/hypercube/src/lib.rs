@@ -20,7 +20,7 @@
 //! | allgather | n - 1 | a node receives one at a time, and needs the block of every other |
 //! | all-to-all | d n / 2 | blocks cross d / 2 links each on average, and a step moves them over one |
 
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin};
 
 const PAPER: &str = "V. Kumar, A. Grama, A. Gupta, G. Karypis: Introduction to Parallel Computing (1994)";
 
@@ -58,6 +58,8 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
+        // Everyone does the same: each sends over the same dimension what is for the other side of it. With a root, only that one begins.
+        let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
         // The nodes that have something after some steps agree with the root in the dimensions still to come.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
@@ -65,7 +67,7 @@ impl Algorithm for Hypercube {
             // The first axis is the highest bit of a node's number.
             let bit = 1 << (dims - 1 - axis);
             to_come &= !bit;
-            for node in 0..nodes {
+            for node in &planned {
                 let has_nothing = (node ^ root) & (to_come | bit) != 0;
                 if has_nothing && matches!(self.rule, Rule::Broadcast | Rule::Scatter) {
                     continue;

@@ -60,11 +60,11 @@ impl Algorithm for SuhShin {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let network = Network::of(problem)?;
+        let mut network = Network::of(problem)?;
         if network.nodes.machine().nodes() == 1 {
             return Ok(());
         }
-        network.nodes.lay_out(schedule)?;
+        network.lay_out(schedule)?;
         phases::run(&network, schedule)
     }
 }

@@ -181,7 +181,7 @@ mod tests {
     fn exchanges_go_the_shorter_way_between_homes() {
         let way = |size, here, there| {
             let nodes = Padded::new(Grid::new(&[1, size]).unwrap(), 4).unwrap();
-            let network = Network { kind: Kind::Torus, submesh: 4, nodes, axes: vec![1, 0] };
+            let network = Network { kind: Kind::Torus, submesh: 4, nodes, axes: vec![1, 0], planned: None };
             way(&network, 1, (here, there), if here < there { 1 } else { -1 })
         };
         assert_eq!((way(4, 0, 2), way(4, 2, 0)), (1, -1), "as short both ways: stays inside the submesh");

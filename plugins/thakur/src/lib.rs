@@ -13,7 +13,7 @@
 //! Every processor sends one block, to its destination, in each step; none is passed on. The algorithms differ only in who is whose partner in
 //! which step, and so in how messages share links: the paper's point is that a little sharing costs nothing where links have bandwidth to spare.
 
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, export_plugin};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry, export_plugin};
 
 mod partners;
 
@@ -27,6 +27,8 @@ struct Direct {
     needs_power_of_two: bool,
     /// The last step, for p processors.
     last: fn(p: u64) -> u64,
+    /// What, done to the processors' numbers, leaves the rule as it is, for p of them.
+    symmetry: fn(p: u64) -> Symmetry,
     /// To whom a processor sends in a step, if to anyone: (me, step, p).
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
 }
@@ -48,15 +50,21 @@ impl Algorithm for Direct {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
+        let planned = schedule.symmetric(&[(self.symmetry)(p)])?;
         for step in 1..=(self.last)(p) {
             schedule.step()?;
-            for me in 0..p {
+            for me in &planned {
                 let Some(to) = (self.destination)(me, step, p) else { continue };
                 schedule.send(&Blocks::new(me, to).origins(Set::one(me)).destinations(Set::one(to)).strict())?;
             }
         }
         Ok(())
     }
+}
+
+/// Of Figs. 2 and 4: that of Fig. 1 where no processor is missing (q = p, and nothing is added to numbers), none elsewhere.
+fn all_there(p: u64) -> Symmetry {
+    if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }
 
 const DIRECT: About = About {
@@ -79,12 +87,15 @@ export_plugin!(
             },
             needs_power_of_two: true,
             last: |p| p - 1,
+            // (me xor x) xor i = (me xor i) xor x
+            symmetry: |_| Symmetry::xor(1),
             destination: |me, i, _| Some(pex_partner(me, i)),
         },
         Direct {
             about: About { name: "pex-gen", title: "Pairwise exchange for any mesh (Fig. 2)", ..DIRECT },
             needs_power_of_two: false,
             last: |p| p.next_power_of_two() - 1,
+            symmetry: all_there,
             destination: pex_gen_partner,
         },
         Direct {
@@ -95,12 +106,15 @@ export_plugin!(
             },
             needs_power_of_two: false,
             last: |p| p.next_power_of_two() - 1,
+            symmetry: all_there,
             destination: pex_gen_shift_partner,
         },
         Direct {
             about: About { name: "gen", title: "General algorithm: a cyclic shift a step (Fig. 5)", ..DIRECT },
             needs_power_of_two: false,
             last: |p| p - 1,
+            // (me + x) + j = (me + j) + x, modulo p
+            symmetry: |_| Symmetry::shift(1),
             destination: |me, j, p| Some(gen_destination(me, j, p)),
         },
     ],

@@ -7,6 +7,7 @@ use super::bound::{Bound, Traffic};
 use super::model::{Evaluator, Model, ModelKind, Scale, models};
 use super::parameter::{Default, Parameter, ParameterError, Planning, Typed, word};
 use crate::network::topology::Topology;
+use crate::simulation::step::Reads;
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
@@ -267,6 +268,11 @@ impl Machine {
     /// What planning may know of it.
     pub fn planning(&self) -> Planning {
         self.planning
+    }
+
+    /// What pricing on it reads of a schedule.
+    pub fn reads(&self) -> Reads {
+        self.priced_by.reads()
     }
 
     /// What prices a schedule on it.

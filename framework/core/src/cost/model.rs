@@ -10,7 +10,7 @@ use super::bound::{Bound, Traffic};
 use super::machine::Settings;
 use super::parameter::{Parameter, ParameterError};
 use crate::network::topology::Topology;
-use crate::simulation::step::Listener;
+use crate::simulation::step::{Listener, Reads};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
@@ -56,6 +56,11 @@ impl fmt::Display for ModelKind {
 
 /// A model with a machine's parameters.
 pub trait Model: Debug + Send + Sync {
+    /// What its evaluators read of a schedule.
+    fn reads(&self) -> Reads {
+        Reads::Schedule
+    }
+
     /// What prices one schedule.
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator>;
 

@@ -120,7 +120,7 @@ impl Exchange {
             return Err(Fault::SentToItself { step, node: placement.locate(from) });
         }
         if rule.combine && !self.inventory.sums() {
-            return Err(Fault::OutOfOrder("the schedule combines what it sends, in a collective that sums nothing"));
+            return Err(Fault::COMBINES_NOTHING);
         }
         if let Err((side, what)) = self.select(rule) {
             return Err(Fault::BadSet { step, from, to, side, what });

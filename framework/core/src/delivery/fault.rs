@@ -177,6 +177,21 @@ pub enum Fault {
     /// A grid or a placement that doesn't fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
+    /// A send of a node that the schedule was not to plan for.
+    #[error(
+        "step {step}: node {from} sends, which is not planned for: what it sends follows from what node {representative} does"
+    )]
+    NotPlannedFor {
+        /// The step.
+        step: u64,
+        /// The sender.
+        from: u64,
+        /// The one that is planned for in its orbit.
+        representative: u64,
+    },
+    /// What is wrong at a node is wrong at so many others, for a group maps the schedule onto itself.
+    #[error("{0}, and so at {1}")]
+    ForOrbit(Box<Fault>, Count),
     /// A group that does not act on the grid.
     #[error("the schedule's symmetry: {0}")]
     BadSymmetry(String),
@@ -256,6 +271,11 @@ impl Fault {
             fault => Self::Labelled { label, fault: Box::new(fault) },
         }
     }
+}
+
+impl Fault {
+    pub(crate) const COMBINES_NOTHING: Self =
+        Self::OutOfOrder("the schedule combines what it sends, in a collective that sums nothing");
 }
 
 /// Where a block is that isn't where it should be.

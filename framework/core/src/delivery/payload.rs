@@ -5,6 +5,7 @@ use crate::delivery::byte_counts::{ByteCounts, Redistribution, Share, Units};
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::exchange::Exchange;
 use crate::delivery::fault::Fault;
+use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub enum Proof {
 pub enum Payload {
     /// Blocks, every one followed to its destination.
     Blocks(Exchange),
+    /// Blocks, every one followed to its destination on one node of each orbit.
+    Orbits(OrbitExchange),
     /// Bytes for each destination, in narrow numbers.
     ByteCounts(ByteCounts<u32>),
     /// The same in wide ones, where narrow ones could overflow.
@@ -36,6 +39,7 @@ macro_rules! either {
     ($payload:expr, $kind:ident => $call:expr) => {
         match $payload {
             Payload::Blocks($kind) => $call,
+            Payload::Orbits($kind) => $call,
             Payload::ByteCounts($kind) => $call,
             Payload::LargeByteCounts($kind) => $call,
         }
@@ -57,7 +61,7 @@ impl Payload {
     /// A node redistributes all it holds.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         match self {
-            Self::Blocks(_) => {
+            Self::Blocks(_) | Self::Orbits(_) => {
                 Err(Fault::OutOfOrder("the schedule redistributes, but did not say that it moves byte counts"))
             }
             Self::ByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
@@ -68,7 +72,7 @@ impl Payload {
     /// Carries out one send of byte counts; the load that went, if any did.
     pub fn send_shares(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
         match self {
-            Self::Blocks(_) => {
+            Self::Blocks(_) | Self::Orbits(_) => {
                 Err(Fault::OutOfOrder("the schedule sends byte counts, but did not say that it moves them"))
             }
             Self::ByteCounts(byte_counts) => byte_counts.send(share),
@@ -80,7 +84,7 @@ impl Payload {
     pub fn proof(&self) -> Proof {
         match self {
             Self::Blocks(exchange) if exchange.sums() => Proof::Contributions,
-            Self::Blocks(_) => Proof::Blocks,
+            Self::Blocks(_) | Self::Orbits(_) => Proof::Blocks,
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => Proof::ByteCounts,
         }
     }
@@ -114,11 +118,11 @@ impl Payload {
     pub fn in_parts(&self) -> bool {
         match self {
             Self::Blocks(exchange) => exchange.in_parts(),
-            Self::ByteCounts(_) | Self::LargeByteCounts(_) => false,
+            Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => false,
         }
     }
 
-    /// Load that each node of the machine holds.
+    /// Load that each node of the machine holds, or each representative.
     pub fn held(&self) -> &[u64] {
         either!(self, payload => payload.held())
     }
@@ -132,7 +136,7 @@ impl Payload {
     pub fn most_summed(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.most_summed(),
-            Self::ByteCounts(_) | Self::LargeByteCounts(_) => 0,
+            Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => 0,
         }
     }
 
@@ -141,8 +145,21 @@ impl Payload {
         either!(self, payload => payload.placement())
     }
 
-    /// How sets are laid out.
-    pub fn layout(&self) -> &Layout {
-        either!(self, payload => payload.layout())
+    /// How sets are laid out, where all nodes are followed.
+    pub fn layout(&self) -> Option<&Layout> {
+        match self {
+            Self::Blocks(exchange) => Some(exchange.layout()),
+            Self::Orbits(_) => None,
+            Self::ByteCounts(byte_counts) => Some(byte_counts.layout()),
+            Self::LargeByteCounts(byte_counts) => Some(byte_counts.layout()),
+        }
+    }
+
+    /// Nodes that are followed.
+    pub fn proved_on(&self) -> u64 {
+        match self {
+            Self::Orbits(exchange) => exchange.group().representatives(),
+            Self::Blocks(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => self.placement().machine_nodes(),
+        }
     }
 }

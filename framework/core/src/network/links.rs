@@ -12,6 +12,7 @@
 
 mod counted;
 mod few;
+pub(crate) mod orbits;
 mod summed;
 
 use crate::network::topology::{Plane, Run, Topology};

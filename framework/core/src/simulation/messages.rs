@@ -5,9 +5,30 @@
 //! proportional to their sends.
 
 use crate::simulation::step::Transfer;
+use std::collections::HashMap;
 
 /// In `earlier`: the sender has no earlier message in the step.
 const NONE: u32 = u32::MAX;
+/// In place of hops, which are not yet known: the message is one with an earlier one. No route is as long.
+const DROPPED: u32 = u32::MAX;
+
+/// Messages by receiver.
+#[derive(Debug)]
+enum Met {
+    /// Where as many nodes may receive as send.
+    Table(Vec<(u64, u32)>),
+    /// Where only some of those that send are known.
+    Map(HashMap<u32, (u64, u32)>),
+}
+
+impl Met {
+    fn of(&mut self, receiver: u32) -> &mut (u64, u32) {
+        match self {
+            Self::Table(of) => &mut of[receiver as usize],
+            Self::Map(of) => of.entry(receiver).or_insert((0, 0)),
+        }
+    }
+}
 
 /// Collects the messages of one step after another.
 #[derive(Debug)]
@@ -22,7 +43,7 @@ pub(crate) struct Messages {
     /// In a crowded step, for each message the one that its sender named before it.
     earlier: Vec<u32>,
     /// For each receiver the search that last met it, and the message in which it did.
-    met: Vec<(u64, u32)>,
+    met: Met,
     search: u64,
 }
 
@@ -34,9 +55,14 @@ impl Messages {
             last: vec![(0, 0); nodes],
             crowded: false,
             earlier: Vec::new(),
-            met: Vec::new(),
+            met: Met::Table(Vec::new()),
             search: 0,
         }
+    }
+
+    /// The messages of so many of the nodes, which are known by number among these; their receivers may be any.
+    pub(crate) fn of_some(senders: usize) -> Self {
+        Self { met: Met::Map(HashMap::new()), ..Self::new(senders, false) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -97,7 +123,9 @@ impl Messages {
     }
 
     fn merge_equal_ends(&mut self) {
-        self.met.resize(self.last.len(), (0, 0));
+        if let Met::Table(of) = &mut self.met {
+            of.resize(self.last.len(), (0, 0));
+        }
         let mut merged = false;
         for i in 0..self.list.len() {
             let sender = self.list[i].from;
@@ -109,11 +137,10 @@ impl Messages {
             let mut at = i as u32;
             while at != NONE {
                 let receiver = self.list[at as usize].to;
-                let met = &mut self.met[receiver as usize];
+                let met = self.met.of(receiver);
                 if met.0 == self.search {
                     let later = &mut self.list[met.1 as usize];
-                    // Nobody sends to itself: such a message is to be dropped.
-                    later.to = sender;
+                    later.hops = DROPPED;
                     let load = later.load;
                     let first = &mut self.list[at as usize];
                     first.load = first.load.saturating_add(load);
@@ -128,10 +155,10 @@ impl Messages {
         }
         if merged {
             if let Some(blocks) = &mut self.blocks {
-                let mut stays = self.list.iter().map(|t| t.from != t.to);
+                let mut stays = self.list.iter().map(|t| t.hops != DROPPED);
                 blocks.retain(|_| stays.next().unwrap_or(false));
             }
-            self.list.retain(|t| t.from != t.to);
+            self.list.retain(|t| t.hops != DROPPED);
         }
     }
 }

@@ -104,7 +104,8 @@ pub struct Step<'a> {
     pub phase: &'a str,
     /// Number of the phase, from 1.
     pub phase_number: u32,
-    /// Every message, no two with the same ends, in the order in which the schedule first named their ends.
+    /// Every message, no two with the same ends, in the order in which the schedule first named their ends. Where one node of each orbit is planned for and nobody
+    /// reads more than [`Reads::Facts`], only what these nodes send, and without hops; else, where somebody reads [`Reads::Messages`], in another order.
     pub transfers: &'a [Transfer],
     /// Ways that transfers refer to.
     pub routes: &'a [Route],
@@ -116,7 +117,7 @@ pub struct Step<'a> {
     pub busiest_links: &'a [(u64, f64)],
     /// What no machine changes.
     pub facts: StepFacts,
-    /// What each node of the machine holds at its end, in loads.
+    /// What each node of the machine holds at its end, in loads; or each that is planned for.
     pub held: &'a [u64],
 }
 
@@ -157,6 +158,8 @@ pub struct Totals {
     pub rearrangements: u64,
     /// Sum over steps of the most load that one node adds to what it has.
     pub critical_summed: u128,
+    /// Nodes that were planned for, and on which delivery was proved: one of each orbit where a group maps the schedule onto itself, else all.
+    pub proved_on: u64,
 }
 
 impl Totals {
@@ -173,6 +176,17 @@ impl Totals {
         self.max_sends = self.max_sends.max(facts.max_sends);
         self.max_receives = self.max_receives.max(facts.max_receives);
     }
+}
+
+/// What a listener reads of a schedule. It may be told more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// The facts of steps.
+    Facts,
+    /// Every message of a step, in whatever order.
+    Messages,
+    /// The schedule as the plugin gives it for all nodes: the order of its messages, what each node holds, local copies.
+    Schedule,
 }
 
 /// Someone who watches a schedule go by: models, traces, dashboards. The walk doesn't know who listens.
@@ -218,6 +232,11 @@ pub trait Listener {
     /// A send put nothing on its way.
     fn unsent(&mut self, unsent: &Unsent) {
         let _ = unsent;
+    }
+
+    /// How much of a schedule it reads: where that is not the whole, one node of each orbit may be planned for.
+    fn reads(&self) -> Reads {
+        Reads::Schedule
     }
 
     /// Whether [`StepFacts::max_multiplexed_load`] should be measured.

@@ -80,6 +80,15 @@ impl Wanted {
     }
 }
 
+/// Between whom a message goes: the places of both ends in the tables, and whom each of them meets.
+#[derive(Debug, Clone, Copy)]
+struct Ends {
+    sender: u32,
+    to: u32,
+    receiver: u32,
+    from: u32,
+}
+
 /// Measures steps on one topology.
 #[derive(Debug)]
 pub struct StepStatistics {
@@ -103,10 +112,15 @@ pub struct StepStatistics {
 impl StepStatistics {
     /// A meter for steps on `topology`; what takes a look at every link of every route is measured only if wanted.
     pub fn new(topology: Arc<dyn Topology>, wanted: Wanted) -> Self {
+        let nodes = topology.nodes() as usize;
+        Self::of(topology, nodes, wanted)
+    }
+
+    /// The same for schedules of which only what so many nodes do is looked at.
+    pub(super) fn of(topology: Arc<dyn Topology>, nodes: usize, wanted: Wanted) -> Self {
         let links = LinkLoad::new(topology.as_ref());
-        let topology_nodes = topology.nodes() as usize;
-        let ports = vec![Port::default(); topology.nodes() as usize];
-        let buffers = vec![Buffers::default(); topology.nodes() as usize];
+        let ports = vec![Port::default(); nodes];
+        let buffers = vec![Buffers::default(); nodes];
         Self {
             topology,
             links,
@@ -116,10 +130,17 @@ impl StepStatistics {
             most_buffered: (0, 0),
             step: 0,
             wanted,
-            packed: vec![0; if wanted.packing { topology_nodes } else { 0 }],
+            packed: vec![0; if wanted.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
         }
+    }
+
+    /// From now on so many nodes are looked at; nothing was measured before.
+    pub(super) fn follow(&mut self, nodes: usize) {
+        self.ports = vec![Port::default(); nodes];
+        self.buffers = vec![Buffers::default(); nodes];
+        self.packed = vec![0; if self.wanted.packing { nodes } else { 0 }];
     }
 
     /// Begins a phase: buffers are empty again.
@@ -184,7 +205,7 @@ impl StepStatistics {
             facts.total_load = facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
             facts.max_hops = facts.max_hops.max(hops);
             facts.load_hops += u128::from(t.load) * u128::from(hops);
-            self.count_ports(t, &mut facts);
+            self.count_ports(Ends { sender: t.from, to: t.to, receiver: t.to, from: t.from }, t.load, &mut facts);
             self.buffer_sent(t.from, t.load);
             self.buffer_received(t.to, t.load);
         }
@@ -213,26 +234,26 @@ impl StepStatistics {
         Ok(facts)
     }
 
-    fn count_ports(&mut self, t: &Transfer, facts: &mut StepFacts) {
+    fn count_ports(&mut self, ends: Ends, load: u64, facts: &mut StepFacts) {
         let step = self.step;
         let fresh = Port { step, ..Port::default() };
-        let sender = &mut self.ports[t.from as usize];
+        let sender = &mut self.ports[ends.sender as usize];
         if sender.step != step {
             *sender = fresh;
         }
-        sender.meets(t.to);
+        sender.meets(ends.to);
         sender.sends += 1;
-        sender.sent += t.load;
+        sender.sent += load;
         facts.one_directional |= sender.one_directional();
         facts.max_sends = facts.max_sends.max(u64::from(sender.sends));
         facts.max_node_load = facts.max_node_load.max(sender.sent);
-        let receiver = &mut self.ports[t.to as usize];
+        let receiver = &mut self.ports[ends.receiver as usize];
         if receiver.step != step {
             *receiver = fresh;
         }
-        receiver.meets(t.from);
+        receiver.meets(ends.from);
         receiver.receives += 1;
-        receiver.received += t.load;
+        receiver.received += load;
         facts.one_directional |= receiver.one_directional();
         facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
         facts.max_node_load = facts.max_node_load.max(receiver.received);
@@ -398,6 +419,10 @@ fn too_much(step: u64) -> Fault {
 fn bad_route(step: u64, t: &Transfer, source: crate::network::topology::RouteError) -> Fault {
     Fault::BadRoute { step, from: u64::from(t.from), to: u64::from(t.to), source }
 }
+
+mod orbits;
+
+pub(super) use orbits::Orbits;
 
 #[cfg(test)]
 mod tests;

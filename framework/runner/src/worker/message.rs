@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::plugin::file::Stamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use swapmeet_core::simulation::Proving;
 use swapmeet_results::CaseId;
 
 /// To a worker: cases that share a schedule.
@@ -19,6 +20,8 @@ pub(crate) struct Job {
     pub readable: Vec<PathBuf>,
     /// Seconds that each may take.
     pub timeout_secs: Option<f64>,
+    /// Whether delivery is to be proved on everyone.
+    pub proves_everyone: bool,
     /// Which cases, by what their rows say of them: the worker looks it all up again.
     pub cases: Vec<CaseId>,
     /// Who watches the schedule in the worker, and what that watcher is to know.
@@ -34,6 +37,7 @@ impl Job {
             job.plugin.clone_from(&case.algorithm.algorithm.file);
             job.stamp.clone_from(&case.algorithm.algorithm.stamp);
             job.timeout_secs = case.timeout.map(|t| t.as_secs_f64());
+            job.proves_everyone = case.proving == Proving::Full;
             job.cases.push(case.id());
         }
         job

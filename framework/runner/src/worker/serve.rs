@@ -24,7 +24,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_core::simulation::step::{Listener, Step};
+use swapmeet_core::simulation::Proving;
+use swapmeet_core::simulation::step::{Listener, Reads, Step};
 use swapmeet_results::{CaseId, Record, Setting};
 use swapmeet_workloads::{InputDigest, Workload};
 
@@ -136,6 +137,10 @@ struct Pulse {
 }
 
 impl Listener for Pulse {
+    fn reads(&self) -> Reads {
+        Reads::Facts
+    }
+
     fn step(&mut self, step: &Step<'_>) {
         const EVERY: Duration = Duration::from_millis(200);
         if self.last.elapsed() >= EVERY {
@@ -149,6 +154,10 @@ impl Listener for Pulse {
 struct Unwatched;
 
 impl Listener for Unwatched {
+    fn reads(&self) -> Reads {
+        Reads::Facts
+    }
+
     fn step(&mut self, _: &Step<'_>) {}
 }
 
@@ -254,6 +263,7 @@ impl Known {
             machine,
             repetition: id.repetition,
             seed: id.seed,
+            proving: if job.proves_everyone { Proving::Full } else { Proving::Auto },
             timeout: job.timeout_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok()),
         };
         let found = case.id();

@@ -117,8 +117,10 @@ impl Stage {
         if self.begun || self.orbits.is_some() {
             return Err("the schedule says twice, or after its first step, what maps it onto itself".to_owned());
         }
-        let orbits = self.orbits.insert(Orbits::new(&self.all.radices, axes)?);
-        Ok(if self.by_orbits { orbits.units() } else { self.all.radices.clone() })
+        let nodes = [self.grid()];
+        let radices = if axes.len() == 1 { &nodes[..] } else { &self.all.radices };
+        let orbits = self.orbits.insert(Orbits::new(radices, axes)?);
+        Ok(if self.by_orbits { orbits.units() } else { radices.to_vec() })
     }
 
     /// Before the first step, redistribution or rearrangement: every node has its place, every machine node its home.

@@ -3,6 +3,7 @@
 use super::offers::{Offer, offers};
 use crate::filter::Filter;
 use std::collections::BTreeSet;
+use swapmeet_core::simulation::Proving;
 use swapmeet_runner::case::{self, Case, choose};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
 use swapmeet_runner::input::{InputError, Text};
@@ -109,6 +110,7 @@ pub(crate) struct Selection {
     repetitions: u32,
     seed: u64,
     timeout_secs: Option<f64>,
+    proving: Proving,
 }
 
 impl Selection {
@@ -134,6 +136,7 @@ impl Selection {
             repetitions: experiment.repetitions,
             seed: experiment.seed,
             timeout_secs: experiment.timeout_secs,
+            proving: experiment.proving,
         }
     }
 
@@ -307,6 +310,7 @@ impl Selection {
             repetitions: self.repetitions,
             seed: self.seed,
             timeout_secs: self.timeout_secs,
+            proving: self.proving,
         }
     }
 

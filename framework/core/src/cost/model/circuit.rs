@@ -17,7 +17,7 @@ use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS, parameters,
 };
 use crate::network::topology::Topology;
-use crate::simulation::step::Step;
+use crate::simulation::step::{Reads, Step};
 use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -41,6 +41,11 @@ parameters! {
 }
 
 impl Model for Circuit {
+    /// Rounds are arranged message by message.
+    fn reads(&self) -> Reads {
+        Reads::Messages
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
         Box::new(Synchronous::new(*self, scale))
     }

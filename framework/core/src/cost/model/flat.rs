@@ -16,7 +16,7 @@ use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, Typed, micros, parameters, word,
 };
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, LocalCopy, Step};
+use crate::simulation::step::{Listener, LocalCopy, Reads, Step};
 use stage::{Message, Stage};
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -125,6 +125,11 @@ impl Flat {
 }
 
 impl Model for Flat {
+    /// Nodes work through their messages in the schedule's order, and local copies go through their buffers.
+    fn reads(&self) -> Reads {
+        Reads::Schedule
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
         let nodes = scale.topology.nodes();
         Box::new(Stages {

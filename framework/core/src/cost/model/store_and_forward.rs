@@ -14,7 +14,7 @@ use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, parameters};
 use crate::network::topology::Topology;
-use crate::simulation::step::{Step, Transfer};
+use crate::simulation::step::{Reads, Step, Transfer};
 use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -36,6 +36,11 @@ parameters! {
 }
 
 impl Model for StoreAndForward {
+    /// Each message has a time of its own.
+    fn reads(&self) -> Reads {
+        Reads::Messages
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
         Box::new(Synchronous::new(*self, scale))
     }

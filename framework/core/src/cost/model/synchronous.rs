@@ -2,10 +2,10 @@
 //! more messages of a node than it has ports. What a step costs is the model's own.
 
 use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
-use super::{Cost, Evaluator, Parts, Scale, segment_bytes};
+use super::{Cost, Evaluator, Model, Parts, Scale, segment_bytes};
 use crate::cost::parameter::{Barrier, Default, Ports, Typed, word};
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Step};
+use crate::simulation::step::{Listener, Reads, Step};
 use std::fmt;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(super) static REARRANGEMENT: Typed<Rearrangement> = Typed {
 };
 
 /// A model of synchronous steps.
-pub(super) trait StepModel: Copy + Send + 'static {
+pub(super) trait StepModel: Model + Copy {
     /// What no step at all costs: it says which parts the model has a meaning for.
     const NONE: StepCost;
 
@@ -171,6 +171,11 @@ impl<M: StepModel> Listener for Synchronous<M> {
         self.total.transmission += cost.transmission;
         self.total.contention += cost.contention;
         self.total.propagation = self.total.propagation.zip(cost.propagation).map(|(sum, us)| sum + us);
+    }
+
+    fn reads(&self) -> Reads {
+        // How many blocks a message has, and which links are the busiest two ways, is looked at for everyone.
+        if self.wants_packing() || self.wants_busiest_links() { Reads::Schedule } else { self.model.reads() }
     }
 
     fn wants_multiplexing(&self) -> bool {

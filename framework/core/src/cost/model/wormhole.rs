@@ -18,7 +18,7 @@ use crate::cost::parameter::{
     parameters,
 };
 use crate::network::topology::Topology;
-use crate::simulation::step::Step;
+use crate::simulation::step::{Reads, Step};
 use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -59,6 +59,10 @@ parameters! {
 }
 
 impl Model for Wormhole {
+    fn reads(&self) -> Reads {
+        Reads::Facts
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
         Box::new(Synchronous::new(*self, scale))
     }

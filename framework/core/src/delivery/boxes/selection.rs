@@ -1,6 +1,7 @@
 //! Selections: boxes to select by, narrowed axis by axis from sets as schedules name them, and what they cut out of other boxes.
 
 use super::{Field, Layout, Side};
+use crate::delivery::grid::Grid;
 
 /// A subset of the coordinates of one axis.
 #[derive(Debug, Clone, Copy, Hash)]
@@ -29,6 +30,62 @@ pub enum NodeSet<'a> {
     One(u64),
     /// The product of one subset an axis.
     Axes(&'a [Axis<'a>]),
+}
+
+impl NodeSet<'_> {
+    /// `Err` says why it is no set of a grid's nodes.
+    pub(crate) fn check(&self, grid: &Grid) -> Result<(), String> {
+        match self {
+            Self::All => Ok(()),
+            Self::One(node) if *node < grid.nodes() => Ok(()),
+            Self::One(node) => Err(format!("names node {node} of a grid of {} nodes", grid.nodes())),
+            Self::Axes(axes) if axes.len() != grid.radices().len() => {
+                Err(format!("has {} axes, the grid has {}", axes.len(), grid.radices().len()))
+            }
+            Self::Axes(axes) => {
+                for (number, (axis, radix)) in axes.iter().zip(grid.radices()).enumerate() {
+                    axis.check(*radix).map_err(|what| format!("is wrong in axis {number}: it {what}"))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Axis<'_> {
+    /// `Err` says why it is no subset of so many coordinates.
+    pub(crate) fn check(&self, radix: u64) -> Result<(), String> {
+        match *self {
+            Axis::All => Ok(()),
+            Axis::Range { first, stride, count } => {
+                if u64::from(first) >= radix {
+                    return Err(format!("starts at {first}, expected below {radix}"));
+                }
+                if count == 0 || (count > 1 && stride == 0) {
+                    return Err(format!("has {count} members {stride} apart, expected at least one, at least 1 apart"));
+                }
+                let span = u64::from(count - 1) * u64::from(stride);
+                if u64::from(count) > radix || (span >= radix && wraps_onto_itself(radix as u32, stride, count)) {
+                    return Err(format!("names a coordinate twice ({count} members {stride} apart, modulo {radix})"));
+                }
+                Ok(())
+            }
+            Axis::Bits(words) => {
+                let expected = radix.div_ceil(64);
+                if words.len() as u64 != expected {
+                    return Err(format!("has {} words of bits, expected {expected}", words.len()));
+                }
+                let spare = (expected * 64 - radix) as u32;
+                if words[words.len() - 1].leading_zeros() < spare {
+                    return Err(format!("has bits set beyond coordinate {}", radix - 1));
+                }
+                if words.iter().all(|w| *w == 0) {
+                    return Err("is empty".to_owned());
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A box to select by, which remembers in which axes it says anything.
@@ -78,53 +135,37 @@ impl Layout {
 
     /// Narrows `side` of a selection, which must be full on that side, down to `set`. `Err` says what is wrong with the set.
     pub fn narrow(&self, side: Side, set: NodeSet<'_>, out: &mut Selection) -> Result<(), String> {
+        set.check(&self.grid)?;
         match set {
-            NodeSet::All => Ok(()),
+            NodeSet::All => {}
             NodeSet::One(node) => {
-                if node >= self.grid.nodes() {
-                    return Err(format!("names node {node} of a grid of {} nodes", self.grid.nodes()));
-                }
                 if self.has(side) {
                     out.narrowed.extend(self.range(side));
                     out.count /= self.grid.nodes();
                     self.narrow_to(side, node, &mut out.bits);
                 }
-                Ok(())
             }
             NodeSet::Axes(axes) => {
-                if axes.len() != self.grid.radices().len() {
-                    return Err(format!("has {} axes, the grid has {}", axes.len(), self.grid.radices().len()));
-                }
-                for (number, (index, axis)) in self.range(side).zip(axes).enumerate() {
-                    self.narrow_field(index, *axis, out)
-                        .map_err(|what| format!("is wrong in axis {number}: it {what}"))?;
-                }
-                Ok(())
+                self.range(side).zip(axes).for_each(|(index, axis)| self.narrow_field(index, *axis, out));
             }
         }
+        Ok(())
     }
 
     /// Narrows the segments of a selection down to `axis`.
     pub fn narrow_segments(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
-        self.narrow_field(self.segments.start, axis, out).map_err(|what| format!("is wrong: it {what}"))
+        axis.check(self.segments()).map_err(|what| format!("is wrong: it {what}"))?;
+        self.narrow_field(self.segments.start, axis, out);
+        Ok(())
     }
 
-    fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
+    /// Narrows a field down to `axis`, which fits it.
+    fn narrow_field(&self, index: usize, axis: Axis<'_>, out: &mut Selection) {
         let f = self.fields[index];
         match axis {
-            Axis::All => return Ok(()),
+            Axis::All => return,
             Axis::Range { first, stride, count } => {
                 let radix = f.radix;
-                if first >= radix {
-                    return Err(format!("starts at {first}, expected below {radix}"));
-                }
-                if count == 0 || (count > 1 && stride == 0) {
-                    return Err(format!("has {count} members {stride} apart, expected at least one, at least 1 apart"));
-                }
-                let span = u64::from(count - 1) * u64::from(stride);
-                if count > radix || (span >= u64::from(radix) && wraps_onto_itself(radix, stride, count)) {
-                    return Err(format!("names a coordinate twice ({count} members {stride} apart, modulo {radix})"));
-                }
                 self.clear(index, &mut out.bits);
                 if stride == 1 || count == 1 {
                     let head = count.min(radix - first);
@@ -144,16 +185,6 @@ impl Layout {
                 }
             }
             Axis::Bits(words) => {
-                if words.len() != f.radix.div_ceil(64) as usize {
-                    return Err(format!("has {} words of bits, expected {}", words.len(), f.radix.div_ceil(64)));
-                }
-                let spare = words.len() as u32 * 64 - f.radix;
-                if words[words.len() - 1].leading_zeros() < spare {
-                    return Err(format!("has bits set beyond coordinate {}", f.radix - 1));
-                }
-                if words.iter().all(|w| *w == 0) {
-                    return Err("is empty".to_owned());
-                }
                 self.clear(index, &mut out.bits);
                 for (i, word) in words.iter().enumerate() {
                     out.bits[f.word + i] |= word << f.shift;
@@ -162,7 +193,6 @@ impl Layout {
         }
         out.narrowed.push(index);
         out.count = out.count / u64::from(f.radix) * self.members(&f, &out.bits);
-        Ok(())
     }
 
     /// What a selection takes of a box of `count` blocks; a part is written to `out`. Looks only at the axes in which the selection says anything:

@@ -1,6 +1,6 @@
 //! A link from every node to every other.
 
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -45,6 +45,10 @@ impl Topology for FullyConnected {
 
     fn radices(&self) -> &[u64] {
         &self.nodes
+    }
+
+    fn regularity(&self) -> Regularity<'_> {
+        Regularity::Complete
     }
 
     fn link_slots(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! `2 d n + v`, in the minus direction `(2 d + 1) n + v`, for n nodes. Not all are there in a mesh. In a torus, a dimension of 2 has two links
 //! each way between its two nodes, and a dimension of 1 has none.
 
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, strides, walk_path};
+use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, strides, walk_path};
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -226,6 +226,14 @@ impl Topology for GridNet {
 
     fn radices(&self) -> &[u64] {
         &self.dims
+    }
+
+    fn regularity(&self) -> Regularity<'_> {
+        match self.shape {
+            Shape::Torus | Shape::Ring => Regularity::Torus(&self.dims),
+            Shape::Mesh => Regularity::Mesh(&self.dims),
+            Shape::Mixed => Regularity::Irregular,
+        }
     }
 
     fn link_slots(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Hypercubes: nodes whose numbers differ in one bit are linked.
 
-use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, Plane, Regularity, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -50,6 +50,10 @@ impl Topology for Hypercube {
 
     fn radices(&self) -> &[u64] {
         &self.dims
+    }
+
+    fn regularity(&self) -> Regularity<'_> {
+        Regularity::Hypercube(self.dims.len() as u32)
     }
 
     fn link_slots(&self) -> u64 {

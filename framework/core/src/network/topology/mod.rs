@@ -129,6 +129,22 @@ pub struct Bisection {
     pub exact: bool,
 }
 
+/// How routes look from different nodes, where the topology's own numbers of nodes and links say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Regularity<'a> {
+    /// Nothing is known.
+    Irregular,
+    /// Rings of these sides, in planes of links by number of dimension and sign, each numbered by the nodes that its links leave; routes go dimension by dimension, the
+    /// last first. Rotating a dimension takes routes to routes.
+    Torus(&'a [u64]),
+    /// The same with lines instead of rings, and no rotations.
+    Mesh(&'a [u64]),
+    /// So many bits, with a link to change each; link `node * bits + bit` leaves the node. Changing bits takes routes to routes.
+    Hypercube(u32),
+    /// A link for every two nodes: whatever is done to nodes takes routes to routes.
+    Complete,
+}
+
 /// What connects the nodes.
 pub trait Topology: fmt::Debug + Send + Sync {
     /// The whole spec in canonical form, such as `torus:16x16`.
@@ -146,6 +162,10 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above it; `None` for other topologies.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         None
+    }
+    /// How its routes look from different nodes.
+    fn regularity(&self) -> Regularity<'_> {
+        Regularity::Irregular
     }
     /// Links are numbered below this; not every number need be a link.
     fn link_slots(&self) -> u64;

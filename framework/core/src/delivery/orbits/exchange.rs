@@ -1,0 +1,310 @@
+//! Who holds what, for one node of each orbit.
+
+use super::boxes::{Cube, common, count, cut, insert, without};
+use super::group::Group;
+use super::set::Set;
+use crate::delivery::boxes::{NodeSet, Side};
+use crate::delivery::collective::{Blocks, Collective, SecondCopy};
+use crate::delivery::exchange::Rule;
+use crate::delivery::fault::Fault;
+use crate::delivery::grid::Grid;
+use crate::delivery::placement::Placement;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// An exchange followed on representatives: whole blocks of one size, each node its own home.
+#[derive(Debug)]
+pub struct OrbitExchange {
+    pub(super) collective: Collective,
+    pub(super) placement: Placement,
+    /// The grid that the group acts on: the schedule's own, or that of the nodes' numbers.
+    pub(super) grid: Grid,
+    pub(super) group: Group,
+    /// Radices of a box's axes: those of the grid for each side that blocks are told apart by, then the segments.
+    pub(super) radices: Vec<u64>,
+    pub(super) origins: Range<usize>,
+    pub(super) destinations: Range<usize>,
+    pub(super) held: Vec<Vec<Cube>>,
+    pub(super) arriving: Vec<Vec<Cube>>,
+    loads: Vec<u64>,
+    peak: u64,
+    copied: bool,
+    pub(super) step: u64,
+}
+
+/// A set for some axes of boxes, by number of the axis.
+type Narrowing = SmallVec<[(usize, Set); 4]>;
+
+/// What one send of a representative put on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Put {
+    /// The sender's number among representatives.
+    pub sender: usize,
+    /// Segments of blocks.
+    pub load: u64,
+}
+
+impl OrbitExchange {
+    /// Every representative holds what the collective gives it. Nodes run on the nodes of the machine of the same number.
+    pub fn new(collective: Collective, placement: Placement, segments: u32, group: Group) -> Result<Self, Fault> {
+        /// So that what a node holds, or a message carries, fits its number.
+        const MOST_LOAD: u128 = 1 << 63;
+        placement.check()?;
+        let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
+        let acted_on = Grid::new(&radices).map_err(Fault::BadSymmetry)?;
+        let grid = radices;
+        let side = |side, start: usize| start..start + if collective.kind().tells_apart(side) { grid.len() } else { 0 };
+        let origins = side(Side::Origins, 0);
+        let destinations = side(Side::Destinations, origins.end);
+        let sides = usize::from(!origins.is_empty()) + usize::from(!destinations.is_empty());
+        let mut radices = grid.repeat(if grid.is_empty() { 0 } else { sides });
+        radices.push(u64::from(segments.max(1)));
+        let representatives = group.representatives() as usize;
+        let mut exchange = Self {
+            held: vec![Vec::new(); representatives],
+            arriving: vec![Vec::new(); representatives],
+            loads: vec![0; representatives],
+            peak: 0,
+            copied: false,
+            step: 0,
+            collective,
+            placement,
+            grid: acted_on,
+            group,
+            radices,
+            origins,
+            destinations,
+        };
+        let mut exists = 0;
+        for index in 0..representatives {
+            let node = exchange.group.representative(index);
+            let before = exchange.cube(exchange.collective.before(node));
+            exchange.loads[index] = before.iter().map(|cube| count(cube)).sum();
+            exchange.held[index].extend(before);
+            exists += u128::from(exchange.loads[index]) * u128::from(exchange.group.order());
+        }
+        if exists > MOST_LOAD {
+            return Err(Fault::Refused(format!("its blocks, in {segments} segments each, add up beyond 2^63")));
+        }
+        exchange.peak = exchange.loads.iter().copied().max().unwrap_or(0);
+        Ok(exchange)
+    }
+
+    /// Blocks as a box; `None` for none.
+    fn cube(&self, blocks: Blocks) -> Option<Cube> {
+        let mut cube: Cube = self.radices.iter().map(|radix| Set::full(*radix)).collect();
+        let (axes, node) = match blocks {
+            Blocks::None => return None,
+            Blocks::All => return Some(cube),
+            Blocks::From(node) => (&self.origins, node),
+            Blocks::For(node) => (&self.destinations, node),
+        };
+        for (axis, coordinate) in axes.clone().zip(self.grid.coordinates(node)) {
+            cube[axis] = Set::one(self.radices[axis], coordinate);
+        }
+        Some(cube)
+    }
+
+    /// Begins the next step.
+    pub fn begin_step(&mut self) {
+        self.step += 1;
+    }
+
+    /// Carries out one send of a representative, and with it those of all its orbit. What went, if anything did; it can be sent on only after
+    /// [`OrbitExchange::end_step`].
+    pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<Put>, Fault> {
+        let (from, to, step) = (rule.from, rule.to, self.step);
+        let nodes = self.placement.grid().nodes();
+        for (role, node) in [("sender", from), ("receiver", to)] {
+            if node >= nodes {
+                return Err(Fault::UnknownNode { step, role, node, last: nodes - 1 });
+            }
+        }
+        if from == to && !rule.local {
+            return Err(Fault::SentToItself { step, node: self.placement.locate(from) });
+        }
+        if rule.combine {
+            return Err(Fault::COMBINES_NOTHING);
+        }
+        let (sender, element) = self.group.home(from);
+        if element != 0 {
+            return Err(Fault::NotPlannedFor { step, from, representative: self.group.representative(sender) });
+        }
+        let narrowed = self.narrowed(rule).map_err(|(side, what)| Fault::BadSet { step, from, to, side, what })?;
+        let (receiver, element) = self.group.home(to);
+        let back = self.group.inverse(element);
+        let selected = self.selected(&narrowed);
+        let (mut load, mut rests, mut taken) = (0_u64, SmallVec::<[Cube; 4]>::new(), Vec::new());
+        // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it.
+        let mut at = self.held[sender].len();
+        while at > 0 && load < selected {
+            at -= 1;
+            let Some((inner, rest)) = cut(&self.held[sender][at], &narrowed, &self.radices) else { continue };
+            load = load.saturating_add(count(&inner));
+            if !rule.copy {
+                self.held[sender].swap_remove(at);
+                rests.extend(rest);
+            }
+            taken.push(inner);
+        }
+        if rule.strict && load < selected {
+            return Err(self.not_held(rule, &narrowed, &taken));
+        }
+        for rest in rests {
+            insert(&mut self.held[sender], rest, &self.radices);
+        }
+        if load == 0 {
+            return Ok(None);
+        }
+        self.copied |= rule.copy;
+        for cube in taken {
+            let moved = self.moved(&cube, back);
+            // What was copied may come twice, and is told apart only when it has arrived.
+            if self.copied {
+                self.arriving[receiver].push(moved);
+            } else {
+                insert(&mut self.arriving[receiver], moved, &self.radices);
+            }
+        }
+        if !rule.copy {
+            self.loads[sender] -= load;
+        }
+        Ok(Some(Put { sender, load }))
+    }
+
+    /// What a rule says of the axes of boxes. `Err` says which set is wrong, and how.
+    fn narrowed(&self, rule: &Rule<'_>) -> Result<Narrowing, (&'static str, String)> {
+        let (kind, grid) = (self.collective.kind(), self.placement.grid());
+        let mut narrowed = Narrowing::new();
+        for (name, side, set, axes) in [
+            ("origins", Side::Origins, rule.origins, &self.origins),
+            ("destinations", Side::Destinations, rule.destinations, &self.destinations),
+        ] {
+            let refused = if matches!(set, NodeSet::All) { None } else { kind.refuses(side) };
+            refused.map_or_else(|| set.check(grid), Err).map_err(|what| (name, what))?;
+            match set {
+                NodeSet::All => {}
+                NodeSet::One(node) => {
+                    let mut rest = node;
+                    for axis in axes.clone().rev() {
+                        let radix = self.radices[axis];
+                        narrowed.push((axis, Set::one(radix, rest % radix)));
+                        rest /= radix;
+                    }
+                }
+                NodeSet::Axes(sets) if sets.len() != axes.len() || grid != &self.grid => {
+                    let radix = self.radices[axes.start];
+                    narrowed.push((axes.start, Set::of_product(sets, grid.radices(), radix)));
+                }
+                NodeSet::Axes(sets) => narrowed.extend(
+                    axes.clone().zip(sets).filter_map(|(axis, set)| Some((axis, Set::of(*set, self.radices[axis])?))),
+                ),
+            }
+        }
+        let last = self.radices.len() - 1;
+        let segments = rule.segments.check(self.radices[last]).map(|()| Set::of(rule.segments, self.radices[last]));
+        let segments = segments.map_err(|what| ("segments", format!("is wrong: it {what}")))?;
+        narrowed.extend(segments.map(|set| (last, set)));
+        Ok(narrowed)
+    }
+
+    /// Blocks in a selection, held by anybody or not.
+    fn selected(&self, narrowed: &[(usize, Set)]) -> u64 {
+        let set = |axis: usize| narrowed.iter().find(|(other, _)| *other == axis).map(|(_, set)| set.count());
+        (0..self.radices.len()).fold(1, |all: u64, axis| all.saturating_mul(set(axis).unwrap_or(self.radices[axis])))
+    }
+
+    /// A box moved by an element of the group.
+    pub(super) fn moved(&self, cube: &Cube, element: u64) -> Cube {
+        if element == 0 {
+            return cube.clone();
+        }
+        let mut moved = cube.clone();
+        let (mut rest, grid) = (element, self.group.axes().len());
+        for axis in (0..grid).rev() {
+            let acting = self.group.axes()[axis];
+            let own = rest % acting.radix;
+            rest /= acting.radix;
+            for side in [&self.origins, &self.destinations].into_iter().filter(|side| own > 0 && !side.is_empty()) {
+                moved[side.start + axis] = cube[side.start + axis].moved(acting, own);
+            }
+        }
+        moved
+    }
+
+    /// Ends the step: what was sent has arrived.
+    pub fn end_step(&mut self) -> Result<(), Fault> {
+        for index in 0..self.arriving.len() {
+            for cube in std::mem::take(&mut self.arriving[index]) {
+                if self.copied {
+                    self.insert_what_is_new(index, cube)?;
+                } else {
+                    self.loads[index] += count(&cube);
+                    insert(&mut self.held[index], cube, &self.radices);
+                }
+            }
+            self.peak = self.peak.max(self.loads[index]);
+        }
+        Ok(())
+    }
+
+    /// Once anything has been copied, a node may receive what it has: wrong where blocks have one destination, waste elsewhere.
+    fn insert_what_is_new(&mut self, index: usize, cube: Cube) -> Result<(), Fault> {
+        if self.collective.kind().second_copy == SecondCopy::Fault
+            && let Some(overlap) = self.held[index].iter().find_map(|held| common(&cube, held, &self.radices))
+        {
+            return Err(self.delivered_twice(index, &overlap));
+        }
+        for new in without(vec![cube], &self.held[index], &self.radices) {
+            self.loads[index] += count(&new);
+            insert(&mut self.held[index], new, &self.radices);
+        }
+        Ok(())
+    }
+
+    /// Proves that everyone has what they should.
+    pub fn verify(&self) -> Result<(), Fault> {
+        let (mut missing, mut lacking, mut example) = (0_u64, 0, None);
+        for (index, held) in self.held.iter().enumerate() {
+            let wanted = self.cube(self.collective.after(self.group.representative(index)));
+            let lacks = without(wanted.into_iter().collect(), held, &self.radices);
+            missing += lacks.iter().map(|cube| count(cube)).sum::<u64>();
+            lacking += u64::from(!lacks.is_empty());
+            example = example.or_else(|| lacks.into_iter().next().map(|lack| (index, lack)));
+        }
+        match example {
+            None => Ok(()),
+            Some((index, lack)) => Err(self.never_delivered(index, &lack, missing, lacking)),
+        }
+    }
+
+    /// The step under way, from 1.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Segments that blocks are split in.
+    pub fn segments(&self) -> u64 {
+        self.radices[self.radices.len() - 1]
+    }
+
+    /// Who runs what.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The group under which all else follows from representatives.
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// Load that each representative holds.
+    pub fn held(&self) -> &[u64] {
+        &self.loads
+    }
+
+    /// The most load that one node held, at the start or the end of a step.
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+}

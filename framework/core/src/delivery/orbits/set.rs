@@ -1,0 +1,380 @@
+//! Subsets of the coordinates of one axis: a word where it has up to 64, and runs or bits where it has more.
+//!
+//! Runs say in a few words what ranges and rotations of them are, whatever the axis's length; sets of strides, as Bruck's, are bits once their runs would take
+//! more words than bits do. Which of the two a set is follows from what it contains, so that equal sets compare equal.
+
+use crate::delivery::boxes::Axis;
+use crate::delivery::orbits::group::Acting;
+use smallvec::{SmallVec, smallvec};
+
+type Runs = SmallVec<[(u32, u32); 2]>;
+
+/// A subset. Its axis's radix is known to whoever has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Set {
+    /// Bit c is coordinate c, on an axis of up to 64.
+    Word(u64),
+    /// Half-open runs, ascending, no two touching.
+    Runs(Runs),
+    /// Bit `c % 64` of word `c / 64` is coordinate c.
+    Bits(Box<[u64]>),
+}
+
+fn words(radix: u64) -> usize {
+    radix.div_ceil(64) as usize
+}
+
+/// The lowest `count` bits.
+fn low(count: u64) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+impl Set {
+    pub(super) fn full(radix: u64) -> Self {
+        Self::run(radix, 0, radix)
+    }
+
+    pub(super) fn one(radix: u64, coordinate: u64) -> Self {
+        Self::run(radix, coordinate, coordinate + 1)
+    }
+
+    fn run(radix: u64, from: u64, to: u64) -> Self {
+        if radix <= 64 { Self::Word(low(to) & !low(from)) } else { Self::Runs(smallvec![(from as u32, to as u32)]) }
+    }
+
+    /// A subset as a schedule names it, which fits the axis ([`Axis::check`]); `None` for all.
+    pub(super) fn of(axis: Axis<'_>, radix: u64) -> Option<Self> {
+        match axis {
+            Axis::All => None,
+            Axis::Bits([word]) if radix <= 64 => Some(Self::Word(*word)),
+            Axis::Bits(bits) => Some(Self::of_bits(bits.into(), radix)),
+            Axis::Range { first, stride, count } => {
+                let (first, stride, count) = (u64::from(first), u64::from(stride), u64::from(count));
+                let straight = (radix - first).min(count);
+                if count > 1 && stride != 1 {
+                    let mut bits = vec![0; words(radix)];
+                    let (mut c, stride) = (first, stride % radix);
+                    for _ in 0..count {
+                        bits[(c / 64) as usize] |= 1 << (c % 64);
+                        c += stride;
+                        if c >= radix {
+                            c -= radix;
+                        }
+                    }
+                    return Some(match bits[..] {
+                        [word] => Self::Word(word),
+                        _ => Self::of_bits(bits.into(), radix),
+                    });
+                }
+                if radix <= 64 {
+                    return Some(Self::Word(low(count - straight) | low(first + straight) & !low(first)));
+                }
+                let mut runs = Runs::new();
+                push(&mut runs, (0, (count - straight) as u32));
+                push(&mut runs, (first as u32, (first + straight) as u32));
+                Some(Self::Runs(runs))
+            }
+        }
+    }
+
+    /// The numbers of the nodes in a product of subsets, of a grid of so many nodes.
+    pub(super) fn of_product(sets: &[Axis<'_>], radices: &[u64], nodes: u64) -> Self {
+        let mut members = vec![0_u64];
+        for (set, radix) in sets.iter().zip(radices) {
+            let set = Self::of(*set, *radix).unwrap_or_else(|| Self::full(*radix));
+            let coordinates: Vec<u64> = (0..*radix).filter(|c| set.contains(*c)).collect();
+            members = members.iter().flat_map(|m| coordinates.iter().map(move |c| m * radix + c)).collect();
+        }
+        let mut bits = vec![0; words(nodes)];
+        members.into_iter().for_each(|member| bits[(member / 64) as usize] |= 1 << (member % 64));
+        match bits[..] {
+            [word] if nodes <= 64 => Self::Word(word),
+            _ => Self::of_bits(bits.into(), nodes),
+        }
+    }
+
+    /// What of bits is runs: where a coordinate is there and the one before is not.
+    fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
+        let mut before = 0;
+        let mut count = 0;
+        for word in &bits {
+            count += (word & !(word << 1 | before)).count_ones() as usize;
+            before = word >> 63;
+        }
+        if count > words(radix) {
+            return Self::Bits(bits);
+        }
+        let mut runs = Runs::with_capacity(count);
+        for (i, &word) in (0..).zip(&bits) {
+            let (mut rest, base) = (word, i * 64);
+            while rest != 0 {
+                let from = rest.trailing_zeros();
+                let len = (rest >> from).trailing_ones();
+                push(&mut runs, (base + from, base + from + len));
+                rest = if from + len >= 64 { 0 } else { rest & !((1 << (from + len)) - 1) };
+            }
+        }
+        Self::Runs(runs)
+    }
+
+    fn of_runs(runs: Runs, radix: u64) -> Self {
+        if runs.len() > words(radix) { Self::Bits(Self::Runs(runs).bits(radix)) } else { Self::Runs(runs) }
+    }
+
+    fn bits(&self, radix: u64) -> Box<[u64]> {
+        match self {
+            Self::Word(word) => [*word].into(),
+            Self::Bits(bits) => bits.clone(),
+            Self::Runs(runs) => {
+                let mut bits = vec![0; words(radix)];
+                for &(from, to) in runs {
+                    let (mut at, to) = (u64::from(from), u64::from(to));
+                    while at < to {
+                        let here = (64 - at % 64).min(to - at);
+                        bits[(at / 64) as usize] |= low(here) << (at % 64);
+                        at += here;
+                    }
+                }
+                bits.into()
+            }
+        }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        match self {
+            Self::Word(word) => u64::from(word.count_ones()),
+            Self::Runs(runs) => runs.iter().map(|(from, to)| u64::from(to - from)).sum(),
+            Self::Bits(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
+        }
+    }
+
+    /// The least coordinate; 0 of none.
+    pub(super) fn first(&self) -> u64 {
+        match self {
+            Self::Word(word) => u64::from(word.trailing_zeros()) % 64,
+            Self::Runs(runs) => runs.first().map_or(0, |run| run.0.into()),
+            Self::Bits(bits) => {
+                let word = bits.iter().position(|word| *word != 0).unwrap_or(0);
+                word as u64 * 64 + u64::from(bits[word].trailing_zeros()) % 64
+            }
+        }
+    }
+
+    pub(super) fn contains(&self, coordinate: u64) -> bool {
+        match self {
+            Self::Word(word) => word >> coordinate & 1 == 1,
+            Self::Runs(runs) => runs.iter().any(|run| (u64::from(run.0)..u64::from(run.1)).contains(&coordinate)),
+            Self::Bits(bits) => bits[(coordinate / 64) as usize] >> (coordinate % 64) & 1 == 1,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Word(word) => *word == 0,
+            Self::Runs(runs) => runs.is_empty(),
+            Self::Bits(bits) => bits.iter().all(|word| *word == 0),
+        }
+    }
+
+    pub(super) fn and(&self, other: &Self, radix: u64) -> Self {
+        self.with(other, radix, |a, b| a & b, |a, b| a && b)
+    }
+
+    pub(super) fn minus(&self, other: &Self, radix: u64) -> Self {
+        self.with(other, radix, |a, b| a & !b, |a, b| a && !b)
+    }
+
+    pub(super) fn or(&self, other: &Self, radix: u64) -> Self {
+        self.with(other, radix, |a, b| a | b, |a, b| a || b)
+    }
+
+    fn with(
+        &self,
+        other: &Self,
+        radix: u64,
+        word: impl Fn(u64, u64) -> u64,
+        keep: impl Fn(bool, bool) -> bool,
+    ) -> Self {
+        match (self, other) {
+            (Self::Word(a), Self::Word(b)) => Self::Word(word(*a, *b)),
+            (Self::Runs(a), Self::Runs(b)) => Self::of_runs(swept(a, b, keep), radix),
+            (a, b) => {
+                let mut bits = a.bits(radix);
+                match b {
+                    Self::Bits(b) => bits.iter_mut().zip(b).for_each(|(a, b)| *a = word(*a, *b)),
+                    b => bits.iter_mut().zip(&b.bits(radix)).for_each(|(a, b)| *a = word(*a, *b)),
+                }
+                Self::of_bits(bits, radix)
+            }
+        }
+    }
+
+    /// Moved by an element of the group that acts on the axis.
+    pub(super) fn moved(&self, axis: Acting, element: u64) -> Self {
+        if element == 0 {
+            return self.clone();
+        }
+        match self {
+            Self::Word(word) if axis.xor => Self::Word(swapped(*word, element)),
+            Self::Word(word) => Self::Word((word << element | word >> (axis.radix - element)) & low(axis.radix)),
+            Self::Runs(runs) if axis.xor => Self::of_runs(exchanged(runs, element as u32), axis.radix),
+            Self::Runs(runs) => Self::of_runs(rotated(runs, axis.radix as u32, element as u32), axis.radix),
+            Self::Bits(bits) => {
+                let mut to = vec![0; bits.len()];
+                if axis.xor {
+                    for (i, word) in bits.iter().enumerate() {
+                        to[i ^ (element / 64) as usize] = swapped(*word, element);
+                    }
+                } else {
+                    copy(bits, 0, axis.radix - element, &mut to, element);
+                    copy(bits, axis.radix - element, element, &mut to, 0);
+                }
+                Self::of_bits(to.into(), axis.radix)
+            }
+        }
+    }
+}
+
+/// Adds a run behind others, joined if they touch.
+fn push(runs: &mut Runs, (from, to): (u32, u32)) {
+    if from < to {
+        match runs.last_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => runs.push((from, to)),
+        }
+    }
+}
+
+/// One pass over the ends of both, keeping what `keep` says of being in one and in the other.
+fn swept(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
+    let end =
+        |runs: &Runs, i: usize| runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 });
+    let (mut i, mut j, mut at, mut out) = (0, 0, 0, Runs::new());
+    loop {
+        let (of_a, of_b) = (end(a, i), end(b, j));
+        let next = of_a.min(of_b);
+        if keep(i % 2 == 1, j % 2 == 1) {
+            push(&mut out, (at, next));
+        }
+        if next == u32::MAX {
+            return out;
+        }
+        (i, j, at) = (i + usize::from(of_a == next), j + usize::from(of_b == next), next);
+    }
+}
+
+/// Runs shifted round the axis: what goes over its end comes first.
+fn rotated(runs: &Runs, radix: u32, by: u32) -> Runs {
+    let mut out = Runs::new();
+    for &(from, to) in runs {
+        push(&mut out, ((from + by).max(radix) - radix, (to + by).max(radix) - radix));
+    }
+    for &(from, to) in runs {
+        push(&mut out, ((from + by).min(radix), (to + by).min(radix)));
+    }
+    out
+}
+
+/// Runs under exclusive-or, which takes a power of two of coordinates, aligned, to another such piece.
+fn exchanged(runs: &Runs, with: u32) -> Runs {
+    let mut pieces: Vec<(u32, u32)> = Vec::new();
+    for &(mut from, to) in runs {
+        while from < to {
+            let aligned = if from == 0 { u32::MAX } else { from & from.wrapping_neg() };
+            let len = (1 << (31 - (to - from).leading_zeros())).min(aligned);
+            let piece = (from ^ with) & !(len - 1);
+            pieces.push((piece, piece + len));
+            from += len;
+        }
+    }
+    pieces.sort_unstable();
+    let mut out = Runs::new();
+    pieces.into_iter().for_each(|piece| push(&mut out, piece));
+    out
+}
+
+/// The bits of a word at their places under exclusive-or with `with`.
+fn swapped(word: u64, with: u64) -> u64 {
+    const HALVES: [u64; 6] = [
+        0x5555_5555_5555_5555,
+        0x3333_3333_3333_3333,
+        0x0f0f_0f0f_0f0f_0f0f,
+        0x00ff_00ff_00ff_00ff,
+        0x0000_ffff_0000_ffff,
+        0x0000_0000_ffff_ffff,
+    ];
+    let turned = (0..6).filter(|bit| with >> bit & 1 == 1);
+    turned.fold(word, |word, bit| (word & HALVES[bit]) << (1 << bit) | word >> (1 << bit) & HALVES[bit])
+}
+
+/// Sets in `to`, from place `at` on, the `len` bits of `bits` from place `from` on.
+fn copy(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
+    let mut done = 0;
+    while done < len {
+        let (source, target) = (from + done, at + done);
+        let here = (64 - source % 64).min(64 - target % 64).min(len - done);
+        to[(target / 64) as usize] |= (bits[(source / 64) as usize] >> (source % 64) & low(here)) << (target % 64);
+        done += here;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn members(set: &Set, radix: u64) -> BTreeSet<u64> {
+        (0..radix).filter(|c| set.contains(*c)).collect()
+    }
+
+    fn made(radix: u64, of: &BTreeSet<u64>) -> Set {
+        let mut bits = vec![0; words(radix)];
+        of.iter().for_each(|c| bits[(c / 64) as usize] |= 1 << (c % 64));
+        Set::of(Axis::Bits(&bits), radix).unwrap()
+    }
+
+    /// Some ranges and some single coordinates of an axis, so that runs and bits both come up.
+    fn subsets(radix: u64) -> impl Strategy<Value = BTreeSet<u64>> {
+        let runs = prop::collection::vec((0..radix, 0..radix), 0..4);
+        (runs, prop::collection::btree_set(0..radix, 0..40)).prop_map(move |(runs, mut all)| {
+            all.extend(runs.into_iter().flat_map(|(from, len)| from..(from + len).min(radix)));
+            all
+        })
+    }
+
+    proptest! {
+        /// Words, runs and bits do what sets of numbers do, and equal sets are equal however they came about.
+        #[test]
+        fn sets_are_sets_of_numbers(
+            (radix, a, b, by) in prop_oneof![Just(5_u64), Just(64), Just(65), Just(128), Just(512), Just(1000)]
+                .prop_flat_map(|radix| (Just(radix), subsets(radix), subsets(radix), 0..radix))
+        ) {
+            let (x, y) = (made(radix, &a), made(radix, &b));
+            prop_assert_eq!(&members(&x, radix), &a);
+            prop_assert_eq!(x.and(&y, radix), made(radix, &(&a & &b)));
+            prop_assert_eq!(x.or(&y, radix), made(radix, &(&a | &b)));
+            prop_assert_eq!(x.minus(&y, radix), made(radix, &(&a - &b)));
+            prop_assert_eq!((x.count(), x.is_empty()), (a.len() as u64, a.is_empty()));
+            prop_assert_eq!(x.first(), a.first().copied().unwrap_or(0));
+            let shift = Acting { radix, unit: 1, xor: false };
+            let images = a.iter().map(|c| (c + by) % radix).collect();
+            prop_assert_eq!(x.moved(shift, by), made(radix, &images));
+            if radix.is_power_of_two() {
+                let images = a.iter().map(|c| c ^ by).collect();
+                prop_assert_eq!(x.moved(Acting { xor: true, ..shift }, by), made(radix, &images));
+            }
+        }
+
+        /// A range as a schedule names it is the coordinates that it says.
+        #[test]
+        fn ranges_are_what_they_say(radix in 1_u64..300, first in 0_u64..300, stride in 1_u64..7, count in 1_u64..300) {
+            let first = first % radix;
+            let all: Vec<u64> = (0..count).map(|i| (first + i * stride) % radix).collect();
+            let distinct: BTreeSet<u64> = all.iter().copied().collect();
+            prop_assume!(distinct.len() as u64 == count);
+            let axis = Axis::Range { first: first as u32, stride: stride as u32, count: count as u32 };
+            prop_assert_eq!(Set::of(axis, radix), Some(made(radix, &distinct)));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Links line by line, where all shifts or all exclusive-ors of the ranks map the schedule onto itself: every image of a message does on a line what the other
+//! images that use the line do.
+//!
+//! Routes go dimension by dimension, the last first. So a line of dimension d is known by the sender's coordinates before d and the receiver's after it.
+
+use super::Counted;
+use crate::simulation::step::Transfer;
+
+/// What the group does to ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moves {
+    /// All shifts: a message to the rank s further on.
+    Rotated,
+    /// All exclusive-ors: a message to the rank that differs in the bits of s.
+    Xored,
+}
+
+/// A mesh or a torus, and how ranks are moved on it.
+#[derive(Debug)]
+pub(super) struct Lines {
+    dims: Vec<u64>,
+    nodes: u64,
+    wraps: bool,
+    moves: Moves,
+}
+
+impl Lines {
+    pub(super) fn new(dims: &[u64], wraps: bool, moves: Moves) -> Self {
+        Self { dims: dims.to_vec(), nodes: dims.iter().product(), wraps, moves }
+    }
+
+    pub(super) fn count(&self, messages: &[Transfer]) -> Counted {
+        let hops: Vec<(u128, u64)> = messages.iter().map(|t| self.hops(self.distance(t))).collect();
+        Counted {
+            max_messages: self.most(messages, |_| 1),
+            max_hops: hops.iter().map(|(_, longest)| *longest).max().unwrap_or(0),
+            hops: hops.into_iter().map(|(all, _)| all).collect(),
+        }
+    }
+
+    /// From rank 0, which all ranks are images of.
+    fn distance(&self, t: &Transfer) -> u64 {
+        match self.moves {
+            Moves::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
+            Moves::Xored => u64::from(t.to ^ t.from),
+        }
+    }
+
+    /// The most on one link, with so much a message.
+    pub(super) fn most(&self, messages: &[Transfer], amount: impl Fn(&Transfer) -> u64) -> u64 {
+        let amounts: Vec<(u64, u64)> = messages.iter().map(|t| (self.distance(t), amount(t))).collect();
+        match self.moves {
+            Moves::Rotated => self.most_rotated(&amounts),
+            Moves::Xored => self.most_xored(&amounts),
+        }
+    }
+
+    /// The shorter way from `a` to `b` on a line of `n`, plus at a tie: whether it is plus, and its hops.
+    fn way(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
+        if !self.wraps {
+            return (b > a, a.abs_diff(b));
+        }
+        let ahead = (b + n - a) % n;
+        if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
+    }
+
+    /// The hops of all images together, and those of the longest.
+    fn hops(&self, distance: u64) -> (u128, u64) {
+        match self.moves {
+            Moves::Rotated => self.hops_rotated(distance),
+            Moves::Xored => self.hops_xored(distance),
+        }
+    }
+
+    /// Rotating a line by t puts, each way on a mesh, min(t, n - t) on its middle link and nowhere more; on a ring, t or n - t on all links of one way. So the most that
+    /// messages put on a line add up. On a line of dimension d all move by digit d of the distance, and by one more where the lower digits carried: that is
+    /// where the receiver's are below those of the distance.
+    fn most_rotated(&self, amounts: &[(u64, u64)]) -> u64 {
+        let (mut most, mut stride) = (0, 1);
+        let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(amounts.len());
+        for &n in self.dims.iter().rev() {
+            let on_line = |t: u64| {
+                let least = t.min(n - t);
+                match self.wraps {
+                    false => [least, least],
+                    true if 2 * t <= n => [least, 0],
+                    true => [0, least],
+                }
+            };
+            let mut sum = [0_u64; 2];
+            changes.clear();
+            for (distance, amount) in amounts {
+                let (t, low) = (distance / stride % n, distance % stride);
+                let (plain, carried) = (on_line(t), on_line((t + 1) % n));
+                let first = if low > 0 { carried } else { plain };
+                for way in 0..2 {
+                    sum[way] = sum[way].wrapping_add(first[way].wrapping_mul(*amount));
+                }
+                if low > 0 {
+                    // From the line on which this one carries no more.
+                    let change = |way: usize| plain[way].wrapping_sub(carried[way]).wrapping_mul(*amount);
+                    changes.push((low, [change(0), change(1)]));
+                }
+            }
+            most = most.max(sum[0]).max(sum[1]);
+            changes.sort_unstable();
+            for same in changes.chunk_by(|a, b| a.0 == b.0) {
+                for (_, change) in same {
+                    sum = [sum[0].wrapping_add(change[0]), sum[1].wrapping_add(change[1])];
+                }
+                most = most.max(sum[0]).max(sum[1]);
+            }
+            stride *= n;
+        }
+        most
+    }
+
+    fn hops_rotated(&self, distance: u64) -> (u128, u64) {
+        let (mut all, mut stride) = (0, 1);
+        // The longest route of those whose digits so far carry nothing, and of those that carry; none carries into the first.
+        let mut longest = [Some(0), None];
+        for &n in self.dims.iter().rev() {
+            let (t, low) = (distance / stride % n, distance % stride);
+            // A move by t takes n - t of a line's nodes straight there, and t round its end.
+            let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
+            let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
+            let on_line = |t: u64| u128::from(n - t) * u128::from(straight(t)) + u128::from(t) * u128::from(around(t));
+            let lines = u128::from(self.nodes / (stride * n));
+            all += lines * (u128::from(stride - low) * on_line(t) + u128::from(low) * on_line((t + 1) % n));
+            let mut next = [None, None];
+            for (carry, so_far) in [0, 1].into_iter().zip(longest) {
+                let Some(so_far) = so_far else { continue };
+                // Moving by all of a line's nodes leaves each where it is, and carries.
+                let t = t + carry;
+                if t < n {
+                    next[0] = next[0].max(Some(so_far + straight(t)));
+                }
+                if t > 0 {
+                    next[1] = next[1].max(Some(so_far + around(t)));
+                }
+            }
+            longest = next;
+            stride *= n;
+        }
+        (all, longest[0].max(longest[1]).unwrap_or(0))
+    }
+
+    fn most_xored(&self, amounts: &[(u64, u64)]) -> u64 {
+        let (mut most, mut stride) = (0, 1);
+        for &n in self.dims.iter().rev() {
+            // How the load changes from each link of a line to the next, both ways.
+            let mut changes = [vec![0_u64; n as usize + 1], vec![0_u64; n as usize + 1]];
+            for (distance, amount) in amounts {
+                let with = distance / stride % n;
+                for a in (0..n).filter(|_| with > 0) {
+                    let (plus, hops) = self.way(n, a, a ^ with);
+                    let first = if plus { a } else { (a + 1 + n - hops) % n };
+                    let line = &mut changes[usize::from(!plus)];
+                    let mut note = |at: u64, by: u64| line[at as usize] = line[at as usize].wrapping_add(by);
+                    note(first, *amount);
+                    note((first + hops).min(n), amount.wrapping_neg());
+                    if first + hops > n {
+                        note(0, *amount);
+                        note(first + hops - n, amount.wrapping_neg());
+                    }
+                }
+            }
+            for line in &changes {
+                let mut sum = 0_u64;
+                for change in line {
+                    sum = sum.wrapping_add(*change);
+                    most = most.max(sum);
+                }
+            }
+            stride *= n;
+        }
+        most
+    }
+
+    fn hops_xored(&self, distance: u64) -> (u128, u64) {
+        let (mut all, mut longest, mut stride) = (0, 0, 1);
+        for &n in self.dims.iter().rev() {
+            let with = distance / stride % n;
+            let of_line = (0..n).map(|a| self.way(n, a, a ^ with).1);
+            all += u128::from(of_line.clone().sum::<u64>()) * u128::from(self.nodes / n);
+            longest += of_line.max().unwrap_or(0);
+            stride *= n;
+        }
+        (all, longest)
+    }
+}

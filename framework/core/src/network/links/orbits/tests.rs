@@ -1,0 +1,82 @@
+//! Links counted by orbits against links counted message by message.
+
+use super::*;
+use crate::delivery::orbits::group::Symmetry::{self, Fixed, Shift, Xor};
+use crate::network::links::LinkLoad;
+use crate::network::topology::parse;
+use proptest::prelude::*;
+
+/// Messages of representatives, as far between as the numbers say.
+fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
+    let nodes = group.order() * group.representatives();
+    let mut messages: Vec<Transfer> = Vec::new();
+    for (number, load) in numbers {
+        let from = group.representative((number % group.representatives()) as usize);
+        let to = (from + 1 + number % (nodes - 1)) % nodes;
+        let message = Transfer { from: from as u32, to: to as u32, route: 0, hops: 0, load: *load };
+        if messages.iter().all(|t| (t.from, t.to) != (message.from, message.to)) {
+            messages.push(message);
+        }
+    }
+    messages
+}
+
+proptest! {
+    #[test]
+    fn orbits_of_links_carry_what_their_links_do(
+        case in prop::sample::select(vec![
+            ("torus:4x6", &[4, 6][..], &[Shift(2), Shift(3)][..]),
+            ("torus:8x4", &[2, 4, 1, 4], &[Shift(1), Fixed, Shift(1), Fixed]),
+            ("torus:4x6", &[24], &[Shift(1)]),
+            ("torus:3x2x5", &[30], &[Shift(1)]),
+            ("torus:1x7", &[7], &[Shift(1)]),
+            ("mesh:4x6", &[24], &[Shift(1)]),
+            ("mesh:3x3x3", &[27], &[Shift(1)]),
+            ("torus:4x8", &[32], &[Xor(1)]),
+            ("mesh:4x8", &[32], &[Xor(1)]),
+            ("mesh:4x4", &[4, 4], &[Xor(1), Xor(1)]),
+            ("torus:2x2", &[2, 2], &[Shift(1), Xor(1)]),
+            ("ring:12", &[12], &[Shift(4)]),
+            ("hypercube:4", &[16], &[Xor(2)]),
+            ("hypercube:3", &[2, 2, 2], &[Xor(1), Fixed, Shift(1)]),
+            ("fully-connected:7", &[7], &[Shift(1)]),
+        ]),
+        numbers in prop::collection::vec((0_u64..1000, 1_u64..5), 1..8),
+    ) {
+        let (spec, radices, symmetries): (&str, &[u64], &[Symmetry]) = case;
+        let (topology, group) = (parse(spec).unwrap(), Group::new(radices, symmetries).unwrap());
+        let messages = messages(&group, &numbers);
+        let mut links = OrbitLinks::new(topology.as_ref(), &group);
+        let (counted, load) = links.count(topology.as_ref(), &messages, &[]).unwrap().expect("no need to expand");
+        let (mut by_messages, mut by_loads) = (LinkLoad::new(topology.as_ref()), LinkLoad::new(topology.as_ref()));
+        by_messages.begin();
+        by_loads.begin();
+        let mut longest = 0;
+        for (t, hops) in messages.iter().zip(&counted.hops) {
+            let mut all = 0;
+            for element in group.elements() {
+                let ends = [t.from, t.to].map(|node| group.moved(node.into(), element));
+                let own = topology.route(ends[0], ends[1], None, &mut |run| {
+                    by_messages.add(run, 1);
+                    by_loads.add(run, t.load);
+                });
+                let own = own.unwrap();
+                longest = longest.max(own);
+                all += u128::from(own);
+            }
+            prop_assert_eq!(*hops, all);
+        }
+        prop_assert_eq!((counted.max_messages, load, counted.max_hops), (by_messages.max(), by_loads.max(), longest));
+    }
+}
+
+#[test]
+fn what_no_formula_counts_is_expanded() {
+    let expanded = |spec: &str, radices: &[u64], symmetry| {
+        let (topology, group) = (parse(spec).unwrap(), Group::new(radices, symmetry).unwrap());
+        let message = Transfer { from: 0, to: 1, route: 0, hops: 0, load: 1 };
+        OrbitLinks::new(topology.as_ref(), &group).count(topology.as_ref(), &[message], &[]).unwrap().is_none()
+    };
+    assert!(expanded("mesh:4x6", &[24], &[Shift(2)]));
+    assert!(expanded("fat-tree:2x3", &[8], &[Shift(1)]));
+}
