@@ -13,7 +13,7 @@ use std::io;
 use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::spec::{Spec, SpecError};
-use swapmeet_runner::plugin::Param;
+use swapmeet_runner::plugin::{Param, ParamKind};
 use swapmeet_runner::topology;
 use swapmeet_runner::words::is_out_of_memory;
 use swapmeet_workloads::Workload;
@@ -139,6 +139,12 @@ impl<'a> Examiner<'a> {
         self.findings.push(Finding { severity: Severity::Remark, ..finding });
     }
 
+    /// Whether it reads a file that was not named.
+    fn lacks_a_file(&self) -> bool {
+        let named = |key: &str| self.params.iter().any(|(given, _)| given == key);
+        self.about.params.iter().any(|param| param.kind == ParamKind::File && !named(&param.key))
+    }
+
     fn rung(&self, topology: &str, workload: String, machine: &str) -> Rung {
         Rung {
             algorithm: self.about.name.clone(),
@@ -196,7 +202,8 @@ impl<'a> Examiner<'a> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            if self.done.cases - cases_before == self.done.unsupported - refused_before {
+            // Without its file there is nothing to be wrong with.
+            if self.done.cases - cases_before == self.done.unsupported - refused_before && !self.lacks_a_file() {
                 let reasons: Vec<String> = reasons.into_iter().take(3).collect();
                 let what =
                     format!("refused on every machine tried ({}); name others with --topology", reasons.join("; "));

@@ -8,7 +8,7 @@ use swapmeet_core::network::topology::{self, Topology};
 use swapmeet_core::simulation::Task;
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::host::{self, Answers, Outcome};
-use swapmeet_runner::plugin::{Algorithm, Plugin};
+use swapmeet_runner::plugin::{Algorithm, ParamKind, Plugin};
 use swapmeet_runner::registry::Registry;
 use swapmeet_sdk as sdk;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal, Stop};
@@ -189,6 +189,10 @@ fn two_hosts_agree_on_every_bundled_algorithm() {
     let mut compared = 0;
     for plugin in registry.plugins().iter().filter(|plugin| !plugin.name.contains("misprints")) {
         for algorithm in &plugin.algorithms {
+            // What a file says has tests of its own.
+            if algorithm.params.iter().any(|param| param.kind == ParamKind::File) {
+                continue;
+            }
             let (right, _) = compare(algorithm);
             assert!(right > 0, "no schedule of {} was right", algorithm.name);
             compared += right;

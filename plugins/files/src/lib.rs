@@ -1,0 +1,9 @@
+//! Schedules that other programs wrote, read from files: proved, counted and priced as all others are.
+
+use swapmeet_sdk::export_plugin;
+
+mod schedule;
+
+use schedule::FromSchedule;
+
+export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [FromSchedule]);

@@ -1,0 +1,237 @@
+//! `schedule:file=X.json`: a schedule as `trace --format json` prints it, or as any tool may write it (`docs/trace.md`).
+//!
+//! Events are handed on as they are read. Nodes are those of the machine: what virtual nodes of one machine node send each other is no move here.
+
+use std::fs::File;
+use std::io::BufReader;
+use swapmeet_interchange::schedule::{Event, Head, Reader, Runs, Send, read};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop};
+
+const FILE: ParamInfo = ParamInfo::file("file", "the schedule, as `swapmeet trace --format json` prints one");
+
+pub(crate) struct FromSchedule;
+
+impl Algorithm for FromSchedule {
+    fn about(&self) -> About {
+        About {
+            name: "schedule",
+            title: "The schedule that a JSON file says, step by step",
+            accepts: "the number of nodes that the file says",
+            collectives: &[
+                Collective::AllToAll,
+                Collective::Broadcast,
+                Collective::Scatter,
+                Collective::Gather,
+                Collective::AllGather,
+                Collective::Permutation,
+            ],
+            params: &[FILE],
+            ..About::DEFAULT
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        file(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let path = file(problem)?;
+        let content = File::open(&path).map_err(|e| Stop::failed(format!("{path}: {e}")))?;
+        let mut retold = Retold { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
+        let outcome = read(BufReader::new(content), &mut retold);
+        // What the host or a rule of ours stopped is no mistake of the file's form.
+        if let Some(stop) = retold.stop {
+            return Err(stop);
+        }
+        outcome.map(|_| ()).map_err(|e| Stop::failed(format!("{path}: {e}")))
+    }
+}
+
+fn file(problem: &Problem<'_>) -> Result<String, Stop> {
+    let given = problem.given::<String>("file")?;
+    given.ok_or_else(|| Stop::unsupported("it is in a file: name it, as in schedule:file=X.json"))
+}
+
+/// The schedule under way.
+struct Retold<'a, 'p, 's> {
+    problem: &'a Problem<'p>,
+    schedule: &'a mut Schedule<'s>,
+    /// Rearrangements before the grid is set.
+    waiting: u64,
+    /// Into how many a block is split; 0 before the grid is set.
+    segments: u64,
+    /// The file's number of the step under way.
+    step: u64,
+    stop: Option<Stop>,
+}
+
+impl Reader for Retold<'_, '_, '_> {
+    fn head(&mut self, head: Head) -> Result<(), String> {
+        let other = |what: String| Stop::unsupported(what);
+        let nodes = self.problem.topology().nodes();
+        let word = word(self.problem.collective());
+        let stop = if head.nodes != nodes {
+            Some(other(format!("the file's schedule is for {} nodes, and there are {nodes}", head.nodes)))
+        } else if head.collective != word {
+            Some(other(format!("the file's schedule does `{}`, not `{word}`", head.collective)))
+        } else if head.root.is_some_and(|root| root != self.problem.root()) {
+            Some(other(format!("the file's schedule has its root at {}", head.root.unwrap_or_default())))
+        } else {
+            None
+        };
+        stop.map_or(Ok(()), |stop| self.refuse(stop))
+    }
+
+    fn event(&mut self, event: Event) -> Result<(), String> {
+        match event {
+            Event::Layout(layout) => {
+                if self.segments > 0 {
+                    return Err("`layout` comes twice, or after the first send".to_owned());
+                }
+                self.lay_out(layout.segments)
+            }
+            Event::Phase(name) => {
+                let named = self.schedule.phase(&name);
+                self.told(named)
+            }
+            Event::Rearrange => {
+                if self.segments == 0 {
+                    // The grid is set first: until then they wait.
+                    self.waiting += 1;
+                    return Ok(());
+                }
+                let rearranged = self.schedule.rearrange();
+                self.told(rearranged)
+            }
+            Event::Send(send) => self.send(&send),
+            Event::EndOfStep => Ok(()),
+            Event::Redistribute => {
+                Err("it redistributes bytes that are counted: only schedules of blocks can be read".to_owned())
+            }
+        }
+    }
+}
+
+impl Retold<'_, '_, '_> {
+    fn refuse(&mut self, stop: Stop) -> Result<(), String> {
+        let why = stop.to_string();
+        self.stop = Some(stop);
+        Err(why)
+    }
+
+    fn told(&mut self, answer: Result<(), Stop>) -> Result<(), String> {
+        answer.or_else(|stop| self.refuse(stop))
+    }
+
+    /// Ranks are a line, whatever the topology.
+    fn lay_out(&mut self, segments: u64) -> Result<(), String> {
+        let split =
+            u32::try_from(segments.max(1)).map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
+        self.segments = segments.max(1);
+        let laid_out = self.schedule.layout(&[self.problem.topology().nodes()], split);
+        self.told(laid_out)?;
+        for _ in 0..std::mem::take(&mut self.waiting) {
+            let rearranged = self.schedule.rearrange();
+            self.told(rearranged)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, send: &Send) -> Result<(), String> {
+        let Some(blocks) = &send.blocks else {
+            return Err("it sends bytes that are counted: only schedules of blocks can be read".to_owned());
+        };
+        if self.segments == 0 {
+            self.lay_out(1)?;
+        }
+        if send.step < self.step {
+            return Err(format!("step {} comes after step {}", send.step, self.step));
+        }
+        if send.step > self.step {
+            self.step = send.step;
+            let begun = self.schedule.step();
+            self.told(begun)?;
+        }
+        if send.from == send.to {
+            return Ok(());
+        }
+        let label = match &send.label {
+            Some(label) => label.clone(),
+            None => format!("step {} of the file", send.step),
+        };
+        let path = send.path.get(1..).unwrap_or_default();
+        let route = Route::path(path);
+        for set in blocks {
+            let nodes = self.problem.topology().nodes();
+            let origins = Coordinates::of(&set.origins, nodes, "an origin")?;
+            let destinations = Coordinates::of(&set.destinations, nodes, "a destination")?;
+            let segments = Coordinates::of(&set.segments, self.segments, "a segment")?;
+            let (o, d) = ([origins.axis()], [destinations.axis()]);
+            let mut moved = Blocks::new(send.from, send.to).segments(segments.axis()).strict().label(&label);
+            if set.origins.is_some() {
+                moved = moved.origins(Set::product(&o));
+            }
+            if set.destinations.is_some() {
+                moved = moved.destinations(Set::product(&d));
+            }
+            if send.copy {
+                moved = moved.copy();
+            }
+            if !path.is_empty() {
+                moved = moved.route(&route);
+            }
+            let sent = self.schedule.send(&moved);
+            self.told(sent)?;
+        }
+        Ok(())
+    }
+}
+
+/// What of an axis a set of a send takes.
+enum Coordinates {
+    All,
+    Run(u64, u64),
+    Bits(Vec<u64>),
+}
+
+impl Coordinates {
+    fn of(runs: &Option<Runs>, most: u64, what: &str) -> Result<Self, String> {
+        let Some(runs) = runs else { return Ok(Self::All) };
+        if let Some((first, last)) = runs.iter().find(|(first, last)| first > last || *last >= most) {
+            return Err(format!(
+                "a run from {first} to {last}, expected {what} below {most}, the last not below the first"
+            ));
+        }
+        if let [(first, last)] = runs.as_slice() {
+            return Ok(Self::Run(*first, last - first + 1));
+        }
+        let mut words = vec![0_u64; most.div_ceil(64) as usize];
+        for at in runs.iter().flat_map(|(first, last)| *first..=*last) {
+            words[(at / 64) as usize] |= 1 << (at % 64);
+        }
+        Ok(Self::Bits(words))
+    }
+
+    fn axis(&self) -> Axis<'_> {
+        match self {
+            Self::All => Axis::ALL,
+            Self::Run(first, count) => Axis::range(*first, *count),
+            Self::Bits(words) => Axis::bits(words),
+        }
+    }
+}
+
+/// A collective's word in schedules.
+fn word(collective: Collective) -> &'static str {
+    match collective {
+        Collective::AllToAll => "alltoall",
+        Collective::Broadcast => "broadcast",
+        Collective::Scatter => "scatter",
+        Collective::Gather => "gather",
+        Collective::AllGather => "allgather",
+        Collective::Permutation => "permutation",
+        Collective::Reduce => "reduce",
+        Collective::ReduceScatter => "reduce-scatter",
+        Collective::AllReduce => "allreduce",
+    }
+}
