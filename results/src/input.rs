@@ -383,7 +383,7 @@ pub(crate) mod tests {
     fn lines_are_counted_through_texts_of_several_and_other_line_ends() {
         let records = [Record { reason: "two\nlines".to_owned(), ..Record::default() }, Record::default()];
         let bad = written(&records).replace(",none,", ",some,").replacen(",some,", ",none,", 1);
-        let expected = "column `verified` is `some`, expected one of blocks, amounts, none";
+        let expected = "column `verified` is `some`, expected one of blocks, amounts, contributions, bytes, none";
         assert_eq!(said(&bad), format!("rows.csv:4: {expected}"));
         let bad = written(&[Record::default(), Record::default()])
             .replace(",none,", ",some,")

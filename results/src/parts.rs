@@ -1,11 +1,11 @@
-//! The six parts of a completion time, and their sum.
+//! The parts of a completion time, and their sum.
 
 use crate::field::{FINEST, STEPS, rounded};
 use crate::finite::NotFinite;
 use crate::record::Record;
 use crate::stats::Summary;
 
-/// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
+/// The parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
     pub startup: Option<f64>,
@@ -16,10 +16,12 @@ pub struct Parts {
     pub barrier: Option<f64>,
     /// What sharing of links, or waiting for ports, adds.
     pub contention: Option<f64>,
+    /// Adding up what comes from different nodes, where anything is reduced.
+    pub reduction: Option<f64>,
 }
 
 impl Parts {
-    fn named(&self) -> [(&'static str, Option<f64>); 6] {
+    fn named(&self) -> [(&'static str, Option<f64>); 7] {
         [
             ("startup_us", self.startup),
             ("transmission_us", self.transmission),
@@ -27,11 +29,12 @@ impl Parts {
             ("rearrangement_us", self.rearrangement),
             ("barrier_us", self.barrier),
             ("contention_us", self.contention),
+            ("reduction_us", self.reduction),
         ]
     }
 
     /// Each part by its name, in the order of the columns.
-    pub fn each(&self) -> [(&'static str, Option<f64>); 6] {
+    pub fn each(&self) -> [(&'static str, Option<f64>); 7] {
         self.named().map(|(column, part)| (column.trim_end_matches("_us"), part))
     }
 
@@ -49,6 +52,7 @@ impl Parts {
             rearrangement: mean(|p| p.rearrangement),
             barrier: mean(|p| p.barrier),
             contention: mean(|p| p.contention),
+            reduction: mean(|p| p.reduction),
         }
     }
 
@@ -66,7 +70,7 @@ impl Parts {
 }
 
 impl Record {
-    /// Sets the six parts, rounded as they are written, and the time that is their sum. Changes nothing where one of them is not finite.
+    /// Sets the parts, rounded as they are written, and the time that is their sum. Changes nothing where one of them is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = parts.total();
         for (column, value) in parts.named().into_iter().chain([("time_us", total)]) {
@@ -81,10 +85,11 @@ impl Record {
         self.rearrangement_us = parts.rearrangement.map(rounded);
         self.barrier_us = parts.barrier.map(rounded);
         self.contention_us = parts.contention.map(rounded);
+        self.reduction_us = parts.reduction.map(rounded);
         Ok(())
     }
 
-    /// The six parts of its time.
+    /// The parts of its time.
     pub fn parts(&self) -> Parts {
         Parts {
             startup: self.startup_us,
@@ -93,6 +98,7 @@ impl Record {
             rearrangement: self.rearrangement_us,
             barrier: self.barrier_us,
             contention: self.contention_us,
+            reduction: self.reduction_us,
         }
     }
 }
@@ -111,13 +117,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_printed_parts_add_up_to_the_printed_time(parts in prop::array::uniform6(prop::option::of(0.0..3e8_f64))) {
-            let [startup, transmission, propagation, rearrangement, barrier, contention] = parts;
-            let parts = Parts { startup, transmission, propagation, rearrangement, barrier, contention };
+        fn the_printed_parts_add_up_to_the_printed_time(parts in prop::array::uniform7(prop::option::of(0.0..3e8_f64))) {
+            let [startup, transmission, propagation, rearrangement, barrier, contention, reduction] = parts;
+            let parts = Parts { startup, transmission, propagation, rearrangement, barrier, contention, reduction };
             let mut record = Record::default();
             record.set_parts(&parts).unwrap();
-            let from = columns().position(|c| c == "time_us").unwrap();
-            let printed: Vec<i128> = record.fields().skip(from).take(7).filter(|t| !t.is_empty()).map(|t| millionths(&t)).collect();
+            let at = |name| columns().position(|c| c == name).unwrap();
+            let (from, last) = (at("time_us"), at("reduction_us"));
+            let printed: Vec<i128> = record.fields().skip(from).take(7).chain(record.fields().nth(last)).filter(|t| !t.is_empty()).map(|t| millionths(&t)).collect();
             prop_assert_eq!(printed.first().copied().unwrap_or(0), printed.iter().skip(1).sum::<i128>());
             prop_assert_eq!(record.parts().total(), record.time_us);
         }

@@ -182,6 +182,8 @@ record! {
     outcome bound_kind: String,
     /// Nodes that were planned for, on which delivery was proved: one of each orbit where a group maps the schedule onto itself.
     outcome proved_on: Option<u64>,
+    /// Adding up what comes from different nodes, the seventh part of the time, where anything is reduced.
+    outcome reduction_us: Option<f64>,
     /// When the first rank was done, where ranks go each their own way.
     outcome first_rank_us: Option<f64>,
     /// When ranks were done on the average, likewise.
@@ -245,6 +247,7 @@ impl Record {
             ("rearrangement_us", self.rearrangement_us),
             ("barrier_us", self.barrier_us),
             ("contention_us", self.contention_us),
+            ("reduction_us", self.reduction_us),
             ("lower_bound_us", self.lower_bound_us),
             ("first_rank_us", self.first_rank_us),
             ("mean_rank_us", self.mean_rank_us),
@@ -284,7 +287,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, first_rank_us, mean_rank_us"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us"
             )
         );
     }

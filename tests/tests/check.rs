@@ -79,6 +79,9 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
         ("suh-shin-hops-ahead", "delivers", "torus:8x12", "blocks in all are missing"),
         ("pex-gen-shift-figure-4", "delivers", "mesh:6x6", "sends to itself"),
         ("stalls-printed", "ports", "ring:7", "receives 2 messages, from "),
+        ("sums-counted-twice", "delivers", "ring:7", "contribution to part 0 of the vector twice"),
+        ("sums-left-out", "delivers", "ring:7", "49 contributions in all are missing, at 7 nodes"),
+        ("sums-replaced", "delivers", "ring:7", "what it is sent replaces its own value"),
     ];
     for (algorithm, test, place, what) in expected {
         let start = format!("fault {test} {algorithm} {place} ");

@@ -397,7 +397,7 @@ pub(crate) struct CompareArgs {
 /// What `reproduce` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Which paper: suh-shin, thakur, liu, spencer, li or tpu-v4; every one if not given.
+    /// Which paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine; every one if not given.
     pub paper: Option<String>,
     /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
     #[arg(long, value_name = "DIR")]

@@ -70,6 +70,8 @@ fn curves(args: &PlotArgs) -> Wanted<'_> {
             YAxis::Messages => Y::Messages,
             YAxis::LinkMessages => Y::LinkMessages,
             YAxis::NodeBytes => Y::NodeBytes,
+            YAxis::Algbw => Y::AlgorithmBandwidth,
+            YAxis::Busbw => Y::BusBandwidth,
         },
         log: args.log.map(|axes| Log {
             x: matches!(axes, LogAxes::X | LogAxes::Both),

@@ -4,6 +4,7 @@
 //! such runs.
 
 mod bench;
+mod bine;
 mod data;
 mod formula;
 mod li;
@@ -11,6 +12,7 @@ mod liu;
 mod report;
 mod spencer;
 mod suh_shin;
+mod swing;
 mod thakur;
 mod tpu_v4;
 
@@ -65,6 +67,16 @@ pub fn papers() -> &'static [Paper] {
             name: "tpu-v4",
             title: "N. Jouppi et al.: TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning with Hardware Support for Embeddings, ISCA (2023)",
             run: tpu_v4::tables,
+        },
+        Paper {
+            name: "swing",
+            title: "D. De Sensi, T. Bonato, D. Saam, T. Hoefler: Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI (2024)",
+            run: swing::tables,
+        },
+        Paper {
+            name: "bine",
+            title: "D. De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality, SC (2025)",
+            run: bine::tables,
         },
     ]
 }

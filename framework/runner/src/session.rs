@@ -156,6 +156,7 @@ fn fill(
         rearrangement: parts.rearrangement,
         barrier: parts.barrier,
         contention: parts.contention,
+        reduction: parts.reduction,
     });
     if let Err(error) = written {
         return refuse(record, Status::Error, &error.to_string());

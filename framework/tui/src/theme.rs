@@ -24,8 +24,8 @@ pub struct Theme {
     pub(crate) faint_cursor: Style,
     /// A curve, a bar, an algorithm each.
     pub(crate) series: [Color; 8],
-    /// The six parts of time.
-    pub(crate) parts: [Color; 6],
+    /// The parts of time.
+    pub(crate) parts: [Color; 7],
     /// A heat map's levels.
     pub(crate) heat: [Color; LEVELS],
     /// Whether colours tell things apart; if not, shapes do.
@@ -59,7 +59,7 @@ const DEFAULT: Theme = Theme {
         Color::Gray,
         Color::LightYellow,
     ],
-    parts: [Color::Blue, Color::Green, Color::Cyan, Color::Yellow, Color::Magenta, Color::Red],
+    parts: [Color::Blue, Color::Green, Color::Cyan, Color::Yellow, Color::Magenta, Color::Red, Color::Gray],
     heat: [Color::DarkGray, Color::Blue, Color::Cyan, Color::Green, Color::Yellow, Color::LightRed],
     coloured: true,
 };
@@ -115,6 +115,7 @@ const RICH: Theme = Theme {
         Color::Rgb(255, 202, 40),
         Color::Rgb(171, 71, 188),
         Color::Rgb(239, 83, 80),
+        Color::Rgb(189, 189, 189),
     ],
     // Inferno's way from black to yellow, in six steps.
     heat: [
@@ -139,7 +140,7 @@ const MONO: Theme = Theme {
     cursor: Style::new().add_modifier(Modifier::REVERSED),
     faint_cursor: Style::new().add_modifier(Modifier::BOLD),
     series: [Color::Reset; 8],
-    parts: [Color::Reset; 6],
+    parts: [Color::Reset; 7],
     heat: [Color::Reset; LEVELS],
     coloured: false,
     ..DEFAULT
@@ -184,8 +185,8 @@ impl Theme {
 }
 
 pub(crate) const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
-/// Fillings of the six parts, where colours don't tell them apart.
-pub(crate) const FILLINGS: [char; 6] = ['█', '░', '=', '▓', '▒', 'x'];
+/// Fillings of the parts, where colours don't tell them apart.
+pub(crate) const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', '+'];
 /// Shades of heat, where colours don't tell them.
 pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 

@@ -1,7 +1,10 @@
 //! Ranks beyond a power of two: r of them give what they have to a neighbour before the first step, and are given the result after the last. Of the first 2r
 //! nodes the even ones do, so that the ranks that take part are the odd ones among these, and all others.
 
-use swapmeet_sdk::{Blocks, Schedule, Stop};
+use swapmeet_sdk::{Axis, Blocks, Schedule, Stop};
+
+/// Bits of a rank that an axis stands for: eight coordinates an axis, so that twenty bits are seven axes of one word together.
+const BITS: u32 = 3;
 
 /// The ranks that take part.
 #[derive(Debug, Clone, Copy)]
@@ -30,9 +33,26 @@ impl Folded {
         self.n == self.ranks
     }
 
-    /// The grid in which sets stay small: an axis a bit of the rank, the highest first, or a line where there are more nodes than ranks.
+    /// The grid in which sets stay small: an axis for every three bits of the rank, the highest first, or a line where there are more nodes than ranks.
     pub(crate) fn radices(self) -> Vec<u64> {
-        if self.is_whole() && self.n > 1 { vec![2; self.steps() as usize] } else { vec![self.n] }
+        if !self.is_whole() {
+            return vec![self.n];
+        }
+        let highest = self.steps() % BITS;
+        let first = (highest > 0 || self.steps() == 0).then_some(1 << highest);
+        first.into_iter().chain((0..self.steps() / BITS).map(|_| 1 << BITS)).collect()
+    }
+
+    /// Where all nodes take part, those of the grid that agree with `rank` in its lowest `bits` bits: a subset for each axis.
+    pub(crate) fn alike(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
+        axes.clear();
+        axes.resize(self.steps().div_ceil(BITS).max(1) as usize, Axis::ALL);
+        for (place, axis) in (0..).zip(axes.iter_mut().rev()) {
+            let known = bits.saturating_sub(place * BITS).min(BITS);
+            let width = (self.steps() - place * BITS).min(BITS);
+            let (stride, c) = (1 << known, rank >> (place * BITS));
+            *axis = Axis::stride(c % stride, stride, 1 << (width - known.min(width)));
+        }
     }
 
     /// The node of a rank.

@@ -44,13 +44,14 @@ impl Algorithm for Rabenseifner {
             schedule.layout(&folded.radices(), folded.ranks() as u32)?;
         }
         folded.fold(schedule)?;
+        let mut axes = Vec::new();
         schedule.phase("recursive halving")?;
         for i in 0..folded.steps() {
             schedule.step()?;
             for rank in 0..folded.ranks() {
                 let to = rank ^ 1 << i;
                 let send = Blocks::new(folded.node(rank), folded.node(to)).strict().combine();
-                send_alike(folded, schedule, &send, to, i + 1)?;
+                send_alike(folded, schedule, &send, (to, i + 1), &mut axes)?;
             }
         }
         schedule.phase("recursive doubling")?;
@@ -58,7 +59,7 @@ impl Algorithm for Rabenseifner {
             schedule.step()?;
             for rank in 0..folded.ranks() {
                 let send = Blocks::new(folded.node(rank), folded.node(rank ^ 1 << i)).strict().copy();
-                send_alike(folded, schedule, &send, rank, i + 1)?;
+                send_alike(folded, schedule, &send, (rank, i + 1), &mut axes)?;
             }
         }
         folded.unfold(schedule)
@@ -70,18 +71,15 @@ fn send_alike(
     folded: Folded,
     schedule: &mut Schedule<'_>,
     send: &Blocks<'_>,
-    rank: u64,
-    bits: u32,
+    (rank, bits): (u64, u32),
+    axes: &mut Vec<Axis<'_>>,
 ) -> Result<(), Stop> {
     let stride = 1 << bits;
     if !folded.is_whole() {
         return schedule.send(&send.segments(Axis::stride(rank % stride, stride, folded.ranks() / stride)));
     }
-    let mut axes = vec![Axis::ALL; folded.steps() as usize];
-    for (bit, axis) in axes.iter_mut().rev().enumerate().take(bits as usize) {
-        *axis = Axis::one(rank >> bit & 1);
-    }
-    schedule.send(&send.destinations(Set::product(&axes)))
+    folded.alike(rank, bits, axes);
+    schedule.send(&send.destinations(Set::product(axes)))
 }
 
 #[cfg(test)]

@@ -384,7 +384,7 @@ impl Rows<'_> {
                 let fastest = move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
                 Some(Box::new(move |x| time(x) / fastest(x)))
             }
-            Y::Steps | Y::Messages | Y::LinkMessages => None,
+            Y::Steps | Y::Messages | Y::LinkMessages | Y::AlgorithmBandwidth | Y::BusBandwidth => None,
         }
     }
 }

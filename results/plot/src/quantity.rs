@@ -22,6 +22,10 @@ pub enum Y {
     LinkMessages,
     /// The most bytes one node held.
     NodeBytes,
+    /// Size over time, as nccl-tests has it.
+    AlgorithmBandwidth,
+    /// That times what a collective must move through a node at best, over its size: comparable to a node's bandwidth.
+    BusBandwidth,
 }
 
 impl Y {
@@ -36,6 +40,8 @@ impl Y {
             Self::Messages => "messages",
             Self::LinkMessages => "most messages on a link in a step",
             Self::NodeBytes => "most bytes held by a node",
+            Self::AlgorithmBandwidth => "algorithm bandwidth, GB/s",
+            Self::BusBandwidth => "bus bandwidth, GB/s",
         }
     }
 
@@ -50,6 +56,8 @@ impl Y {
             Self::Messages => count(record.messages),
             Self::LinkMessages => count(record.max_link_messages),
             Self::NodeBytes => record.peak_node_bytes.map(|n| n as f64),
+            Self::AlgorithmBandwidth => bandwidths(record).map(|(algorithm, _)| algorithm),
+            Self::BusBandwidth => bandwidths(record).map(|(_, bus)| bus),
         }
     }
 
@@ -58,7 +66,13 @@ impl Y {
         match self {
             Self::Time | Self::Contention => tick_duration(value, figures),
             Self::NodeBytes => size_to(value, figures),
-            Self::Ratio | Self::Bound | Self::Steps | Self::Messages | Self::LinkMessages => figure_to(value, figures),
+            Self::Ratio
+            | Self::Bound
+            | Self::Steps
+            | Self::Messages
+            | Self::LinkMessages
+            | Self::AlgorithmBandwidth
+            | Self::BusBandwidth => figure_to(value, figures),
         }
     }
 
@@ -67,7 +81,13 @@ impl Y {
         match self {
             Self::Time | Self::Contention => ", $\\mu$s",
             Self::NodeBytes => ", B",
-            Self::Ratio | Self::Bound | Self::Steps | Self::Messages | Self::LinkMessages => "",
+            Self::Ratio
+            | Self::Bound
+            | Self::Steps
+            | Self::Messages
+            | Self::LinkMessages
+            | Self::AlgorithmBandwidth
+            | Self::BusBandwidth => "",
         }
     }
 
@@ -75,6 +95,21 @@ impl Y {
     pub(crate) fn is_bytes(self) -> bool {
         self == Self::NodeBytes
     }
+}
+
+/// Algorithm and bus bandwidth in GB/s, as nccl-tests defines them (its `doc/PERFORMANCE.md`): S/t, and that times what must go through each node at best, over S. S is
+/// what all blocks are together that a node begins or ends with. `None` for collectives that it gives no factor for, and where sizes differ.
+fn bandwidths(record: &Record) -> Option<(f64, f64)> {
+    let (time, block, n) = (record.time_us?, record.block_bytes? as f64, record.nodes as f64);
+    let others = (n - 1.0) / n;
+    let (size, factor) = match record.collective.as_str() {
+        "allreduce" => (block, 2.0 * others),
+        "reduce" | "broadcast" => (block, 1.0),
+        "reduce-scatter" | "allgather" | "alltoall" => (n * block, others),
+        _ => return None,
+    };
+    let algorithm = size / time / 1000.0;
+    (algorithm.is_finite() && n > 1.0).then_some((algorithm, algorithm * factor))
 }
 
 /// Which axes are logarithmic.
@@ -97,6 +132,21 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The factors of nccl-tests' `doc/PERFORMANCE.md`, Summary: 4 nodes, 3000 bytes a block, 1 us.
+    #[test]
+    fn bandwidths_are_those_of_nccl_tests() {
+        let of = |collective: &str| {
+            let collective = collective.to_owned();
+            let record =
+                Record { collective, nodes: 4, block_bytes: Some(3000), time_us: Some(1.0), ..Record::default() };
+            (Y::AlgorithmBandwidth.of(&record), Y::BusBandwidth.of(&record))
+        };
+        assert_eq!(of("allreduce"), (Some(3.0), Some(4.5)));
+        assert_eq!(of("broadcast"), (Some(3.0), Some(3.0)));
+        assert_eq!(of("reduce-scatter"), (Some(12.0), Some(9.0)));
+        assert_eq!(of("permutation"), (None, None));
+    }
 
     #[test]
     fn whatever_spans_a_decade_is_drawn_on_a_logarithmic_axis() {

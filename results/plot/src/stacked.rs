@@ -8,13 +8,14 @@ use std::collections::BTreeSet;
 use swapmeet_results::{Parts, Record, Setting, Status, compare, duration};
 
 /// A colour a part, in the order of the columns; neighbours differ in a grey print, too.
-const COLOURS: [Colour; 6] = [
+const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0x8f, 0xd0, 0xf5),
     Colour(0x00, 0x6d, 0x50),
     Colour(0xe6, 0xb8, 0xd0),
     Colour(0x5a, 0x45, 0x00),
     Colour(0xf2, 0x9d, 0x55),
+    Colour(0x6e, 0x6e, 0x6e),
 ];
 
 /// One algorithm's bar.

@@ -86,7 +86,7 @@ fn crossovers_do_not_depend_on_what_is_shown() {
     };
     let crossovers = said(&[]);
     assert!(!crossovers.is_empty());
-    for y in ["ratio", "bound", "contention", "steps", "messages", "link-messages", "node-bytes"] {
+    for y in ["ratio", "bound", "contention", "steps", "messages", "link-messages", "node-bytes", "algbw", "busbw"] {
         assert_eq!(said(&["--y", y]), crossovers, "{y}");
     }
     for args in [["--log", "none"], ["--log", "x"], ["--log", "both"], ["--baseline", "pex"], ["--baseline", "bruck"]] {

@@ -66,6 +66,10 @@ pub(crate) enum YAxis {
     LinkMessages,
     /// The most bytes held by one node.
     NodeBytes,
+    /// Algorithm bandwidth, size over time, as nccl-tests defines it
+    Algbw,
+    /// Bus bandwidth, as nccl-tests defines it: comparable to a node's
+    Busbw,
 }
 
 /// Which axes are logarithmic.

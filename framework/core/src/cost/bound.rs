@@ -10,6 +10,8 @@
 //!   complete exchange of m-byte blocks on a torus whose longest side N1 is even that is `n N1 / 8 m` bytes, on a mesh `n N1 / 4 m`: Suh & Shin, 3.1.4); and all bytes
 //!   times hops share all links (Spencer, 4.6). `cuts` says which cuts. A link that carries `free_contention` messages at full speed counts as that many (`wormhole` only).
 //! * Where some pairs have nothing for each other, those who have something for most, or get it from most, count for n; and something goes one hop at least.
+//! * **Reduction.** Every byte of a sum of n terms is n - 1 additions, of a reduce or allreduce of m bytes shared by n nodes at best: (n - 1)/n m bytes at one of them; of a reduce-scatter
+//!   n - 1 times a node's result. With the start-ups above and 2 (n - 1)/n m bytes through a node's ports this is what Chan et al. (2007) have for an allreduce.
 //! * **Propagation.** Some block goes between the two nodes farthest apart of which one has something for the other.
 //!
 //! Under `store-and-forward` hops are start-ups of the message that takes longest, which need not be the message that goes farthest. There the bound is the larger
@@ -78,6 +80,8 @@ pub struct Bound {
     pub rearrangement_us: f64,
     /// Barriers that no schedule avoids.
     pub barrier_us: f64,
+    /// Adding up what comes from different nodes.
+    pub reduction_us: f64,
     /// What shows the transmission, or the start-ups where nothing is transmitted.
     pub kind: BoundKind,
 }
@@ -91,7 +95,12 @@ impl Bound {
 
     /// The sum of the parts: a time that no schedule beats.
     pub fn total_us(&self) -> f64 {
-        self.startup_us + self.transmission_us + self.propagation_us + self.rearrangement_us + self.barrier_us
+        self.startup_us
+            + self.transmission_us
+            + self.propagation_us
+            + self.rearrangement_us
+            + self.barrier_us
+            + self.reduction_us
     }
 }
 

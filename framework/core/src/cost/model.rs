@@ -1,4 +1,4 @@
-//! Models: from the facts of each step to the six parts of time.
+//! Models: from the facts of each step to the parts of time.
 //!
 //! A model is a file: its parameters, what a schedule costs, and what no schedule can beat, beside its row of [`models`]. A machine holds one with its parameters
 //! read ([`Model`]). One simulation of a schedule is priced by many evaluators at once: an evaluator is a listener that holds one machine and one block size.
@@ -68,7 +68,7 @@ pub trait Model: Debug + Send + Sync {
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
 }
 
-/// The six parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
+/// The parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
     /// Start-ups of messages (alpha).
@@ -83,6 +83,8 @@ pub struct Parts {
     pub barrier: Option<f64>,
     /// What sharing of links or waiting for ports adds.
     pub contention: Option<f64>,
+    /// Adding up what comes from different nodes (gamma); `None` where nothing is.
+    pub reduction: Option<f64>,
 }
 
 /// What a schedule costs.

@@ -191,6 +191,15 @@ pub(super) static REARRANGE_BYTE_US: Typed<f64> = Typed {
     read: micros,
 };
 
+/// Adding a byte that comes to one that is there (gamma).
+pub(super) static REDUCE_BYTE_US: Typed<f64> = Typed {
+    key: "reduce_byte_us",
+    meaning: "adding a byte of what comes to what a node has",
+    symbols: "gamma",
+    default: Default::Text("0"),
+    read: micros,
+};
+
 /// A barrier between steps (tb).
 pub(super) static BARRIER_US: Typed<Barrier> = Typed {
     key: "barrier_us",

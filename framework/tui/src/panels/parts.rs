@@ -1,4 +1,4 @@
-//! Where time goes: the six parts of each algorithm's time, end to end.
+//! Where time goes: the parts of each algorithm's time, end to end.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, width};

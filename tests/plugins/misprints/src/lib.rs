@@ -9,10 +9,12 @@ mod directions;
 mod network;
 
 mod liu;
+mod reductions;
 mod suh_shin;
 mod thakur;
 
 use liu::{RowsAndColumns, Stall};
+use reductions::{Ring, Sums};
 use suh_shin::{Rule, SuhShin};
 use thakur::Shift;
 
@@ -28,5 +30,9 @@ swapmeet_sdk::export_plugin!(
         Shift { name: "pex-gen-shift-figure-4", modulo: true },
         RowsAndColumns { name: "stalls-mended", stall: Stall::Mended },
         RowsAndColumns { name: "stalls-printed", stall: Stall::Printed },
+        Ring { name: "sums-mended", sums: Sums::Mended },
+        Ring { name: "sums-counted-twice", sums: Sums::CountedTwice },
+        Ring { name: "sums-left-out", sums: Sums::LeftOut },
+        Ring { name: "sums-replaced", sums: Sums::Replaced },
     ],
 );

@@ -138,6 +138,23 @@ impl<'a> Flows<'a> {
         }
     }
 
+    /// What some node must add to what it has: every unit of a sum takes one addition less than it has terms.
+    pub(super) fn summed(&self, nodes: u64) -> f64 {
+        let others = (nodes - 1) as f64;
+        match self {
+            Self::SumToRoot(_, bytes) | Self::SumToAll(bytes) => others / nodes as f64 * bytes,
+            Self::SumToEach(bytes) => others * bytes,
+            Self::None
+            | Self::Even(_)
+            | Self::Pairs(_)
+            | Self::FromRoot(..)
+            | Self::ToRoot(..)
+            | Self::Images(..)
+            | Self::RootToAll(..)
+            | Self::EachToAll(_) => 0.0,
+        }
+    }
+
     /// Bytes out of a node and into it, each as often as there is nothing for it but to.
     pub(super) fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
         let others = (nodes - 1) as f64;

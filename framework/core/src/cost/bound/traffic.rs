@@ -19,6 +19,8 @@ pub struct Traffic {
     pub farthest: u64,
     /// Bytes times hops, over all blocks, each by its shortest way; 0 where they aren't added up.
     pub hop_bytes: f64,
+    /// The most that one node must add to what it has.
+    pub summed: f64,
     /// The most that a link must carry, over its bandwidth.
     pub(super) on_links: OnLinks,
     /// Whether empty blocks need not be sent.
@@ -46,6 +48,7 @@ impl Traffic {
             peers: ends.peers,
             farthest,
             hop_bytes,
+            summed: flows.summed(topology.nodes()),
             on_links: if ends.peers == 0 { OnLinks::default() } else { on_links(topology, &flows, hop_bytes) },
             // Who redistributes byte counts sends no empty ones.
             may_vanish: task.collective.kind().by_byte_counts,
@@ -60,6 +63,6 @@ impl Traffic {
         }
         let on_links = OnLinks { bytes: self.on_links.bytes * unit, ..self.on_links };
         let (sent, received, hop_bytes) = (self.sent * unit, self.received * unit, self.hop_bytes * unit);
-        Self { sent, received, hop_bytes, on_links, ..self }
+        Self { sent, received, hop_bytes, summed: self.summed * unit, on_links, ..self }
     }
 }

@@ -14,7 +14,8 @@ use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepMode
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS, parameters,
+    BARRIER_US, BYTE_US, Barrier, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US,
+    VIRTUAL_CHANNELS, parameters,
 };
 use crate::network::topology::Topology;
 use crate::simulation::step::{Reads, Step};
@@ -34,6 +35,7 @@ parameters! {
         hop_us: f64 = HOP_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
+        reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         ports: Ports = PORTS,
         virtual_channels: u64 = VIRTUAL_CHANNELS,
@@ -62,6 +64,7 @@ impl Model for Circuit {
             propagation_us: traffic.farthest as f64 * self.hop_us,
             rearrangement_us: 0.0,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
+            reduction_us: traffic.summed * self.reduce_byte_us,
         }
     }
 }
@@ -70,8 +73,15 @@ impl StepModel for Circuit {
     const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, channels: Some(self.virtual_channels) }
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, .. } = *self;
+        Frame {
+            ports,
+            barrier_us,
+            rearrange_byte_us,
+            rearrangement,
+            reduce_byte_us,
+            channels: Some(self.virtual_channels),
+        }
     }
 
     fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {

@@ -239,6 +239,8 @@ impl Evaluator for Stages {
             rearrangement: Some(clock.path.rearrangement),
             barrier: Some(barriers as f64 * self.machine.barrier_us.us(self.nodes)),
             contention: Some(clock.path.contention),
+            // What is summed is priced by models of steps only.
+            reduction: None,
         };
         Ok(Cost { parts, note: None, ranks: None })
     }

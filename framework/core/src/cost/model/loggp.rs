@@ -409,6 +409,8 @@ impl Evaluator for Simulation {
             rearrangement: None,
             barrier: Some(last.path.barrier),
             contention: Some(last.path.contention),
+            // What is summed is priced by models of steps only.
+            reduction: None,
         };
         let ranks = RankTimes::of(clocks().map(|clock| clock.us()));
         Ok(Cost { parts, note: None, ranks })

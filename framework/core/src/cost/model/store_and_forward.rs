@@ -12,7 +12,9 @@ use super::rounds::Rounds;
 use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
-use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, parameters};
+use crate::cost::parameter::{
+    BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, parameters,
+};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Reads, Step, Transfer};
 use std::sync::Arc;
@@ -30,6 +32,7 @@ parameters! {
         byte_us: f64 = BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
+        reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         ports: Ports = PORTS,
     }
@@ -55,6 +58,7 @@ impl Model for StoreAndForward {
             startup_us: steps as f64 * self.startup_us,
             transmission_us: bytes * self.byte_us,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
+            reduction_us: traffic.summed * self.reduce_byte_us,
             ..Bound::default()
         };
         let startup_us = traffic.farthest as f64 * self.startup_us;
@@ -68,8 +72,8 @@ impl StepModel for StoreAndForward {
     const WANTS_BUSIEST_LINKS: bool = true;
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, channels: None }
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, channels: None }
     }
 
     fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {

@@ -67,6 +67,7 @@ pub(super) struct Frame {
     pub barrier_us: Barrier,
     pub rearrange_byte_us: f64,
     pub rearrangement: Rearrangement,
+    pub reduce_byte_us: f64,
     /// Circuits that a link carries at a time, where more are turned away.
     pub channels: Option<u64>,
 }
@@ -84,6 +85,8 @@ pub(super) struct Synchronous<M> {
     steps: u64,
     declared: u64,
     packs: bool,
+    /// `None` until anything is added up.
+    reduction: Option<f64>,
     most_at_once: u64,
     most_circuits: u64,
     /// Made when a step first needs it.
@@ -105,6 +108,7 @@ impl<M: StepModel> Synchronous<M> {
             steps: 0,
             declared: 0,
             packs: false,
+            reduction: None,
             most_at_once: 0,
             most_circuits: 0,
             arranger: None,
@@ -190,6 +194,11 @@ impl<M: StepModel> Listener for Synchronous<M> {
         M::WANTS_BUSIEST_LINKS
     }
 
+    fn summed(&mut self, most: u64, segments: u64) {
+        let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
+        *self.reduction.get_or_insert(0.0) += bytes * self.frame.reduce_byte_us;
+    }
+
     fn rearranged(&mut self, most: u64, segments: u64) {
         self.declared += 1;
         if self.frame.rearrangement == Rearrangement::Packed {
@@ -209,6 +218,7 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
             rearrangement: Some(self.rearrangement),
             barrier: Some(barriers * self.frame.barrier_us.us(self.topology.nodes())),
             contention: Some(self.total.contention),
+            reduction: self.reduction,
         };
         let (ports, at_once) = (self.frame.ports, self.most_at_once);
         let mut reasons = Vec::new();

@@ -359,6 +359,8 @@ impl Evaluator for Ranks {
             rearrangement: None,
             barrier: Some(path.barrier),
             contention: Some(path.contention),
+            // What is summed is priced by models of steps only.
+            reduction: None,
         };
         Ok(Cost { parts, note: None, ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)) })
     }

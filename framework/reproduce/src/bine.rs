@@ -1,0 +1,98 @@
+//! De Sensi et al.: how far Bine's messages go, and how many bytes between groups.
+
+use crate::bench::{Bench, ReproduceError};
+use crate::data::{Words, read};
+use crate::report::{Table, Verdict};
+use serde::Deserialize;
+use swapmeet_core::simulation::step::{Listener, Step};
+
+/// Ranks are neighbours in number.
+const RANKS: &str = "ring:1024";
+/// Ranks of a group.
+const GROUPS: [u64; 3] = [16, 64, 256];
+/// What the paper says that is saved at most, in per cent.
+const A_THIRD: f64 = 100.0 / 3.0;
+
+#[derive(Debug, Deserialize)]
+struct Bine {
+    #[serde(flatten)]
+    words: Words,
+    pair: Vec<Pair>,
+}
+
+/// An algorithm of the paper, and the one that it is to replace.
+#[derive(Debug, Deserialize)]
+struct Pair {
+    workload: String,
+    bine: String,
+    rival: String,
+}
+
+/// Everything of the paper that can be re-run.
+pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+    let bine: Bine = read("bine", include_str!("../papers/bine.toml"))?;
+    Ok(vec![distances(&bine, bench)?, global_links(&bine, bench)?, bine.words.left_out()])
+}
+
+fn distances(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = bine.words.table("Distances");
+    let apart = |terms: u32| ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs();
+    for (algorithm, paper) in
+        [("bine-broadcast", &apart as &dyn Fn(u32) -> u64), ("binomial-broadcast", &|terms| 1 << (terms - 1))]
+    {
+        let workload = ["broadcast/uniform:1".to_owned()];
+        let steps = bench.run(RANKS, algorithm, &workload, &["free".to_owned()])?.steps;
+        for (i, facts) in (0..).zip(&steps) {
+            let expected = paper(steps.len() as u32 - i);
+            let verdict = Verdict::whole(expected, facts.max_hops);
+            table.add((&format!("step {i}"), algorithm), expected, facts.max_hops, verdict, "");
+        }
+    }
+    Ok(table)
+}
+
+/// Counts the load that crosses from one group of neighbours to another.
+struct Crossing {
+    /// For each size of groups.
+    loads: [f64; GROUPS.len()],
+}
+
+impl Listener for Crossing {
+    fn step(&mut self, step: &Step<'_>) {
+        if step.number == 1 {
+            self.loads = [0.0; GROUPS.len()];
+        }
+        for transfer in step.transfers {
+            let apart = u64::from(transfer.from.abs_diff(transfer.to));
+            for (load, group) in self.loads.iter_mut().zip(GROUPS) {
+                // So many of the places where the first group may begin have a border between the two.
+                *load += transfer.load as f64 * apart.min(group) as f64 / group as f64 / step.segments as f64;
+            }
+        }
+    }
+}
+
+fn global_links(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
+    let mut table = bine.words.table("Global links");
+    for Pair { workload, bine, rival } in &bine.pair {
+        let crossing = |algorithm: &str| {
+            let mut crossing = Crossing { loads: [0.0; GROUPS.len()] };
+            bench.watch_with(RANKS, algorithm, workload, &mut crossing).map(|_| crossing.loads)
+        };
+        let (ours, theirs) = (crossing(bine)?, crossing(rival)?);
+        for (group, (ours, theirs)) in GROUPS.into_iter().zip(ours.into_iter().zip(theirs)) {
+            let saved = 100.0 * (1.0 - ours / theirs);
+            let row = format!("{bine} against {rival}");
+            // Saving nothing would be beside any bound.
+            let verdict = if saved > 0.0 { Verdict::at_most(A_THIRD, saved) } else { Verdict::Fails };
+            table.add(
+                (&row, &format!("groups of {group}")),
+                "up to 33 % less",
+                format!("{saved:.1} % less"),
+                verdict,
+                "",
+            );
+        }
+    }
+    Ok(table)
+}

@@ -1,0 +1,159 @@
+//! The butterfly: reduce-scatter log2 p alpha + (p - 1) m beta + (p - 1) m gamma with results of m bytes; allgather, the same backwards, log2 p alpha + (p - 1) m beta with blocks of m; allreduce of m
+//! bytes, one after the other, 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma; `variant=whole`: log2 p (alpha + m beta + m gamma).
+//!
+//! In step i of a reduce-scatter an even rank r exchanges with r + `reach(i + 1)`, an odd one with r - `reach(i + 1)`: near ones first, when most is to be sent. It gives what the other, or
+//! those whom the other meets later, sum last.
+
+use crate::{ANYWHERE, reach, steps};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop};
+
+pub(crate) struct Butterfly {
+    about: About,
+}
+
+pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
+    about: About {
+        name: "bine-reduce-scatter",
+        title: "A butterfly: half of what is left is summed a step, near ranks first",
+        collectives: &[Collective::ReduceScatter],
+        ..ANYWHERE
+    },
+};
+
+pub(crate) const ALL_GATHER: Butterfly = Butterfly {
+    about: About {
+        name: "bine-allgather",
+        title: "A butterfly: twice as many blocks a step, far ranks first",
+        collectives: &[Collective::AllGather],
+        ..ANYWHERE
+    },
+};
+
+const VARIANT: ParamInfo = ParamInfo::choice(
+    "variant",
+    &["shares", "whole"],
+    "shares",
+    "a reduce-scatter and an allgather, or the whole vector in every step",
+);
+
+pub(crate) const ALL_REDUCE: Butterfly = Butterfly {
+    about: About {
+        name: "bine-allreduce",
+        title: "Butterflies: half of what is left is summed a step, near ranks first, and back",
+        collectives: &[Collective::AllReduce],
+        params: &[VARIANT],
+        ..ANYWHERE
+    },
+};
+
+/// Whom rank r meets in step i.
+fn partner(r: u64, i: u32, n: u64) -> u64 {
+    let by = if r.is_multiple_of(2) { reach(i + 1) } else { -reach(i + 1) };
+    (r as i64 + by).rem_euclid(n as i64) as u64
+}
+
+/// Those whom rank r meets from step i on, directly or through others, itself included, as bits.
+fn met(r: u64, i: u32, steps: u32) -> Vec<u64> {
+    let n = 1_u64 << steps;
+    let mut met = vec![r];
+    for i in i..steps {
+        let more: Vec<u64> = met.iter().map(|r| partner(*r, i, n)).collect();
+        met.extend(more);
+    }
+    let mut words = vec![0; n.div_ceil(64) as usize];
+    met.into_iter().for_each(|r| words[(r / 64) as usize] |= 1 << (r % 64));
+    words
+}
+
+impl Algorithm for Butterfly {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        steps(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (s, n) = (steps(problem)?, problem.topology().nodes());
+        let collective = problem.collective();
+        if collective == Collective::AllReduce && problem.choice("variant", &[("shares", false), ("whole", true)])? {
+            schedule.layout(&[n], 1)?;
+            for i in 0..s {
+                schedule.step()?;
+                (0..n).try_for_each(|r| schedule.send(&Blocks::new(r, partner(r, i, n)).copy().combine()))?;
+            }
+            return Ok(());
+        }
+        if collective == Collective::AllReduce {
+            schedule.layout_in_parts(&[n], 1)?;
+        } else {
+            schedule.layout(&[n], 1)?;
+        }
+        if collective != Collective::AllGather {
+            schedule.phase("reduce-scatter")?;
+            for i in 0..s {
+                schedule.step()?;
+                for r in 0..n {
+                    let to = partner(r, i, n);
+                    let theirs = met(to, i + 1, s);
+                    let parts = [Axis::bits(&theirs)];
+                    schedule.send(&Blocks::new(r, to).destinations(Set::product(&parts)).strict().combine())?;
+                }
+            }
+        }
+        if collective != Collective::ReduceScatter {
+            schedule.phase("allgather")?;
+            for i in (0..s).rev() {
+                schedule.step()?;
+                for r in 0..n {
+                    let to = partner(r, i, n);
+                    let own = met(r, i + 1, s);
+                    let parts = [Axis::bits(&own)];
+                    let send = Blocks::new(r, to).strict().copy();
+                    let whole = collective == Collective::AllReduce;
+                    schedule.send(&if whole {
+                        send.destinations(Set::product(&parts))
+                    } else {
+                        send.origins(Set::product(&parts))
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_power_of_two_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
+        for n in [1_u64, 2, 4, 8, 32] {
+            let log = u64::from(n.trailing_zeros());
+            let on = |collective, bytes| Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(bytes);
+            let scattered = on(Collective::ReduceScatter, 10).verify(&REDUCE_SCATTER).unwrap();
+            assert_eq!(
+                (scattered.steps, scattered.critical_bytes, scattered.summed_bytes),
+                (log, 10 * (n - 1), 10 * (n - 1))
+            );
+            let gathered = on(Collective::AllGather, 10).verify(&ALL_GATHER).unwrap();
+            assert_eq!((gathered.steps, gathered.critical_bytes), (log, 10 * (n - 1)));
+            let everywhere = on(Collective::AllReduce, 10 * n).verify(&ALL_REDUCE).unwrap();
+            assert_eq!(
+                (everywhere.steps, everywhere.critical_bytes, everywhere.summed_bytes),
+                (2 * log, 20 * (n - 1), 10 * (n - 1))
+            );
+            let whole = on(Collective::AllReduce, 10).param("variant", "whole").verify(&ALL_REDUCE).unwrap();
+            assert_eq!((whole.steps, whole.critical_bytes, whole.summed_bytes), (log, 10 * log, 10 * log));
+        }
+    }
+
+    #[test]
+    fn other_numbers_of_nodes_are_refused() {
+        let problem = Rehearsal::on("ring", &[6]).collective(Collective::AllReduce, 0);
+        assert_eq!(problem.plan(&ALL_REDUCE).unwrap_err().to_string(), "6 nodes, no power of two");
+    }
+}

@@ -1,0 +1,128 @@
+//! The distance-halving tree: log2 p (alpha + m beta) for a broadcast, log2 p (alpha + m beta + m gamma) for a reduce, which is the broadcast read backwards.
+//!
+//! In step i, from 0, whoever has the block sends it to the rank whose negabinary digits are its own with the lowest s - i flipped. Those digits are all alike
+//! in whoever has it, so that the two are `reach(s - i)` apart.
+
+use crate::{ANYWHERE, steps};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
+
+/// A broadcast or reduce.
+pub(crate) struct Tree {
+    about: About,
+}
+
+pub(crate) const BROADCAST: Tree = Tree {
+    about: About {
+        name: "bine-broadcast",
+        title: "A tree: twice as many have it after each step, 2/3 as far apart as a binomial tree's",
+        collectives: &[Collective::Broadcast],
+        ..ANYWHERE
+    },
+};
+
+pub(crate) const REDUCE: Tree = Tree {
+    about: About {
+        name: "bine-reduce",
+        title: "A tree: the broadcast's read backwards",
+        collectives: &[Collective::Reduce],
+        ..ANYWHERE
+    },
+};
+
+/// r to the base -2, in digits of as many bits as `mask`. Adding and flipping every other bit carries twice, and takes what a negative digit gives.
+fn negabinary(r: u64, mask: u64) -> u64 {
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    (r.wrapping_add(ODD) ^ ODD) & mask
+}
+
+/// Back again.
+fn rank(digits: u64, mask: u64) -> u64 {
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    (digits ^ ODD).wrapping_sub(ODD) & mask
+}
+
+/// For each step of the broadcast from rank 0 who sends to whom.
+fn edges(steps: u32) -> impl DoubleEndedIterator<Item = Vec<(u64, u64)>> {
+    let mask = (1_u64 << steps) - 1;
+    let mut have = vec![0];
+    let edges: Vec<Vec<(u64, u64)>> = (0..steps)
+        .map(|i| {
+            let to = |from: u64| rank(negabinary(from, mask) ^ mask >> i, mask);
+            let edges: Vec<(u64, u64)> = have.iter().map(|from| (*from, to(*from))).collect();
+            have.extend(edges.iter().map(|(_, to)| *to));
+            edges
+        })
+        .collect();
+    edges.into_iter()
+}
+
+impl Algorithm for Tree {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        steps(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (s, n, root) = (steps(problem)?, problem.topology().nodes(), problem.root());
+        schedule.layout(&[n], 1)?;
+        let reduces = problem.collective() == Collective::Reduce;
+        let steps: Vec<_> = if reduces { edges(s).rev().collect() } else { edges(s).collect() };
+        for edges in steps {
+            schedule.step()?;
+            for (from, to) in edges {
+                let (near, far) = ((from + root) % n, (to + root) % n);
+                schedule.send(&if reduces {
+                    Blocks::new(far, near).combine()
+                } else {
+                    Blocks::new(near, far).copy()
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reach;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn digits_and_ranks_are_two_names_of_a_number() {
+        // 6 = 16 - 8 - 2 = 11010; -1 modulo 8 = -2 + 1 = 11.
+        assert_eq!((negabinary(6, 31), negabinary(7, 7)), (0b11010, 0b011));
+        assert!((0..256).all(|r| rank(negabinary(r, 255), 255) == r));
+    }
+
+    /// Reached once each, `reach` apart the shorter way.
+    #[test]
+    fn everyone_is_reached_over_the_distances_of_the_paper() {
+        for s in 0..10 {
+            let n = 1_u64 << s;
+            for (i, edges) in (0..).zip(edges(s)) {
+                for (from, to) in edges {
+                    let apart = (to + n - from) % n;
+                    assert_eq!(
+                        apart.min(n - apart),
+                        reach(s - i).unsigned_abs().min(n - reach(s - i).unsigned_abs()),
+                        "{from} to {to}"
+                    );
+                }
+            }
+        }
+        for n in [1_u64, 2, 8, 16] {
+            for root in [0, n / 2, n - 1] {
+                let on = |collective| Rehearsal::on("ring", &[n]).collective(collective, root).block_bytes(10);
+                let log = u64::from(n.trailing_zeros());
+                let told = on(Collective::Broadcast).verify(&BROADCAST).unwrap();
+                assert_eq!((told.steps, told.messages, told.critical_bytes), (log, n - 1, 10 * log));
+                let summed = on(Collective::Reduce).verify(&REDUCE).unwrap();
+                assert_eq!((summed.steps, summed.messages, summed.summed_bytes), (log, n - 1, 10 * log));
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The bucket algorithm: a ring along one dimension after another: 2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port. E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn,
+//! *Collective communication: theory, practice, and experience* (2007); N. Jain, Y. Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010), who run 2D at once:
+//! `variant=all-ports`, m/2D each, the k-th from dimension k on, half of them downwards.
+//!
+//! Along a dimension of n, in step t of n - 1, coordinate c gives c + 1 the parts of coordinate c - t, of those that all steps before have left to it.
+//! `hierarchical-allreduce` is the same over groups of g neighbours and across them, whatever the topology: within, across, within.
+
+use crate::shares::{Coordinates, Gift, Shares, all, allreduce, goes_round, set};
+use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
+
+pub(crate) struct Bucket {
+    about: About,
+}
+
+const VARIANT: ParamInfo = ParamInfo::choice(
+    "variant",
+    &["one-port", "all-ports"],
+    "one-port",
+    "one collective, or one for each direction of each dimension, each of its share of the vector",
+);
+
+const GROUP: ParamInfo = ParamInfo::number(
+    "group",
+    "",
+    "nodes of a group, neighbours in number; the last dimension's nodes when not given, and all where there is but one",
+);
+
+pub(crate) const BUCKET: Bucket = Bucket {
+    about: About {
+        name: "bucket-allreduce",
+        title: "A ring along each dimension in turn, of ever smaller shares, and back",
+        paper: "N. Jain, Y. Sabharwal: Optimal Bucket Algorithms for Large MPI Collectives on Torus Interconnects (2010)",
+        accepts: "any topology with dimensions; made for tori",
+        collectives: &[Collective::AllReduce],
+        params: &[VARIANT],
+        ..About::DEFAULT
+    },
+};
+
+pub(crate) const HIERARCHICAL: Bucket = Bucket {
+    about: About {
+        name: "hierarchical-allreduce",
+        title: "Within groups, across them, within: each node across for its own share",
+        paper: "E. Chan et al.: Collective Communication: Theory, Practice, and Experience (2007), over groups instead of dimensions",
+        accepts: "any topology whose nodes fall into groups of one size",
+        collectives: &[Collective::AllReduce],
+        params: &[GROUP],
+        ports: 1,
+    },
+};
+
+impl Algorithm for Bucket {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        self.rings(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (grid, rings) = self.rings(problem)?;
+        let rings: Vec<&dyn Shares> = rings.iter().map(|rings| rings as &dyn Shares).collect();
+        allreduce(&grid, &rings, schedule)
+    }
+}
+
+impl Bucket {
+    /// The grid, and the collectives that run at once in it.
+    fn rings(&self, problem: &Problem<'_>) -> Result<(Grid, Vec<Rings>), Stop> {
+        if self.about.name == HIERARCHICAL.about.name {
+            let n = problem.topology().nodes();
+            let own = match problem.topology().dims() {
+                [_, .., last] => *last,
+                _ => n,
+            };
+            let g = match problem.given("group")?.unwrap_or(own) {
+                0 => return Err(Stop::failed("`group=0`: expected a whole number from 1")),
+                g if n.is_multiple_of(g) => g,
+                g => return Err(Stop::unsupported(format!("{n} nodes do not fall into groups of {g}"))),
+            };
+            let grid = Grid::new(&[n / g, g])?;
+            return Ok((grid.clone(), vec![Rings::new(&grid, 1, false, false)]));
+        }
+        let grid = problem.topology().grid()?;
+        let all_ports = problem.choice("variant", &[("one-port", false), ("all-ports", true)])?;
+        let many = if all_ports { grid.dimensions() } else { 1 };
+        let both = if all_ports { &[false, true][..] } else { &[false] };
+        let rings = (0..many).flat_map(|first| both.iter().map(move |down| (first, *down)));
+        Ok((
+            grid.clone(),
+            rings.map(|(first, down)| Rings::new(&grid, first, down, all_ports && goes_round(problem))).collect(),
+        ))
+    }
+}
+
+/// A ring along each dimension, from one on.
+struct Rings {
+    radices: Vec<u64>,
+    first: usize,
+    down: bool,
+    /// Whether the way is said: where both directions are in use, in a ring of two both are as short.
+    is_directed: bool,
+}
+
+impl Rings {
+    fn new(grid: &Grid, first: usize, down: bool, is_directed: bool) -> Self {
+        Self { radices: grid.radices().to_vec(), first, down, is_directed }
+    }
+
+    /// The dimension of a step, and its number there from 1.
+    fn place(&self, step: usize) -> (usize, u64) {
+        let mut left = step as u64;
+        for turn in 0..self.radices.len() {
+            let dimension = (self.first + turn) % self.radices.len();
+            if left < self.radices[dimension] - 1 {
+                return (dimension, left + 1);
+            }
+            left -= self.radices[dimension] - 1;
+        }
+        (self.first, left)
+    }
+
+    fn along(&self, c: u64, by: u64, dimension: usize) -> u64 {
+        let radix = self.radices[dimension];
+        let by = by % radix;
+        if self.down { (c + radix - by) % radix } else { (c + by) % radix }
+    }
+}
+
+impl Shares for Rings {
+    fn steps(&self) -> usize {
+        self.radices.iter().map(|radix| *radix as usize - 1).sum()
+    }
+
+    fn dimension(&self, step: usize) -> usize {
+        self.place(step).0
+    }
+
+    fn gives(&self, step: usize, c: u64) -> Vec<Gift> {
+        let (dimension, t) = self.place(step);
+        let radix = self.radices[dimension];
+        let sign = match (self.is_directed, self.down) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => -1,
+        };
+        let part = self.along(c, radix - t, dimension);
+        vec![Gift { to: self.along(c, 1, dimension), sign, parts: set(radix, [part]) }]
+    }
+
+    fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
+        let turn = |dimension: usize| (dimension + self.radices.len() - self.first) % self.radices.len();
+        let radix = self.radices[dimension];
+        if turn(dimension) < turn(self.dimension(step)) { set(radix, [c]) } else { all(radix) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_torus_takes_the_steps_bytes_and_sums_of_the_closed_form() {
+        for sides in [&[1][..], &[5], &[2, 3], &[4, 4], &[3, 1, 4], &[2, 2, 3]] {
+            let (n, links): (u64, u64) = (sides.iter().product(), sides.iter().map(|side| side - 1).sum());
+            let on = |bytes: u64| Rehearsal::on("torus", sides).collective(Collective::AllReduce, 0).block_bytes(bytes);
+            let proved = on(10 * n).verify(&BUCKET).unwrap();
+            assert_eq!((proved.steps, proved.critical_bytes), (2 * links, 20 * (n - 1)), "{sides:?}");
+            assert_eq!(proved.summed_bytes, 10 * (n - 1));
+            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+            let many = 2 * sides.len() as u64;
+            let proved = on(many * n).param("variant", "all-ports").verify(&BUCKET).unwrap();
+            assert_eq!(
+                (proved.steps, proved.messages),
+                (2 * links, proved.messages.min(2 * n * links * many)),
+                "{sides:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn groups_need_not_be_those_of_the_topology() {
+        let on = |group: &str| {
+            Rehearsal::on("ring", &[12]).collective(Collective::AllReduce, 0).block_bytes(12).param("group", group)
+        };
+        assert_eq!(on("4").verify(&HIERARCHICAL).unwrap().steps, 2 * (3 + 2));
+        assert_eq!(on("5").plan(&HIERARCHICAL).unwrap_err().to_string(), "12 nodes do not fall into groups of 5");
+    }
+}

@@ -1,0 +1,194 @@
+//! Swing: 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port, on tori whose sides are powers of two; `variant=latency`: log2 p (alpha + m beta + m gamma).
+//! D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356).
+//!
+//! | symbol | here | meaning |
+//! | --- | --- | --- |
+//! | rho(s) | `rho` | 1 - 2 + 4 - .. (s + 1 terms): 1, -1, 3, -5, 11, .. |
+//! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
+//!
+//! In its step number s along a dimension coordinate c exchanges with pi(c, s): ever farther, but now one way, now the other. Steps go round the dimensions
+//! that have some left. `variant=all-ports` runs 2D collectives at once, each of m/2D: the k-th begins with dimension k, and half of them are mirrored, rho negated.
+
+use crate::shares::{Coordinates, Gift, Shares, allreduce, goes_round, set};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
+
+pub(crate) struct Swing;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    Bandwidth,
+    AllPorts,
+    Latency,
+}
+
+const VARIANTS: [(&str, Variant); 3] =
+    [("bandwidth", Variant::Bandwidth), ("all-ports", Variant::AllPorts), ("latency", Variant::Latency)];
+
+const VARIANT: ParamInfo = ParamInfo::choice(
+    "variant",
+    &["bandwidth", "all-ports", "latency"],
+    "bandwidth",
+    "shares of the vector; one collective for each direction of each dimension, each of its own share; or the whole vector in every step",
+);
+
+impl Algorithm for Swing {
+    fn about(&self) -> About {
+        About {
+            name: "swing-allreduce",
+            title: "Partners 1, 1, 3, 5, 11, .. nodes away, now one way, now the other",
+            paper: "D. De Sensi, T. Bonato, D. Saam, T. Hoefler: Swing: Short-cutting Rings for Higher Bandwidth Allreduce (NSDI 2024)",
+            accepts: "any topology with dimensions that are powers of two; made for tori",
+            collectives: &[Collective::AllReduce],
+            params: &[VARIANT],
+            ..About::DEFAULT
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        sides(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let grid = sides(problem)?;
+        let variant = problem.choice("variant", &VARIANTS)?;
+        let many = if variant == Variant::AllPorts { grid.dimensions() } else { 1 };
+        let mirrored = if variant == Variant::AllPorts { &[false, true][..] } else { &[false] };
+        let swings = (0..many).flat_map(|first| mirrored.iter().map(move |mirrored| (first, *mirrored)));
+        let swings: Vec<Swings> =
+            swings.map(|(first, mirrored)| Swings::new(&grid, first, mirrored, goes_round(problem))).collect();
+        if variant != Variant::Latency {
+            let swings: Vec<&dyn Shares> = swings.iter().map(|one| one as &dyn Shares).collect();
+            return allreduce(&grid, &swings, schedule);
+        }
+        for (dimension, s) in &swings[0].turns {
+            schedule.step()?;
+            for node in 0..grid.nodes() {
+                let to = swings[0].partner(*dimension, *s, grid.coordinate(node, *dimension));
+                schedule.send(&Blocks::new(node, grid.moved(node, *dimension, to)).copy().combine())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The topology's grid, if its sides are powers of two.
+fn sides(problem: &Problem<'_>) -> Result<Grid, Stop> {
+    let grid = problem.topology().grid()?;
+    match grid.radices().iter().find(|radix| !radix.is_power_of_two()) {
+        None => Ok(grid),
+        Some(radix) => Err(Stop::unsupported(format!("a dimension of {radix} nodes, no power of two"))),
+    }
+}
+
+/// 1 - 2 + 4 - .., s + 1 terms.
+fn rho(s: u32) -> i64 {
+    (1 - (-2_i64).pow(s + 1)) / 3
+}
+
+/// A swing along each dimension, step by step in turn.
+struct Swings {
+    radices: Vec<u64>,
+    mirrored: bool,
+    is_directed: bool,
+    /// For each step the dimension, and the number of the step there.
+    turns: Vec<(usize, u32)>,
+}
+
+impl Swings {
+    fn new(grid: &Grid, first: usize, mirrored: bool, is_directed: bool) -> Self {
+        let radices = grid.radices().to_vec();
+        let longest = radices.iter().map(|radix| radix.trailing_zeros()).max().unwrap_or(0);
+        let round = |s: u32| (0..radices.len()).map(move |turn| (turn, s));
+        let turns = (0..longest).flat_map(round).map(|(turn, s)| ((turn + first) % radices.len(), s));
+        let turns = turns.filter(|(dimension, s)| *s < radices[*dimension].trailing_zeros()).collect();
+        Self { turns, radices, mirrored, is_directed }
+    }
+
+    fn distance(&self, c: u64, s: u32) -> i64 {
+        if c.is_multiple_of(2) == self.mirrored { -rho(s) } else { rho(s) }
+    }
+
+    fn partner(&self, dimension: usize, s: u32, c: u64) -> u64 {
+        (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
+    }
+
+    /// Whom coordinate `c` meets from step `s` on, directly or through others, itself included.
+    fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
+        let steps = self.radices[dimension].trailing_zeros();
+        let also = |reached: Vec<u64>, s| reached.iter().flat_map(|c| [*c, self.partner(dimension, s, *c)]).collect();
+        (s..steps).fold(vec![c], also)
+    }
+}
+
+impl Shares for Swings {
+    fn steps(&self) -> usize {
+        self.turns.len()
+    }
+
+    fn dimension(&self, step: usize) -> usize {
+        self.turns[step].0
+    }
+
+    fn gives(&self, step: usize, c: u64) -> Vec<Gift> {
+        let (dimension, s) = self.turns[step];
+        let to = self.partner(dimension, s, c);
+        let parts = set(self.radices[dimension], self.reached(dimension, s + 1, to));
+        // In a ring of two both ways are as short: the one that the swing goes.
+        let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
+        vec![Gift { to, sign, parts }]
+    }
+
+    fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
+        let done = self.turns[..step].iter().filter(|(of, _)| *of == dimension).count() as u32;
+        set(self.radices[dimension], self.reached(dimension, done, c))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn partners_are_each_others_and_as_far_as_printed() {
+        assert_eq!([0, 1, 2, 3, 4, 5].map(rho), [1, -1, 3, -5, 11, -21]);
+        let grid = Grid::new(&[64]).unwrap();
+        for mirrored in [false, true] {
+            let swings = Swings::new(&grid, 0, mirrored, false);
+            for s in 0..6 {
+                assert!((0..64).all(|c| swings.partner(0, s, swings.partner(0, s, c)) == c));
+            }
+            assert!((0..64).all(|c| {
+                let mut all = swings.reached(0, 0, c);
+                all.sort_unstable();
+                all.into_iter().eq(0..64)
+            }));
+        }
+    }
+
+    #[test]
+    fn every_torus_takes_the_steps_bytes_and_sums_of_the_closed_forms() {
+        for sides in [&[1][..], &[2], &[16], &[4, 4], &[2, 8], &[4, 2, 4]] {
+            let n: u64 = sides.iter().product();
+            let log = u64::from(n.trailing_zeros());
+            let on = |bytes: u64, variant: &str| {
+                let problem = Rehearsal::on("torus", sides).collective(Collective::AllReduce, 0).block_bytes(bytes);
+                problem.param("variant", variant).verify(&Swing).unwrap()
+            };
+            let proved = on(10 * n, "bandwidth");
+            assert_eq!((proved.steps, proved.critical_bytes), (2 * log, 20 * (n - 1)), "{sides:?}");
+            assert_eq!((proved.summed_bytes, proved.max_sends), (10 * (n - 1), u64::from(n > 1)));
+            let proved = on(10, "latency");
+            assert_eq!((proved.steps, proved.critical_bytes, proved.summed_bytes), (log, 10 * log, 10 * log));
+            let proved = on(2 * sides.len() as u64 * n, "all-ports");
+            assert_eq!(proved.steps, 2 * log, "{sides:?}");
+            assert_eq!(proved.summed_bytes, 2 * sides.len() as u64 * (n - 1));
+        }
+    }
+
+    #[test]
+    fn other_sides_are_refused() {
+        let problem = Rehearsal::on("torus", &[4, 6]).collective(Collective::AllReduce, 0);
+        assert_eq!(problem.plan(&Swing).unwrap_err().to_string(), "a dimension of 6 nodes, no power of two");
+    }
+}
