@@ -186,7 +186,7 @@ impl Theme {
 
 pub(crate) const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
 /// Fillings of the parts, where colours don't tell them apart.
-pub(crate) const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', '+'];
+pub(crate) const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
 /// Shades of heat, where colours don't tell them.
 pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 

@@ -7,13 +7,14 @@ use swapmeet_runner::describe::Reader;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// The network panel of each of these algorithms of the torture plugin, its schedule asked for.
-fn panels(algorithms: &[&str]) -> Option<Vec<String>> {
+/// The network panel of each of these algorithms of the torture plugin, its schedule asked for, with so many seconds for a case.
+fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
     let dir = tempdir().unwrap();
     let file = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])?;
     let reader = Reader::Child(vec![build().join("swapmeet"), "describe-plugins".into()]);
     let quoted: Vec<String> = algorithms.iter().map(|name| format!("\"{name}\"")).collect();
-    let text = format!("topologies = [\"torus:3x3\"]\nalgorithms = [{}]\ntimeout_secs = 0.3\n", quoted.join(", "));
+    let text =
+        format!("topologies = [\"torus:3x3\"]\nalgorithms = [{}]\ntimeout_secs = {seconds:?}\n", quoted.join(", "));
     let mut session = Session::with(&[file], &reader, &text);
     session.keys("R");
     session.settle();
@@ -33,7 +34,7 @@ fn panels(algorithms: &[&str]) -> Option<Vec<String>> {
 /// In the dashboard's own process the first of these would have been its last.
 #[test]
 fn a_plugin_that_crashes_exits_or_hangs_costs_the_dashboard_nothing() {
-    let Some(panels) = panels(&["segfault", "exits", "loops", "babbles"]) else { return };
+    let Some(panels) = panels(&["segfault", "exits", "loops", "babbles"], 0.3) else { return };
     for (screen, said) in panels.iter().zip([
         "crashed: its process was killed by signal 11 (SIGSEGV)",
         "crashed: its process ended with exit status 0",
@@ -47,7 +48,7 @@ fn a_plugin_that_crashes_exits_or_hangs_costs_the_dashboard_nothing() {
 
 #[test]
 fn a_schedule_that_breaks_a_rule_is_shown_with_the_step_and_the_send_that_break_it() {
-    let Some(panels) = panels(&["repeats"]) else { return };
+    let Some(panels) = panels(&["repeats"], 30.0) else { return };
     let screen = &panels[0];
     for part in ["step 2 of 2", "invalid, the send from 0 (F) to 1 (T): step 2: "] {
         assert!(screen.contains(part), "no `{part}` in\n{screen}");

@@ -274,7 +274,7 @@ fn compare_reads_what_run_wrote() {
     assert_eq!(
         refused(&["compare", file]),
         format!(
-            "error: {file}:2: column `verified` is `bricks`, expected one of blocks, amounts, contributions, none\n"
+            "error: {file}:2: column `verified` is `bricks`, expected one of blocks, amounts, contributions, bytes, none\n"
         )
     );
 }

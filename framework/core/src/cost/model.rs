@@ -128,6 +128,8 @@ pub struct Scale<'a> {
     pub topology: &'a Arc<dyn Topology>,
     /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.
     pub unit_bytes: f64,
+    /// Whether blocks are counted: then a message whose load is over its segments is of several.
+    pub counted: bool,
 }
 
 /// Bytes of a segment of a unit that is split in so many: fractions of a byte don't travel, so segments are padded to whole bytes.

@@ -285,8 +285,10 @@ impl Exchange {
 
     /// The boxes that sends of this step put on their way, from the `first` on, with their receivers.
     pub fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> {
-        let records = self.arriving.chunks_exact(self.holdings.record_words()).map(holdings::bits);
-        self.receivers.iter().copied().zip(records).skip(first)
+        // Cut before they are walked: a step of many sends asks for the last few again and again.
+        let (words, first) = (self.holdings.record_words(), first.min(self.receivers.len()));
+        let records = self.arriving[first * words..].chunks_exact(words).map(holdings::bits);
+        self.receivers[first..].iter().copied().zip(records)
     }
 
     /// Boxes that were put on their way in the step so far.

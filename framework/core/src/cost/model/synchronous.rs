@@ -85,6 +85,8 @@ pub(super) struct Synchronous<M> {
     steps: u64,
     declared: u64,
     packs: bool,
+    /// Whether that shows in the load of the longest message; else blocks are looked at one by one.
+    counted: bool,
     /// `None` until anything is added up.
     reduction: Option<f64>,
     most_at_once: u64,
@@ -108,6 +110,7 @@ impl<M: StepModel> Synchronous<M> {
             steps: 0,
             declared: 0,
             packs: false,
+            counted: scale.counted,
             reduction: None,
             most_at_once: 0,
             most_circuits: 0,
@@ -165,7 +168,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
         }
         self.steps += 1;
         let packed = step.facts.max_packed_load.unwrap_or(0);
-        self.packs |= packed > 0;
+        self.packs |= packed > 0 || self.counted && step.facts.max_load > step.segments;
         if self.frame.rearrangement == Rearrangement::Packed {
             self.rearrangement += packed as f64 * unit_bytes * self.frame.rearrange_byte_us;
         }
@@ -187,7 +190,8 @@ impl<M: StepModel> Listener for Synchronous<M> {
     }
 
     fn wants_packing(&self) -> bool {
-        self.frame.rearrange_byte_us > 0.0
+        let is_charged = self.frame.rearrangement == Rearrangement::Packed;
+        self.frame.rearrange_byte_us > 0.0 && (is_charged || !self.counted)
     }
 
     fn wants_busiest_links(&self) -> bool {

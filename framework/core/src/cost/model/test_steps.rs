@@ -10,7 +10,8 @@ use crate::simulation::step_statistics::{StepStatistics, Wanted};
 /// What a machine asks for steps of messages (from, to, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
     let topology = parse(topology).unwrap();
-    let mut evaluator = Machine::parse(machine).unwrap().evaluator(Scale { topology: &topology, unit_bytes: 1.0 });
+    let mut evaluator =
+        Machine::parse(machine).unwrap().evaluator(Scale { topology: &topology, unit_bytes: 1.0, counted: true });
     let mut statistics = StepStatistics::new(topology.clone(), Wanted::by(&[evaluator.as_mut()]));
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
