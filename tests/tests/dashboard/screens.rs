@@ -97,7 +97,7 @@ fn the_bar_of_the_step_that_is_shown_is_a_bar() {
 #[test]
 fn a_case_that_takes_too_long_is_shown_with_the_step_that_it_came_to() {
     let folder = tempfile::tempdir().unwrap();
-    let command = "swapmeet tui --timeout 3 --topology torus:64x64 --algorithm gen";
+    let command = "swapmeet tui --timeout 3 --proof full --topology torus:64x64 --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     // How long it has been running is no time on its machine.
     terminal.wait_for("running  gen");

@@ -59,7 +59,8 @@ fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
 fn ctrl_c_in_the_middle_leaves_whole_rows_and_a_sane_terminal() {
     let folder = tempfile::tempdir().unwrap();
     // A quick case first, then one that takes a while.
-    let command = "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --algorithm gen";
+    let command =
+        "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     terminal.wait_for("1/2");
     terminal.keys("\u{3}");
@@ -160,7 +161,9 @@ fn a_terminal_that_is_gone_ends_the_program_and_leaves_whole_rows() {
     for start in ["exec swapmeet", "exec setsid swapmeet"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();
-        let command = format!("{start} tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --algorithm gen");
+        let command = format!(
+            "{start} tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen"
+        );
         // Not as the terminal's first process: `setsid` would fork there.
         let (master, mut child) = in_terminal(shell(&path, &format!("sh -c '{command}'; true")), 100, 30);
         let mut reader = master.try_clone_reader().unwrap();

@@ -304,6 +304,9 @@ fn an_interrupt_leaves_all_that_is_finished() {
         "torus:64x64",
         "--algorithm",
         "gen",
+        // On one node of each orbit it would be done at once.
+        "--proof",
+        "full",
     ]);
     run.args(["--repetitions", "50", "--jobs", "2"]).env("XDG_DATA_HOME", "/nonexistent").stderr(Stdio::piped());
     let run = run.spawn().unwrap();
