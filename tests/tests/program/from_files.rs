@@ -10,10 +10,10 @@ fn row(topology: &str, workload: &str, file: &str) -> Record {
     rows(&["--topology", topology, "--workload", workload, "--algorithm", &algorithm]).remove(0)
 }
 
-/// What it says of where the time goes and what moved, but for who planned it.
+/// What it says of where the time goes and what moved, but for who planned it and for how many nodes: a file has them all.
 fn figures(row: &Record) -> Vec<String> {
-    let skipped =
-        ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs", "plan_ms", "wall_ms"];
+    let planner = ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
+    let skipped = [&planner[..], &["proved_on", "plan_ms", "wall_ms"]].concat();
     let named = swapmeet_results::columns().zip(row.fields());
     named.filter(|(name, _)| !skipped.contains(name)).map(|(name, field)| format!("{name}={field}")).collect()
 }
