@@ -1,7 +1,7 @@
 //! Schedules for other programs. A format is one file and one row of [`FORMATS`].
 //!
 //! A schedule comes step by step, as it is proved, and no format holds more of it than a step. Formats that are written rank by rank
-//! put what they write of each rank aside in a [`spool::Spool`].
+//! put what they write of each rank aside in a `spool::Spool`.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -8,7 +8,7 @@
 //! | m | | bytes of the vector |
 //! | alpha, beta, gamma | | start-up of a message, transmission of a byte, adding a byte |
 //!
-//! In each a node's part of the vector is the one that it sums last ([`Shares`]): a reduce-scatter, then the same steps backwards as an allgather.
+//! In each a node's part of the vector is the one that it sums last: a reduce-scatter, then the same steps backwards as an allgather.
 
 use swapmeet_sdk::export_plugin;
 

@@ -1,6 +1,6 @@
 //! Moments of event-driven models, with what the time up to them went into.
 //!
-//! Events are ordered by exact arithmetic: parameters and bytes become whole [`Ticks`], so that two chains of work that take the same time end at the same
+//! Events are ordered by exact arithmetic: parameters and bytes become whole `Ticks`, so that two chains of work that take the same time end at the same
 //! moment, in whatever order their terms were added. What of two events at one moment comes first is the model's rule, never a rounding.
 
 /// A time in units of 10^-18 s. A parameter with more than 12 decimals in us is rounded to them.

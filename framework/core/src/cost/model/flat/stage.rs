@@ -8,7 +8,7 @@
 //!
 //! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2 each, then completes receives as they come, Ts/2 each.
 //! Beside it a copying engine (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message then waits until an output port of its
-//! sender and an input port of its receiver are free (section 2.3: messages compete for both), and takes m td through the two ([`super::crossing`]). With a second send buffer the processor composes each message's data for the next stage as soon as it has completed the receive.
+//! sender and an input port of its receiver are free (section 2.3: messages compete for both), and takes m td through the two (`super::crossing`). With a second send buffer the processor composes each message's data for the next stage as soon as it has completed the receive.
 //!
 //! **At one moment** the lower kind of event comes first, then the lower node, then the earlier message; moments are exact ([`crate::cost::model::clock`]), so that no rounding
 //! decides.
