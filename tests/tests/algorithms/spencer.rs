@@ -302,7 +302,8 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 
 #[test]
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
-    // The thesis has 8 blocks.
+    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle, a link; the middle of a quadrant's outer section, n/4 - 2 = 4, is 2 x 4 + 1 links
+    // from its image -1 - 4; and a link to distribute: 11.
     assert_eq!(
         costs("ring:24", "torus-permutation:form=standard", "permutation/transpose-1d:720720", "1", 2),
         (3.0, 11.0, 10.0)
