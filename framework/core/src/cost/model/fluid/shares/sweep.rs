@@ -1,0 +1,326 @@
+//! A solve: a sweep over the links' levels, upwards.
+//!
+//! A flow is let go (*opened*) only when the sweep comes to its old level and the link that binds it has more to give; it is cut when a link on its way
+//! is full below its level; all others keep their rates. If that comes to looking at more than all there is, every flow is opened and the sweep starts again, which then ends
+//! after each link has been filled.
+
+use super::link::TOLERANCE;
+use super::{Bound, Flow, Hop, Shares};
+
+const TINY: f64 = 1e-12;
+/// When more than one in so many flows have come or gone, all that they reach are opened at once.
+const WHOLE: usize = 4;
+
+impl Shares {
+    /// Repairs the shares. Hands out the flows whose rates have changed, with when each will end if nothing changes again.
+    pub(in super::super) fn solve(&mut self, now: f64, mut ends: impl FnMut(usize, f64)) {
+        self.now = now;
+        self.solve += 1;
+        self.changed.clear();
+        self.visits = 0;
+        let mut whole = (self.added.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
+        if whole {
+            self.open_all_reached();
+        }
+        for flow in std::mem::take(&mut self.added) {
+            if self.flows[flow as usize].bound == Bound::New {
+                self.open(flow);
+            }
+        }
+        self.removed = 0;
+        self.levels.rewind();
+        self.queue_opened();
+        while let Some(link) = self.dirty.pop() {
+            self.touch(link);
+        }
+        loop {
+            if !whole && self.visits > self.load {
+                whole = true;
+                self.start_anew();
+            }
+            match self.levels.pop() {
+                Some((bits, link)) => self.look_at(bits, link),
+                None if self.next_bucket() => {}
+                None => break,
+            }
+        }
+        for flow in &self.changed {
+            let (rate, rest) = (self.flows[*flow as usize].rate, &self.rest[*flow as usize]);
+            if (rate - rest.before).abs() > TINY * rate {
+                ends(*flow as usize, now + rest.left.max(0.0) / rate);
+            }
+        }
+    }
+
+    /// The sweep has come to a link.
+    fn look_at(&mut self, bits: u64, number: u32) {
+        let link = &mut self.links[number as usize];
+        if bits != link.key.to_bits() {
+            return;
+        }
+        let key = std::mem::replace(&mut link.key, f64::INFINITY);
+        if link.opened + link.bound == 0 {
+            // A flow that was open here has its rate from another link: others may have to yield.
+            if link.is_overfull() {
+                self.fill(number, key, key);
+            }
+            return;
+        }
+        let (share, level) = (link.share(), link.level);
+        if link.bound > 0 {
+            if share > level * (1.0 + TOLERANCE) {
+                // Its flows may rise: at their old level they are let go.
+                if self.levels.has_lower(level) {
+                    self.queue_again(level, number);
+                    return;
+                }
+                let on = std::mem::take(&mut link.on);
+                let shift = self.shift;
+                for flow in on.iter().map(|hop| hop >> shift) {
+                    if self.flows[flow as usize].bound == Bound::By(number) {
+                        self.open(flow);
+                    }
+                }
+                self.links[number as usize].on = on;
+                self.queue_opened();
+                self.touch(number);
+                return;
+            }
+            if link.opened == 0 && share >= level * (1.0 - TOLERANCE) {
+                return;
+            }
+        }
+        if share > key * (1.0 + TINY) && self.levels.has_lower(share) {
+            self.queue_again(share, number);
+        } else {
+            self.fill(number, share, key);
+        }
+    }
+
+    /// Turns to the next bucket, without the links that want nothing any more.
+    fn next_bucket(&mut self) -> bool {
+        let Some((bucket, links)) = self.levels.next_bucket() else { return false };
+        for number in links {
+            let link = &mut self.links[number as usize];
+            if link.key == f64::INFINITY || !self.levels.is_in(link.key, bucket) {
+                continue;
+            }
+            match link.wants() {
+                None => link.key = f64::INFINITY,
+                Some(key) => {
+                    let key = key.max(link.key);
+                    self.queue_again(key, number);
+                }
+            }
+        }
+        true
+    }
+
+    /// Repair costs more than it saves: all flows are opened.
+    fn start_anew(&mut self) {
+        for link in self.levels.drain() {
+            self.links[link as usize].key = f64::INFINITY;
+        }
+        for flow in 0..self.flows.len() {
+            if matches!(self.flows[flow].bound, Bound::New | Bound::By(_)) {
+                self.open(flow as u32);
+            }
+        }
+        self.queue_opened();
+        (0..self.links.len() as u32).for_each(|link| self.touch(link));
+    }
+
+    /// Everything that changed links reach is opened.
+    fn open_all_reached(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for flow in self.added.clone() {
+            self.open(flow);
+        }
+        let mut next = 0;
+        while let Some(number) = self.pending.get(next).copied().inspect(|_| next += 1).or_else(|| dirty.pop()) {
+            for i in 0..self.links[number as usize].on.len() {
+                let flow = self.links[number as usize].on[i] >> self.shift;
+                if self.flows[flow as usize].bound != Bound::Open {
+                    self.open(flow);
+                }
+            }
+        }
+    }
+
+    /// The link is full: its open flows, those that it binds, and those with a higher level get its share.
+    fn fill(&mut self, number: u32, share: f64, key: f64) {
+        let mut takers = std::mem::take(&mut self.takers);
+        if let Some(share) = self.takers_of(number, share, &mut takers) {
+            if self.must_wait(number, share, key, &takers) {
+                self.queue_again(share, number);
+            } else {
+                for hop in &takers {
+                    self.give(*hop, number, share);
+                }
+                self.links[number as usize].level = share;
+            }
+        }
+        self.takers = takers;
+    }
+
+    /// Who gets a share of the full link, and how large it is exactly.
+    fn takers_of(&mut self, number: u32, mut share: f64, takers: &mut Vec<u32>) -> Option<f64> {
+        let link = &self.links[number as usize];
+        self.visits += link.on.len();
+        loop {
+            let (mut left, mut weights, limit) = (link.capacity, 0.0, share * (1.0 + TOLERANCE));
+            takers.clear();
+            for hop in &link.on {
+                let flow = &self.flows[(hop >> self.shift) as usize];
+                let times = f64::from(self.hops[*hop as usize].times);
+                if flow.bound == Bound::Open || flow.bound == Bound::By(number) || flow.level > limit {
+                    takers.push(*hop);
+                    weights += times * flow.weight;
+                } else {
+                    left -= times * flow.rate;
+                }
+            }
+            if takers.is_empty() {
+                return None;
+            }
+            share = (left / weights).max(0.0);
+            if share <= limit {
+                return Some(share);
+            }
+        }
+    }
+
+    /// Whether other links come first: one that is queued below, or one, not queued, that would bind an open flow before.
+    fn must_wait(&mut self, number: u32, share: f64, key: f64, takers: &[u32]) -> bool {
+        if share > key * (1.0 + TOLERANCE) && self.levels.has_lower(share) {
+            return true;
+        }
+        let (mut waits, shift) = (false, self.shift);
+        for flow in takers.iter().map(|hop| hop >> shift) {
+            if self.flows[flow as usize].bound != Bound::Open {
+                continue;
+            }
+            for hop in self.hops_of(flow) {
+                let other = self.hops[hop].link;
+                let link = &self.links[other as usize];
+                let left = link.capacity - link.used + link.level * link.binds;
+                let is_tighter = left < share * (1.0 - TOLERANCE) * (link.open + link.binds);
+                if is_tighter && link.key == f64::INFINITY && other != number {
+                    self.touch(other);
+                    waits = true;
+                }
+            }
+        }
+        waits
+    }
+
+    /// A flow of the full link gets its share of it.
+    fn give(&mut self, hop: u32, number: u32, share: f64) {
+        let flow = hop >> self.shift;
+        let Flow { rate, weight, level, bound, .. } = self.flows[flow as usize];
+        if bound == Bound::Open {
+            for hop in self.hops_of(flow) {
+                let Hop { link, times } = self.hops[hop];
+                let link = &mut self.links[link as usize];
+                link.used += share * weight * f64::from(times);
+                link.opened -= 1;
+                link.open = if link.opened == 0 { 0.0 } else { link.open - weight * f64::from(times) };
+            }
+        } else if level > share * (1.0 + TOLERANCE) {
+            self.settle(flow, rate);
+            self.unbind(flow);
+            for hop in self.hops_of(flow) {
+                let Hop { link: other, times } = self.hops[hop];
+                self.links[other as usize].used += (share * weight - rate) * f64::from(times);
+                if other != number && self.links[other as usize].bound > 0 {
+                    self.touch(other);
+                }
+            }
+        } else {
+            return;
+        }
+        (self.flows[flow as usize].rate, self.flows[flow as usize].level) = (share * weight, share);
+        self.bind(flow, number, self.hops[hop as usize].times);
+    }
+
+    fn touch(&mut self, number: u32) {
+        let link = &mut self.links[number as usize];
+        if let Some(key) = link.wants().filter(|key| *key < link.key) {
+            self.levels.push(key, link.key, number);
+            link.key = key;
+        }
+    }
+
+    fn queue_again(&mut self, key: f64, number: u32) {
+        self.links[number as usize].key = key;
+        self.levels.push(key, f64::INFINITY, number);
+    }
+
+    /// The flow's rate is about to change.
+    fn settle(&mut self, flow: u32, rate: f64) {
+        let rest = &mut self.rest[flow as usize];
+        if rest.solve != self.solve {
+            rest.left -= rate * (self.now - rest.since);
+            (rest.solve, rest.since, rest.before) = (self.solve, self.now, rate);
+            self.changed.push(flow);
+        }
+    }
+
+    fn open(&mut self, number: u32) {
+        self.unbind(number);
+        let flow = &mut self.flows[number as usize];
+        flow.bound = Bound::Open;
+        let Flow { rate, weight, .. } = *flow;
+        self.fresh.push(number);
+        self.settle(number, rate);
+        for hop in self.hops_of(number) {
+            let Hop { link: on, times } = self.hops[hop];
+            let link = &mut self.links[on as usize];
+            link.used -= rate * f64::from(times);
+            link.open += weight * f64::from(times);
+            link.opened += 1;
+            if !std::mem::replace(&mut link.is_pending, true) {
+                self.pending.push(on);
+            }
+        }
+    }
+
+    /// Queues what newly opened flows need: the links that bind others, and for each flow the one link that seems to bind it. [`Shares::fill`] finds out if it is another.
+    fn queue_opened(&mut self) {
+        while let Some(number) = self.pending.pop() {
+            let link = &mut self.links[number as usize];
+            link.is_pending = false;
+            if link.bound > 0 || link.key < f64::INFINITY {
+                self.touch(number);
+            }
+        }
+        while let Some(flow) = self.fresh.pop() {
+            let on = self.hops[self.hops_of(flow)].iter().map(|hop| hop.link);
+            let least =
+                on.map(|link| (self.links[link as usize].share(), link)).reduce(|a, b| if b.0 < a.0 { b } else { a });
+            if let Some((_, link)) = least {
+                self.touch(link);
+            }
+        }
+    }
+
+    /// Panics unless every link holds what it carries, and every flow has a full link on which none is above it.
+    #[cfg(test)]
+    pub(in super::super) fn check(&self) {
+        let carried = |link: &super::Link| -> f64 {
+            let rate =
+                |hop: &u32| self.flows[(hop >> self.shift) as usize].rate * f64::from(self.hops[*hop as usize].times);
+            link.on.iter().map(rate).sum()
+        };
+        for link in &self.links {
+            assert!(carried(link) <= link.capacity * (1.0 + 1e-7), "{link:?}");
+        }
+        for flow in self.flows.iter().filter(|flow| flow.bound != Bound::Latent) {
+            let Bound::By(link) = flow.bound else { panic!("no rate: {flow:?}") };
+            let link = &self.links[link as usize];
+            let top = link.on.iter().map(|hop| self.flows[(hop >> self.shift) as usize].level).fold(0.0, f64::max);
+            assert!(top <= flow.level * (1.0 + 1e-7), "{flow:?} {link:?}");
+            assert!((carried(link) - link.capacity).abs() <= 1e-7 * link.capacity, "{flow:?} {link:?}");
+        }
+    }
+}
