@@ -4,3 +4,4 @@ pub mod bound;
 pub mod machine;
 pub mod model;
 pub mod parameter;
+pub mod settings;

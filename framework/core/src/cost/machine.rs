@@ -5,16 +5,19 @@
 
 use super::bound::{Bound, Traffic};
 use super::model::{Evaluator, Model, ModelKind, Scale, models};
-use super::parameter::{Default, Parameter, ParameterError, Planning, Typed, word};
+use super::parameter::{Default, Parameter, ParameterError, Typed, word};
+use super::settings::{Origin, Preset, Setting, Settings};
 use crate::network::topology::Topology;
 use crate::simulation::step::Reads;
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
 
+mod planning;
 mod presets;
 
-pub use presets::{Preset, presets};
+pub use planning::Planning;
+pub use presets::presets;
 
 static MODEL: Typed<&'static ModelKind> = Typed {
     key: "model",
@@ -49,34 +52,6 @@ pub fn readers(parameter: &dyn Parameter) -> String {
     readers.join(", ")
 }
 
-/// A parameter's key and its value in canonical form.
-type Setting = (&'static str, String);
-
-/// Where a value is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Set in the spec.
-    User,
-    /// Set where the machine's own name was given a meaning.
-    Own,
-    /// The preset says so, with this source.
-    Preset(&'static str),
-    /// Nobody says so: it is what the parameter is by default.
-    Default,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::User => f.write_str("set by the user"),
-            Self::Own => f.write_str("set in the experiment"),
-            Self::Preset("") => f.write_str("preset"),
-            Self::Preset(source) => write!(f, "preset: {source}"),
-            Self::Default => f.write_str("default"),
-        }
-    }
-}
-
 /// A value of a machine.
 #[derive(Debug, Clone)]
 pub struct Value {
@@ -86,46 +61,6 @@ pub struct Value {
     pub text: String,
     /// Where it is from.
     pub origin: Origin,
-}
-
-/// What is said of each parameter, and where.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    preset: &'static Preset,
-    /// What a name of the user's own adds to the preset.
-    own: Vec<Setting>,
-    /// What the spec adds to that.
-    set: Vec<Setting>,
-}
-
-impl Settings {
-    /// The value of a parameter, and where it is from.
-    pub(super) fn get(&self, parameter: &dyn Parameter) -> (String, Origin) {
-        let given =
-            |list: &[Setting]| list.iter().find(|(key, _)| *key == parameter.key()).map(|(_, text)| text.clone());
-        let set = given(&self.set).map(|text| (text, Origin::User));
-        set.unwrap_or_else(|| self.inherited(parameter))
-    }
-
-    /// The same without what the spec sets.
-    fn inherited(&self, parameter: &dyn Parameter) -> (String, Origin) {
-        let key = parameter.key();
-        if let Some((_, text)) = self.own.iter().find(|(own, _)| *own == key) {
-            return (text.clone(), Origin::Own);
-        }
-        if let Some((_, text, source)) = self.preset.figures.iter().find(|(figure, ..)| *figure == key) {
-            return ((*text).to_owned(), Origin::Preset(source));
-        }
-        match parameter.default() {
-            Default::Text(text) => (text.to_owned(), Origin::Default),
-            Default::As(other) => (self.get(other).0, Origin::Default),
-        }
-    }
-
-    fn put(&mut self, key: &'static str, text: String) {
-        self.set.retain(|(other, _)| *other != key);
-        self.set.push((key, text));
-    }
 }
 
 /// A machine: a model and its parameters. Times are in microseconds.
@@ -189,7 +124,7 @@ impl Machine {
     }
 
     fn made(name: String, stands_for: Option<String>, settings: Settings) -> Result<Self, ParameterError> {
-        let model = MODEL.of(&settings)?;
+        let model = settings.value(&MODEL)?;
         let (priced_by, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
         Ok(Self { name, stands_for, settings, model, priced_by, planning })
     }

@@ -7,8 +7,8 @@
 //! keep messages and follow each node's own time (`flat`).
 
 use super::bound::{Bound, Traffic};
-use super::machine::Settings;
 use super::parameter::{Parameter, ParameterError};
+use super::settings::Settings;
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Reads};
 use std::fmt::{self, Debug};

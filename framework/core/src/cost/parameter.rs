@@ -1,10 +1,7 @@
 //! Parameters of machines: what each is called, what it means, how its text is read.
 //!
-//! Here stand those that several models or planning read; what only one model reads is declared in that model's file. A model names what it reads
-//! once, with `parameters!`: the list makes the struct that holds the values, so that a model can't read what it doesn't have, and what it has and never reads is
-//! dead code to the compiler.
+//! Here stand those that several models or planning read; what only one model reads is declared in that model's file.
 
-use super::machine::Settings;
 use std::fmt::{self, Debug, Display};
 
 /// What there is to know of a parameter, whatever the type of its values.
@@ -73,9 +70,8 @@ impl<T: Display + Debug> Parameter for Typed<T> {
 }
 
 impl<T: Display + Debug> Typed<T> {
-    /// The value that a machine has.
-    pub(super) fn of(&self, settings: &Settings) -> Result<T, ParameterError> {
-        let (text, _) = settings.get(self);
+    /// The value that a text in canonical form stands for.
+    pub(super) fn value(&self, text: String) -> Result<T, ParameterError> {
         (self.read)(&text).map_err(|expected| ParameterError::Bad { key: self.key, expected, found: text })
     }
 }
@@ -130,30 +126,6 @@ impl ParameterError {
         }
     }
 }
-
-/// Declares a struct with a field for each parameter of a machine that its owner reads, in the order in which specs print them.
-macro_rules! parameters {
-    ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident: $type:ty = $parameter:path,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy)]
-        $vis struct $name {
-            $($field: $type,)*
-        }
-
-        impl $name {
-            /// The parameters that it reads, in the order in which specs print them.
-            $vis const PARAMETERS: &'static [&'static dyn $crate::cost::parameter::Parameter] = &[$(&$parameter,)*];
-
-            /// As a machine sets them.
-            $vis fn of(
-                settings: &$crate::cost::machine::Settings,
-            ) -> Result<Self, $crate::cost::parameter::ParameterError> {
-                Ok(Self { $($field: $parameter.of(settings)?,)* })
-            }
-        }
-    };
-}
-pub(crate) use parameters;
 
 /// Start-up of a message (ts, alpha, Ts).
 pub(super) static STARTUP_US: Typed<f64> = Typed {
@@ -226,26 +198,6 @@ pub(super) static VIRTUAL_CHANNELS: Typed<u64> = Typed {
     default: Default::Text("1"),
     read: |text| whole(text, "a whole number from 1 on"),
 };
-
-parameters! {
-    /// What planning reads, whatever the model: plugins may ask for it.
-    pub struct Planning {
-        ports: Ports = PORTS,
-        virtual_channels: u64 = VIRTUAL_CHANNELS,
-    }
-}
-
-impl Planning {
-    /// Messages a node may send, and receive, at a time.
-    pub fn ports(&self) -> Ports {
-        self.ports
-    }
-
-    /// Circuits a directed link carries at a time.
-    pub fn virtual_channels(&self) -> u64 {
-        self.virtual_channels
-    }
-}
 
 /// Messages that a node may send, and receive, at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,6 @@
 //! Machines of the papers, every figure with its source.
 
-/// A machine by name.
-#[derive(Debug)]
-pub struct Preset {
-    /// What users type before the colon of a machine's spec.
-    pub name: &'static str,
-    /// The machine and its paper, for lists.
-    pub title: &'static str,
-    /// Its parameters, as far as they are not as usual: (key, value, source).
-    pub figures: &'static [(&'static str, &'static str, &'static str)],
-}
+use crate::cost::settings::Preset;
 
 /// The presets in the order in which they are listed.
 pub fn presets() -> &'static [Preset] {

@@ -14,9 +14,9 @@ use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepMode
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US,
-    VIRTUAL_CHANNELS, parameters,
+    BARRIER_US, BYTE_US, Barrier, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS,
 };
+use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::step::{Reads, Step};
 use std::sync::Arc;

@@ -11,8 +11,9 @@ use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, Ports, STARTUP_US, Typed, micros, number, parameters, word,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, Ports, STARTUP_US, Typed, micros, number, word,
 };
+use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use std::fmt::{self, Display};
 use std::sync::Arc;

@@ -13,8 +13,9 @@ use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepMode
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, parameters,
+    BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US,
 };
+use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::step::{Reads, Step, Transfer};
 use std::sync::Arc;

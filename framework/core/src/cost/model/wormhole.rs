@@ -15,8 +15,9 @@ use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed,
-    micros, number, parameters,
+    micros, number,
 };
+use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::step::{Reads, Step};
 use std::sync::Arc;

@@ -1,0 +1,24 @@
+//! What plugins may ask of a machine.
+
+use crate::cost::parameter::{PORTS, Ports, VIRTUAL_CHANNELS};
+use crate::cost::settings::parameters;
+
+parameters! {
+    /// What planning reads, whatever the model: plugins may ask for it.
+    pub struct Planning {
+        ports: Ports = PORTS,
+        virtual_channels: u64 = VIRTUAL_CHANNELS,
+    }
+}
+
+impl Planning {
+    /// Messages a node may send, and receive, at a time.
+    pub fn ports(&self) -> Ports {
+        self.ports
+    }
+
+    /// Circuits a directed link carries at a time.
+    pub fn virtual_channels(&self) -> u64 {
+        self.virtual_channels
+    }
+}
