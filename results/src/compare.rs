@@ -5,6 +5,7 @@
 
 mod group;
 mod merge;
+mod unlike;
 mod winner;
 
 pub use winner::{Margin, Rival, Winner};
@@ -145,6 +146,8 @@ pub struct Comparison {
     pub tested: usize,
     /// What was noticed on the way.
     pub notes: Vec<String>,
+    /// Where times are compared that were charged unlike.
+    pub unlike: Vec<String>,
 }
 
 /// Compares the rows of files, given with their names. Without a baseline, the fastest of each group is it.
@@ -167,7 +170,8 @@ pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Resul
         }
     }
     let tested = correct(&mut groups);
-    Ok(Comparison { groups, tested, notes: merged.notes })
+    let unlike = unlike::remarks(&groups, files);
+    Ok(Comparison { groups, tested, notes: merged.notes, unlike })
 }
 
 /// Corrects p-values for how many comparisons there are, which it returns.

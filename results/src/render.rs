@@ -92,7 +92,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     });
     let tested = comparison.tested;
     let holm = (tested > 1).then(|| format!("p-values are corrected for {tested} comparisons (Holm)."));
-    comparison.notes.iter().map(|note| in_a_line(note)).chain(exact).chain(holm).collect()
+    comparison.notes.iter().chain(&comparison.unlike).map(|note| in_a_line(note)).chain(exact).chain(holm).collect()
 }
 
 /// How its rows ended: `ok` if all did, otherwise how many did how.

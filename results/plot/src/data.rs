@@ -28,7 +28,9 @@ impl Figure {
     pub(crate) fn for_latex(&self) -> String {
         let columns = if self.panels.len() == 1 { 1 } else { 2 };
         let rows = self.panels.len().div_ceil(columns);
-        let mut out = format!("% {}\n\\begin{{tikzpicture}}\n", self.title.replace('\n', " "));
+        let said = [&self.title].into_iter().chain(&self.unlike);
+        let mut out: String = said.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
+        out += "\\begin{tikzpicture}\n";
         for name in &self.names {
             let colour = self.styles.get(name).colour;
             let _ = writeln!(

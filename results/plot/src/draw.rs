@@ -105,7 +105,7 @@ impl Drawn for Figure {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.notes.iter().cloned().chain(self.crossings()).collect()
+        self.notes.iter().cloned().chain(self.crossings()).chain(self.unlike.iter().cloned()).collect()
     }
 }
 
@@ -136,7 +136,8 @@ impl Figure {
         }
         top = legend::names(&mut scene, self, top, font);
         top = legend::crossings(&mut scene, self, top, font);
-        scene.height = legend::bars(&mut scene, self, top, font) + gap;
+        top = legend::bars(&mut scene, self, top, font);
+        scene.height = remarks(&mut scene, &self.unlike, top, font) + gap;
         scene
     }
 }
@@ -148,6 +149,19 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
         top += 1.2 * font;
         scene.text((scene.width / 2.0, top), &line, 1.2 * font, Anchor::Middle);
         top += 0.4 * font;
+    }
+    top
+}
+
+/// What there is to say below all else; returns where it ends.
+pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64) -> f64 {
+    let mut top = top;
+    for remark in remarks {
+        top += 0.3 * font;
+        for line in wrapped(remark, font, scene.width - 4.0 * font) {
+            top += 1.2 * font;
+            scene.text((2.0 * font, top), &line, font, Anchor::Start);
+        }
     }
     top
 }

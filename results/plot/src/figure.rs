@@ -90,6 +90,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// What is not shown, and why.
     pub notes: Vec<String>,
+    /// Where times are beside each other that were charged unlike: said in the figure.
+    pub unlike: Vec<String>,
 }
 
 /// Why there is no figure.
@@ -183,6 +185,7 @@ impl Figure {
             names,
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),
             notes,
+            unlike: if wanted.y.is_of_times() { comparison.unlike.clone() } else { Vec::new() },
         };
         if let Some(baseline) = wanted.baseline.filter(|_| wanted.y == Y::Ratio) {
             figure.y_label = format!("completion time over that of {}", figure.label(baseline));

@@ -61,6 +61,14 @@ impl Y {
         }
     }
 
+    /// Whether it is made of times.
+    pub(crate) fn is_of_times(self) -> bool {
+        match self {
+            Self::Time | Self::Ratio | Self::Bound | Self::AlgorithmBandwidth | Self::BusBandwidth => true,
+            Self::Contention | Self::Steps | Self::Messages | Self::LinkMessages | Self::NodeBytes => false,
+        }
+    }
+
     /// A value, as read at the axis, with this many figures.
     pub fn text_to(self, value: f64, figures: usize) -> String {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::draw::scene::{Anchor, Colour, GREY, Scene};
 use crate::draw::text::{width, wrapped};
-use crate::draw::{Drawn, Paper, Picture, Row, heading};
+use crate::draw::{Drawn, Paper, Picture, Row, heading, remarks};
 use crate::figure::{FigureError, known, label};
 use std::collections::BTreeSet;
 use swapmeet_results::{Parts, Record, Setting, Status, compare, duration};
@@ -45,6 +45,8 @@ pub struct Stacked {
     pub panels: Vec<Bars>,
     /// What some algorithms are called.
     pub labels: Vec<(String, String)>,
+    /// Where times are beside each other that were charged unlike.
+    pub unlike: Vec<String>,
 }
 
 impl Stacked {
@@ -75,7 +77,8 @@ impl Stacked {
         let names = panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
         known(labels, &names)?;
         let title = title.map_or(common, str::to_owned);
-        Ok(Self { title, panels: panels.into_iter().map(|(_, panel)| panel).collect(), labels: labels.to_vec() })
+        let panels = panels.into_iter().map(|(_, panel)| panel).collect();
+        Ok(Self { title, panels, labels: labels.to_vec(), unlike: comparison.unlike })
     }
 }
 
@@ -112,7 +115,7 @@ impl Drawn for Stacked {
                 scene.text((x + 1.6 * font, y), name, font, Anchor::Start);
             }
         }
-        scene.height = row.end() + font;
+        scene.height = remarks(&mut scene, &self.unlike, row.end(), font) + font;
         Picture::new(scene, if self.title.is_empty() { "where time goes" } else { &self.title }, paper)
     }
 }

@@ -3,7 +3,7 @@
 use crate::draw::marker::marker;
 use crate::draw::scene::{Anchor, BLACK, Colour, PALE, Scene, WHITE};
 use crate::draw::text::{width, wrapped};
-use crate::draw::{Drawn, Paper, Picture, Row, heading};
+use crate::draw::{Drawn, Paper, Picture, Row, heading, remarks};
 use crate::figure::{FigureError, known, label};
 use crate::style::Styles;
 use std::collections::BTreeSet;
@@ -30,6 +30,8 @@ pub struct Winners {
     /// What some of them are called.
     pub labels: Vec<(String, String)>,
     pub styles: Styles,
+    /// Where times are beside each other that were charged unlike.
+    pub unlike: Vec<String>,
 }
 
 impl Winners {
@@ -65,7 +67,8 @@ impl Winners {
         known(labels, &everyone)?;
         // Those who win nowhere have looks, too: a figure of curves beside this one gives everyone the same.
         let styles = Styles::of(everyone);
-        Ok(Self { title: title.unwrap_or_default().to_owned(), maps, names, labels: labels.to_vec(), styles })
+        let (title, labels) = (title.unwrap_or_default().to_owned(), labels.to_vec());
+        Ok(Self { title, maps, names, labels, styles, unlike: comparison.unlike })
     }
 }
 
@@ -92,7 +95,8 @@ impl Drawn for Winners {
         for map in &self.maps {
             top = self.map(&mut scene, map, top + font, font);
         }
-        scene.height = self.legend(&mut scene, top + font, font) + font;
+        top = self.legend(&mut scene, top + font, font);
+        scene.height = remarks(&mut scene, &self.unlike, top, font) + font;
         let title = if self.title.is_empty() { "who is fastest where" } else { &self.title };
         Picture::new(scene, title, paper)
     }

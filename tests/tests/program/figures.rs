@@ -47,6 +47,36 @@ fn a_figure_has_its_curves_its_axes_and_its_crossovers() {
     assert!(svg.contains(">a<"), "{svg}");
 }
 
+/// Suh & Shin's schedule is charged for what it rearranges on the paper's machine, Bruck's for nothing: whoever compares the two is told.
+#[test]
+fn comparisons_say_where_rearrangement_is_charged_unlike() {
+    let dir = tempdir().unwrap();
+    let rows = dir.path().join("rows.csv");
+    let sizes = ["--workload", "uniform:64", "--workload", "uniform:256"];
+    let machines = ["--machine", "paragon", "--machine", "paragon:rearrangement=packed"];
+    let args = ["run", "--quiet", "--topology", "torus:8x8", "--algorithm", "suh-shin", "--algorithm", "bruck"];
+    swapmeet(&args).args(sizes).args(machines).args(["--out", rows.to_str().unwrap()]).assert().success();
+    let remark = "paragon charges rearrangement as algorithms declare it, and `bruck` declares none though its messages are of several blocks; \
+                  with rearrangement=packed all are charged alike.";
+    let compared = swapmeet(&["compare", rows.to_str().unwrap()]).assert().success().get_output().stdout.clone();
+    let compared = String::from_utf8(compared).unwrap();
+    assert_eq!(compared.matches("declares none though").count(), 1, "once, of one machine: {compared}");
+    assert!(compared.contains(&format!("note: {remark}\n")), "{compared}");
+    // In a figure it may be on several lines.
+    let drawn = |args: &[&str]| {
+        let out = dir.path().join("figure.svg");
+        plot(&rows, &out, args).success();
+        let svg = std::fs::read_to_string(&out).unwrap();
+        let texts: Vec<&str> = svg.split("</text>").filter_map(|text| text.rsplit('>').next()).collect();
+        texts.join(" ").contains(remark)
+    };
+    assert!(drawn(&[]) && drawn(&["--kind", "winners"]) && drawn(&["--kind", "parts"]));
+    assert!(!drawn(&["--y", "steps"]) && !drawn(&["--machine", "paragon:rearrangement=packed"]));
+    let page = dir.path().join("page.html");
+    swapmeet(&["report", rows.to_str().unwrap(), "--out", page.to_str().unwrap()]).assert().success();
+    assert!(std::fs::read_to_string(page).unwrap().contains(remark));
+}
+
 /// Where the two really cross is where the figure says: the times on either side of it are the other way round.
 #[test]
 fn a_crossover_is_where_the_order_changes() {

@@ -27,6 +27,8 @@ mod synchronous;
 mod test_steps;
 mod wormhole;
 
+pub use synchronous::UNDECLARED;
+
 /// The models in the order in which they are listed.
 pub fn models() -> &'static [&'static ModelKind] {
     MODELS

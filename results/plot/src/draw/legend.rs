@@ -1,6 +1,6 @@
 //! The legend: below the panels, so that it covers nothing; each entry with its line and its marker, as they are drawn. Then what letters mean.
 
-use super::letter;
+use super::{letter, remarks};
 use super::marker::marker;
 use super::panel::BOUND_DASHES;
 use super::scene::{Anchor, GREY, Scene};
@@ -65,10 +65,5 @@ pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f
     if !figure.has_bars() {
         return top;
     }
-    let mut top = top + 0.3 * font;
-    for line in wrapped("Bars are 95 % confidence intervals over repetitions.", font, scene.width - 4.0 * font) {
-        top += 1.2 * font;
-        scene.text((2.0 * font, top), &line, font, Anchor::Start);
-    }
-    top
+    remarks(scene, &["Bars are 95 % confidence intervals over repetitions.".to_owned()], top, font)
 }

@@ -215,6 +215,17 @@ fn who_has_something_for_a_few_need_not_wait_for_all() {
 }
 
 #[test]
+fn messages_that_cross_no_link_ask_nothing_of_links() {
+    let fluid = Machine::parse("free:model=fluid,byte_us=1,injection_byte_us=2,hop_us=5").unwrap();
+    let between = |farthest| {
+        let traffic = Traffic { sent: 10.0, received: 10.0, peers: 1, farthest, ..Traffic::default() };
+        fluid.lower_bound(parse("ring:8").unwrap().as_ref(), &traffic).total_us()
+    };
+    // Ten bytes through a node's own way, one latency before them; or the farthest way alone.
+    assert_eq!([0, 1, 4, 6].map(between), [0.0, 25.0, 25.0, 30.0]);
+}
+
+#[test]
 fn a_flat_machine_composes_copies_and_transmits_what_a_node_must() {
     let traffic = Traffic { sent: 10.0, received: 6.0, by_one: true, peers: 3, ..Traffic::default() };
     let parts = |spec: &str, by_one| {

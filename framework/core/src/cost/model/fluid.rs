@@ -127,6 +127,14 @@ impl Model for Fluid {
 
     /// A start-up; and then either the way of what goes farthest, or one link's latency before the bytes that must cross a cut, or leave or enter a node.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        let farthest = Bound {
+            startup_us: self.startup_us,
+            propagation_us: self.latency_us(traffic.farthest),
+            ..Bound::default()
+        };
+        if traffic.farthest == 0 {
+            return farthest;
+        }
         let (bytes, kind) = bound::network_bytes(topology, traffic, Ports::All, 1.0);
         let injected = traffic.sent.max(traffic.received) * self.injection_byte_us;
         let by_bytes = Bound {
@@ -136,8 +144,7 @@ impl Model for Fluid {
             propagation_us: self.latency_us(1),
             ..Bound::default()
         };
-        let propagation_us = self.latency_us(traffic.farthest);
-        by_bytes.or(Bound { startup_us: self.startup_us, propagation_us, ..Bound::default() })
+        by_bytes.or(farthest)
     }
 }
 

@@ -142,6 +142,9 @@ impl<M: StepModel> Synchronous<M> {
     }
 }
 
+/// The remark on a schedule that is charged for no rearrangement, as it declares none, though it packs and unpacks blocks.
+pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
+
 impl<M: StepModel> Synchronous<M> {
     /// What is right in the model and surprises whoever compares schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
@@ -150,7 +153,7 @@ impl<M: StepModel> Synchronous<M> {
         let undeclared = charged && self.declared == 0 && self.packs;
         let remarks = [
             (all_at_once, "one step: its messages share links over the whole of it, as those of several steps don't"),
-            (undeclared, "declares no rearrangement, though messages are of several blocks"),
+            (undeclared, UNDECLARED),
         ];
         remarks.into_iter().filter(|(applies, _)| *applies).map(|(_, remark)| remark)
     }

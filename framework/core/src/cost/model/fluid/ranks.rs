@@ -86,8 +86,8 @@ impl Ranks {
         let topology = Arc::clone(scale.topology);
         let (nodes, slots) = (topology.nodes(), topology.link_slots());
         let followed = slots.saturating_add(2 * nodes) <= MOST_LINKS;
-        // What takes no time is on nobody's way.
-        let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { f64::MAX };
+        // What takes no time is on nobody's way, so that its capacity counts for nothing: an ordinary one keeps the range of levels small.
+        let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
         let link = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
         let on_links =
             (0..if followed { slots } else { 0 }).map(|l| link(l) * per_us(machine.link_byte_us()).min(1e300));

@@ -1,0 +1,63 @@
+//! Where algorithms that are compared are charged for rearrangement unlike: as each declares it, and some declare none that they need.
+
+use super::{Group, Line};
+use crate::record::Record;
+use std::collections::{BTreeMap, BTreeSet};
+use swapmeet_core::cost::model::UNDECLARED;
+
+/// A remark a machine on which that is so.
+pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<String> {
+    let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for group in groups {
+        let declares_none = |line: &&Line| line.records(files).any(|row| row.note.contains(UNDECLARED));
+        let timed = group.lines.iter().filter(|line| line.time.is_some());
+        let (undeclared, others): (Vec<&Line>, Vec<&Line>) = timed.partition(declares_none);
+        if !others.is_empty() && !undeclared.is_empty() {
+            let named = unlike.entry(group.machine_in_full()).or_default();
+            named.extend(undeclared.iter().map(|line| line.algorithm.as_str()));
+        }
+    }
+    let remark = |(machine, algorithms): (String, BTreeSet<&str>)| {
+        let (declare, their) = if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
+        let named: Vec<String> = algorithms.iter().map(|name| format!("`{name}`")).collect();
+        format!(
+            "{machine} charges rearrangement as algorithms declare it, and {} {declare} none though {their} messages are of several blocks; \
+             with rearrangement=packed all are charged alike.",
+            named.join(", ")
+        )
+    };
+    unlike.into_iter().map(remark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::compare::tests::{files, row};
+
+    fn free(name: &str) -> Record {
+        Record { note: format!("priced in turns: so; {UNDECLARED}"), ..row(name, 0, 1.0) }
+    }
+
+    fn said(rows: Vec<Record>) -> Vec<String> {
+        compare(&files(rows), None).unwrap().unlike
+    }
+
+    #[test]
+    fn who_is_charged_for_no_rearrangement_beside_others_is_named() {
+        let elsewhere = |row: Record| Record { machine: "delta".to_owned(), ..row };
+        let rows = vec![row("suh-shin", 0, 2.0), free("torus-multiscatter"), free("bruck"), elsewhere(free("bruck"))];
+        assert_eq!(
+            said(rows),
+            ["paragon charges rearrangement as algorithms declare it, and `bruck`, `torus-multiscatter` declare none though their messages are of several blocks; \
+              with rearrangement=packed all are charged alike."],
+            "on the other machine there is nobody else"
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_where_all_are_alike() {
+        assert_eq!(said(vec![free("bruck"), free("torus-multiscatter")]), [""; 0]);
+        assert_eq!(said(vec![row("suh-shin", 0, 2.0), row("pairwise", 0, 1.0)]), [""; 0]);
+    }
+}
