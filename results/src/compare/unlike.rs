@@ -49,8 +49,10 @@ mod tests {
         let rows = vec![row("suh-shin", 0, 2.0), free("torus-multiscatter"), free("bruck"), elsewhere(free("bruck"))];
         assert_eq!(
             said(rows),
-            ["paragon charges rearrangement as algorithms declare it, and `bruck`, `torus-multiscatter` declare none though their messages are of several blocks; \
-              with rearrangement=packed all are charged alike."],
+            [
+                "paragon charges rearrangement as algorithms declare it, and `bruck`, `torus-multiscatter` declare none though their messages are of several blocks; \
+              with rearrangement=packed all are charged alike."
+            ],
             "on the other machine there is nobody else"
         );
     }

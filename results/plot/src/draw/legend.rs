@@ -1,10 +1,10 @@
 //! The legend: below the panels, so that it covers nothing; each entry with its line and its marker, as they are drawn. Then what letters mean.
 
-use super::{letter, remarks};
 use super::marker::marker;
 use super::panel::BOUND_DASHES;
 use super::scene::{Anchor, GREY, Scene};
 use super::text::{width, wrapped};
+use super::{letter, remarks};
 use crate::figure::{BOUND, Figure};
 
 /// The names of curves, in as many columns as there is room for; returns where it ends.
