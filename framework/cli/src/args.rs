@@ -15,7 +15,7 @@ use bridges::{EXPORT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, ImportArgs, TuneArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{DescribePluginsArgs, MergeArgs, RerunArgs, Shard, WorkerArgs};
+pub(crate) use parts::{DescribePluginsArgs, MergeArgs, ReproducePaperArgs, RerunArgs, Shard, WorkerArgs};
 use parts::{MERGE_EXAMPLES, RERUN_EXAMPLES, memory};
 pub(crate) use show::{FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
@@ -59,6 +59,9 @@ pub(crate) enum Command {
     /// Run cases for another swapmeet, which started this one.
     #[command(hide = true)]
     Worker(WorkerArgs),
+    /// Re-run a paper's tables for another swapmeet, which started this one.
+    #[command(hide = true)]
+    ReproducePaper(ReproducePaperArgs),
     /// Say what plugins offer to another swapmeet, which started this one.
     #[command(hide = true)]
     DescribePlugins(DescribePluginsArgs),
@@ -402,6 +405,12 @@ pub(crate) struct ReproduceArgs {
     /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Seconds that one schedule may take.
+    #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "600")]
+    pub timeout: f64,
+    /// The most memory that a paper's tables may take, such as 2GiB [default: four fifths of the machine's].
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory_limit: Option<u64>,
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,

@@ -186,7 +186,7 @@ impl Place {
         match self {
             Self::Printed(name) => {
                 let copied = File::open(staging.join(name)).and_then(|mut file| {
-                    let mut out = output::data()?;
+                    let mut out = io::stdout();
                     io::copy(&mut file, &mut out)?;
                     out.flush()
                 });

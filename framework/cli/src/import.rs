@@ -49,7 +49,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         sink.finish()
     };
     if args.out == Path::new("-") {
-        output::data().and_then(|mut out| write(&mut out)).map_err(|e| Failure::printing(&e))?;
+        write(&mut std::io::stdout()).map_err(|e| Failure::printing(&e))?;
     } else {
         output::none_of(&args.out, &args.files)?;
         output::file(&args.out, write)?;

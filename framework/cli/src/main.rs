@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         Command::Tune(args) => tune::tune(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::ReproducePaper(args) => reproduce::paper(args),
         Command::Plot(args) => plot::plot(args),
         Command::Report(args) => report::report(args),
         Command::Completions(args) => manual::completions(args),

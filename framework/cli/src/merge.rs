@@ -4,7 +4,7 @@ use crate::args::MergeArgs;
 use crate::failure::{Failure, SOME_FAILED};
 use crate::say::say;
 use crate::{output, run};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_results::{CaseId, CsvSink, Sink, merge as merge_rows, read_files};
@@ -36,7 +36,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
         merged.rows.iter().try_for_each(|row| csv.record(row)).and_then(|()| csv.finish())
     };
     let place = if args.out == Path::new("-") {
-        output::data().and_then(|mut out| rows(&mut out)).map_err(|e| Failure::printing(&e))?;
+        rows(&mut io::stdout()).map_err(|e| Failure::printing(&e))?;
         String::new()
     } else {
         output::file(&args.out, rows)?;

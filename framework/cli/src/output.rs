@@ -1,45 +1,22 @@
 //! Where the program writes: standard output, for data only, and files, whole or not at all.
-//!
-//! Where plugins run in this process, what they print goes to standard error.
 
 use crate::failure::Failure;
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use swapmeet_results::whole::{self, WholeError};
 use tempfile::NamedTempFile;
 
-static KEPT: OnceLock<File> = OnceLock::new();
-
-/// Keeps standard output for [`data`]; whatever else is printed, by anybody's code, goes to standard error from now on.
-pub(crate) fn keep() -> io::Result<()> {
-    let own = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    rustix::stdio::dup2_stdout(io::stderr())?;
-    // Kept once is kept.
-    drop(KEPT.set(own));
-    Ok(())
-}
-
 /// Whether data go to a terminal.
 pub(crate) fn is_terminal() -> bool {
-    KEPT.get().map_or_else(|| io::stdout().is_terminal(), IsTerminal::is_terminal)
-}
-
-pub(crate) fn data() -> io::Result<Box<dyn Write + Send>> {
-    Ok(match KEPT.get() {
-        Some(own) => Box::new(own.try_clone()?),
-        None => Box::new(io::stdout()),
-    })
+    io::stdout().is_terminal()
 }
 
 /// Writes data, all of them.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    data()
-        .and_then(|mut out| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-        .map_err(|e| Failure::printing(&e))
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::printing(&e))
 }
 
 /// Writes a file whole or not at all.

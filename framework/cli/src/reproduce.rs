@@ -1,14 +1,20 @@
 //! `swapmeet reproduce`: the papers' tables, re-run.
 
-use crate::args::ReproduceArgs;
-use crate::failure::Failure;
+use crate::args::{ReproduceArgs, ReproducePaperArgs};
+use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
 use crate::run;
 use crate::say::say;
-use std::io::Write;
-use std::process::ExitCode;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use swapmeet_core::spec::near_matches;
-use swapmeet_reproduce::{Bench, Paper, Report, ReproduceError, papers};
+use swapmeet_reproduce::{Bench, Paper, ReproduceError, papers};
+use swapmeet_runner::alone::{self, Asked};
+use swapmeet_runner::case::Case;
 use swapmeet_runner::input::Text;
 
 /// Re-runs one paper, or all.
@@ -17,21 +23,94 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    let registry = run::registry(&args.plugins)?;
-    let bench = Bench::new(&registry);
-    output::keep().map_err(|e| Failure::printing(&e))?;
+    // The children look for plugins, too: what is wrong with where they are looked for is told here, once.
+    run::registry(&args.plugins)?;
+    let stop = run::interrupts();
     for paper in wanted {
-        let report = paper.run(&bench).map_err(|e| match e {
-            ReproduceError::Input(e) => Failure::Input(e),
-            error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. }) => Failure::Output(error.to_string()),
-        })?;
+        let tables = match asked(paper, args, &stop)? {
+            Ok(tables) => tables,
+            Err(_) if stop.load(Ordering::Relaxed) => return Ok(ExitCode::from(INTERRUPTED)),
+            Err(how) => return Err(Failure::Output(format!("{}: {how}", paper.name))),
+        };
         match &args.out {
-            None => output::data()
-                .and_then(|mut out| writeln!(out, "{}", report.to_markdown()))
-                .map_err(|e| Failure::printing(&e))?,
-            Some(folder) => write(&report, folder)?,
+            None => output::print(&format!("{}\n", tables.markdown))?,
+            Some(folder) => write(paper, &tables, folder)?,
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A paper's tables, as a child writes them.
+#[derive(Serialize, Deserialize)]
+struct Tables {
+    csv: String,
+    markdown: String,
+}
+
+/// What a child says.
+#[derive(Serialize, Deserialize)]
+enum Said {
+    /// A schedule is made now: of which algorithm, where.
+    Begins(String),
+    Done(Tables),
+    /// Something that the user can mend: a plugin is missing, most likely.
+    Refused(String),
+    Failed(String),
+}
+
+/// Has a child re-run the paper: plugins run there. The inner error is what became of the child, or of a schedule.
+fn asked(paper: &Paper, args: &ReproduceArgs, stop: &AtomicBool) -> Result<Result<Tables, String>, Failure> {
+    let failed = |e: io::Error| Failure::Output(format!("{}: {e}", paper.name));
+    let words = run::child("reproduce-paper", &args.plugins).map_err(failed)?;
+    let memory = args.memory_limit.unwrap_or_else(|| run::default_memory(1));
+    let (program, first) = words.split_first().ok_or_else(|| failed(io::Error::other("no program")))?;
+    let mut command = Command::new(program);
+    command.args(first).arg(paper.name).args(["--memory-limit", &memory.to_string()]);
+    command.args(["--timeout", &args.timeout.to_string()]);
+    for dir in &args.plugins.plugin_dirs {
+        command.arg("--plugin-dir").arg(dir);
+    }
+    let longest = Duration::from_secs_f64(args.timeout);
+    // As for a case's worker, which says itself how far its schedule came.
+    let grace = longest / 4 + Duration::from_secs(2);
+    let limits = Asked { longest, grace, memory_limit: Some(memory), stop };
+    let mut under_way = String::new();
+    let answer = alone::ask(&mut command, &limits, &mut |line| say!("{line}"), |said| match said {
+        Said::Begins(what) => {
+            under_way = format!("{what}: ");
+            None
+        }
+        Said::Done(tables) => Some(Ok(Ok(tables))),
+        Said::Refused(why) => Some(Err(Failure::Usage(format!("{}: {why}", paper.name)))),
+        Said::Failed(why) => Some(Ok(Err(why))),
+    });
+    match answer.map_err(failed)? {
+        Ok(answer) => answer,
+        Err(how) => Ok(Err(format!("{under_way}{how}"))),
+    }
+}
+
+/// The child's side.
+pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
+    let failed = |e: io::Error| Failure::Output(e.to_string());
+    let paper = find(&args.paper)?;
+    // Before it is confined: it starts children that read the plugins.
+    let registry = run::registry(&args.plugins)?;
+    let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
+    let answers = alone::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
+    let begins = |case: &Case| {
+        // Nobody listening any more ends this process soon.
+        drop(answers.give(&Said::Begins(format!("{} on {}", case.algorithm, case.topology.spec()))));
+    };
+    let said = match paper.run(&Bench::new(&registry, Some(args.timeout), &begins)) {
+        Ok(report) => report.to_csv().map_or_else(
+            |e| Said::Failed(e.to_string()),
+            |csv| Said::Done(Tables { csv, markdown: report.to_markdown() }),
+        ),
+        Err(ReproduceError::Input(e)) => Said::Refused(e.to_string()),
+        Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. })) => Said::Failed(error.to_string()),
+    };
+    answers.give(&said).map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -43,11 +122,10 @@ fn find(name: &str) -> Result<&'static Paper, Failure> {
     })
 }
 
-fn write(report: &Report, folder: &std::path::Path) -> Result<(), Failure> {
+fn write(paper: &Paper, tables: &Tables, folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-    let csv = report.to_csv().map_err(|e| Failure::Output(e.to_string()))?;
-    for (ending, text) in [("csv", csv), ("md", report.to_markdown())] {
-        let path = folder.join(format!("{}.{ending}", report.paper));
+    for (ending, text) in [("csv", &tables.csv), ("md", &tables.markdown)] {
+        let path = folder.join(format!("{}.{ending}", paper.name));
         output::file(&path, |out| out.write_all(text.as_bytes()))?;
         say!("wrote {}", path.display());
     }

@@ -2,11 +2,10 @@
 
 use crate::args::RerunArgs;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
-use crate::output;
 use crate::run::{interrupts, registry, workers};
 use crate::say::say;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -55,7 +54,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         let came = if changes.is_empty() { Again::Same } else { Again::Differs(changes, old.reasons(again)) };
         results.insert(number, came);
     })?;
-    let mut out = output::data().map_err(|e| Failure::printing(&e))?;
+    let mut out = io::stdout();
     for (number, came) in &results {
         let case = rows[number - 1].case().in_words();
         writeln!(out, "row {number} ({case}): {}", in_words(came)).map_err(|e| Failure::printing(&e))?;

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let unsorted = if finished { rows.settle(&cases, in_order)? } else { None };
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
-        output::data().and_then(|mut out| writeln!(out, "{text}")).map_err(|e| Failure::printing(&e))?;
+        writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
     }
     if !args.quiet {
         let place = match &args.out {
@@ -165,13 +165,13 @@ pub(crate) fn workers(
 }
 
 /// How a child that runs plugins is started.
-fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathBuf>> {
     let words = [std::env::current_exe()?, PathBuf::from(command)];
     Ok(words.into_iter().chain(plugins.no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
 /// Four fifths of the machine's memory, shared by all that run at a time; and never less than a gibibyte.
-fn default_memory(jobs: u64) -> u64 {
+pub(crate) fn default_memory(jobs: u64) -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib: Option<u64> = total.and_then(|rest| rest.split_whitespace().next()?.parse().ok());

@@ -2,7 +2,6 @@
 
 use crate::args::{PluginArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
-use crate::output;
 use crate::run::{self, Lists};
 use crate::say::say;
 use serde::{Deserialize, Serialize};
@@ -43,7 +42,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
     let asked =
         Asked { json: args.format == TraceFormat::Json, summary: args.summary, step: args.step, node: args.node };
-    let mut out = BufWriter::new(output::data().map_err(|e| Failure::printing(&e))?);
+    let mut out = BufWriter::new(io::stdout());
     let (record, written) = match (args.format, cases.first()) {
         (TraceFormat::Json, Some(case)) => document(case, &args.plugins, &asked, &mut out)?,
         (TraceFormat::Json | TraceFormat::Text, _) => said(&cases, &args.plugins, &asked, &mut out)?,

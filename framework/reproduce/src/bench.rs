@@ -38,12 +38,14 @@ pub struct Run {
 
 pub struct Bench<'a> {
     registry: &'a Registry,
+    timeout_secs: Option<f64>,
+    begins: &'a dyn Fn(&Case),
 }
 
 impl<'a> Bench<'a> {
-    /// Runs cases of these plugins.
-    pub fn new(registry: &'a Registry) -> Self {
-        Self { registry }
+    /// Runs cases of these plugins, each of which may take so long; `begins` is told of those that share a schedule the first.
+    pub fn new(registry: &'a Registry, timeout_secs: Option<f64>, begins: &'a dyn Fn(&Case)) -> Self {
+        Self { registry, timeout_secs, begins }
     }
 
     /// One algorithm on one topology, for each workload and machine, from one walk of the schedule.
@@ -138,6 +140,7 @@ impl<'a> Bench<'a> {
             machines: machines.iter().map(|m| text(m)).collect(),
             repetitions: seeds,
             seed: 0,
+            timeout_secs: self.timeout_secs,
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
@@ -147,6 +150,7 @@ impl<'a> Bench<'a> {
         while let Some(first) = open.first().copied() {
             let (group, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(|case| case.shares_plan_with(first));
             open = rest;
+            (self.begins)(first);
             let group: Vec<Case> = group.into_iter().cloned().collect();
             rows.extend(run_group(&group, &mut [&mut *watcher]));
         }

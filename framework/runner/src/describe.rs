@@ -3,19 +3,17 @@
 //! A child a file, side by side, so that none can hide or rename what others offer or make them wait. What it said is remembered for as long as the file
 //! is the same; a file is not even read then, of which a large one takes longer than all the rest of a start.
 
+use crate::alone::{self, Asked};
 use crate::plugin::file::Stamp;
 use crate::plugin::{Plugin, PluginError};
-use crate::process::child::{Child, Report, RunTime};
-use crate::process::child_side::{confine, take_socket};
 use crate::sandbox;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How plugin files are read.
@@ -124,41 +122,24 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
 
 /// What a child says of a file, or why it says nothing. An error is that none could be started.
 fn ask(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
-    /// Longer than any plugin takes to be loaded.
-    const LONGEST: Duration = Duration::from_secs(10);
-    /// The longest answer.
-    const MOST: usize = 1 << 26;
     let (program, args) = command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
-    let mut child = Child::start(Command::new(program).args(args).arg("--").arg(file))?;
-    let mut run_time = RunTime::new();
-    let how = loop {
-        match child.listen() {
-            Report::Line(line) => match serde_json::from_slice(&line) {
-                Ok(answer) => return Ok(answer),
-                Err(e) => break format!("its answer makes no sense: {e}"),
-            },
-            Report::Gone => {
-                break child.end().unwrap_or_else(|| "it closed the socket of the process that asked it".to_owned());
-            }
-            Report::Nothing if child.held() > MOST => break format!("its answer is over {} MiB long", MOST >> 20),
-            Report::Nothing if run_time.spent() > LONGEST => break format!("it took over {} s", LONGEST.as_secs()),
-            Report::Nothing => {}
-        }
+    let asked = Asked {
+        // Longer than any plugin takes to be loaded.
+        longest: Duration::from_secs(10),
+        grace: Duration::ZERO,
+        memory_limit: None,
+        stop: &AtomicBool::new(false),
     };
-    Ok(Err(format!("{}: it can't be asked what it offers: {how}", file.display())))
+    let answer: Result<Answer, String> =
+        alone::ask(Command::new(program).args(args).arg("--").arg(file), &asked, &mut |_| {}, Some)?;
+    Ok(answer.unwrap_or_else(|how| Err(format!("{}: it can't be asked what it offers: {how}", file.display()))))
 }
 
 /// The child's side: loads the file and says what it offers.
 pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
     /// More than loading takes.
     const MEMORY: u64 = 1 << 34;
-    let mut socket = File::from(take_socket()?);
-    confine(MEMORY)?;
-    if is_sandboxed {
-        sandbox::enter(file, &[]).map_err(io::Error::other)?;
-    }
+    let answers = alone::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
     let answer: Answer = Plugin::load(file).map_err(|e| e.to_string());
-    let mut line = serde_json::to_vec(&answer)?;
-    line.push(b'\n');
-    socket.write_all(&line)
+    answers.give(&answer)
 }

@@ -8,7 +8,7 @@ use landlock::{
     RulesetAttr, RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env::split_paths;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -71,22 +71,23 @@ impl fmt::Display for Holds {
 /// What the kernel would hold.
 pub fn holds() -> Result<Holds, SandboxError> {
     // Only the thread that asks for it is confined, and it ends.
-    let asked = std::thread::Builder::new().spawn(|| enter(Path::new("/dev/null"), &[]));
+    let asked = std::thread::Builder::new().spawn(|| enter(&[], &[]));
     asked.ok().and_then(|thread| thread.join().ok()).unwrap_or(Ok(Holds { landlock: 0, seccomp: false }))
 }
 
-/// Confines this thread, and those that it starts, for good: it will load this plugin and read these files.
-pub fn enter(plugin: &Path, inputs: &[PathBuf]) -> Result<Holds, SandboxError> {
-    let landlock = confine_files(plugin, inputs)?;
+/// Confines this thread, and those that it starts, for good: it will load these plugins and read these files.
+pub fn enter(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<Holds, SandboxError> {
+    let landlock = confine_files(plugins, inputs)?;
     Ok(Holds { landlock, seccomp: filter_calls()? })
 }
 
 /// Landlock's part; its version. Older kernels hold less of it, or nothing.
-fn confine_files(plugin: &Path, inputs: &[PathBuf]) -> Result<u32, RulesetError> {
+fn confine_files(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<u32, RulesetError> {
     const KNOWN: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
-    let mut files: Vec<PathBuf> = vec![plugin.to_owned()];
-    files.extend(libraries_beside(plugin));
+    let mut files = plugins.to_vec();
+    let folders: BTreeSet<&Path> = plugins.iter().map(|plugin| folder_of(plugin)).collect();
+    files.extend(folders.into_iter().flat_map(libraries_in));
     files.extend_from_slice(inputs);
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -125,9 +126,12 @@ fn library_folders() -> Vec<PathBuf> {
     fixed.into_iter().map(PathBuf::from).chain(named.into_iter().filter(|path| path.is_absolute())).collect()
 }
 
-/// Libraries that a plugin brings along.
-fn libraries_beside(plugin: &Path) -> Vec<PathBuf> {
-    let folder = plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+fn folder_of(plugin: &Path) -> &Path {
+    plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Libraries that plugins bring along.
+fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let is_library = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.ends_with(".so") || name.contains(".so.")

@@ -14,7 +14,7 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::worker::Workers;
-use swapmeet_tests::build;
+use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
 /// How each algorithm of the torture plugin ends.
@@ -219,6 +219,32 @@ fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
     assert_eq!(last, ["0", "->", "1", "breaks", "a", "rule"], "{text}");
     let (status, text, said) = trace("prints");
     assert_eq!((status, text.lines().filter(|line| line.starts_with("  step ")).count()), (Some(0), 3), "{said}");
+}
+
+/// The tables of papers are made in a child: what its plugins do there costs the paper, and is told with the schedule that was under way.
+#[test]
+fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
+    let dir = tempdir().unwrap();
+    let source = std::fs::read_to_string(project("plugins/ring-c/ring.c")).unwrap();
+    let plan = "const SwmHost *host)\n{";
+    assert!(source.contains(plan) && source.contains("text(\"c-ring\")"));
+    let file = dir.path().join("bad.c");
+    let (under_way, limits) = ("error: suh-shin: suh-shin on ", ["--timeout", "0.5", "--memory-limit", "256MiB"]);
+    for (name, deed, end) in [
+        ("crashes", "*(volatile int *)8 = 1;", "its process was killed by signal 11 (SIGSEGV)"),
+        ("exits", "exit(0);", "its process ended with exit status 0, without an answer"),
+        ("hangs", "for (;;) *(volatile int *)&host->size;", "not done after 0.5 s"),
+        ("eats", "for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p, 1, 1 << 20); }", "its process was killed by signal 6 (SIGABRT)"),
+    ] {
+        let bad = source.replace("text(\"c-ring\")", "text(\"suh-shin\")").replacen(plan, &format!("{plan} {deed}"), 1);
+        std::fs::write(&file, format!("#include <stdlib.h>\n#include <string.h>\n{bad}")).unwrap();
+        let Some(plugin) = compile_c(file.to_str().unwrap(), dir.path(), name, &[]) else { return };
+        let mut reproduce = swapmeet(&["reproduce", "suh-shin", "--plugin-dir", plugin.to_str().unwrap()]);
+        let output = reproduce.args(limits).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{name}: {said}");
+        assert!(said.starts_with(under_way) && said.ends_with(&format!(": {end}\n")), "{name}: {said}");
+    }
 }
 
 /// However close upon one another they come.

@@ -143,3 +143,19 @@ pub(crate) struct DescribePluginsArgs {
     #[arg(long)]
     pub no_sandbox: bool,
 }
+
+/// What the child that re-runs a paper's tables is told.
+#[derive(Debug, Args)]
+pub(crate) struct ReproducePaperArgs {
+    /// The paper.
+    pub paper: String,
+    /// Seconds that a schedule may take.
+    #[arg(long)]
+    pub timeout: f64,
+    /// The most memory it may map, in bytes.
+    #[arg(long)]
+    pub memory_limit: u64,
+    /// Where plugins are looked for.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}

@@ -75,7 +75,7 @@ impl Rows {
         let nothing = Found::nothing(cases.len());
         let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
         if path == Path::new("-") {
-            let out: Box<dyn Write + Send> = output::data().map_err(|e| Failure::printing(&e))?;
+            let out: Box<dyn Write + Send> = Box::new(io::stdout());
             let csv = CsvSink::new(out);
             return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
         }

@@ -2,6 +2,7 @@
 
 use super::lines::Lines;
 use super::printed::Printed;
+use crate::words::is_out_of_memory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, ErrorKind, PipeReader, Read, Write};
@@ -10,6 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use swapmeet_core::spec::format_size;
 
 /// How long other things may go unnoticed while a child is listened to.
 const SLICE: Duration = Duration::from_millis(50);
@@ -134,7 +136,7 @@ impl Child {
     }
 
     /// How it ended, in words; `None` if it has closed its socket and goes on.
-    pub(crate) fn end(&mut self) -> Option<String> {
+    fn end(&mut self) -> Option<String> {
         /// A process that closed its socket has this long to end.
         const GRACE: Duration = Duration::from_millis(200);
         let begin = Instant::now();
@@ -144,6 +146,23 @@ impl Child {
                 Ok(None) if begin.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(2)),
                 _ => return None,
             }
+        }
+    }
+
+    /// What became of one that says no more, with the last that it printed; `unsaid` is said of one that goes on.
+    pub(crate) fn death(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
+        /// The last line may be on its way still, and a process that a plugin started may print for ever.
+        const ENOUGH: Duration = Duration::from_millis(200);
+        let how = self.end();
+        self.kill();
+        self.read_printed(ENOUGH, |_| false);
+        let how = how.as_deref().unwrap_or(unsaid);
+        match (self.printed.last_words(), memory_limit) {
+            ("", _) => how.to_owned(),
+            (words, Some(limit)) if is_out_of_memory(words) => {
+                format!("{how}; its last words: {words} (--memory-limit is {})", format_size(limit))
+            }
+            (words, _) => format!("{how}; its last words: {words}"),
         }
     }
 

@@ -2,14 +2,12 @@
 
 use super::message::{Job, News, Reply};
 use crate::process::child::{Child, Report, RunTime};
-use crate::words::is_out_of_memory;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use swapmeet_core::spec::format_size;
 
 /// How workers are started.
 #[derive(Debug, Clone)]
@@ -217,20 +215,7 @@ impl Worker {
 
     /// The socket has closed: the worker has ended, or the plugin closed what isn't its own.
     fn dead(&mut self) -> Answer {
-        /// The last line may be on its way still, and a process that the plugin started may print for ever.
-        const ENOUGH: Duration = Duration::from_millis(200);
-        let how = self.child.end();
-        self.child.kill();
-        self.child.read_printed(ENOUGH, |_| false);
-        let how = how.unwrap_or_else(|| "the plugin closed the worker process's socket".to_owned());
-        let words = match self.child.printed.last_words() {
-            "" => String::new(),
-            words if is_out_of_memory(words) => {
-                format!("; its last words: {words} (--memory-limit is {})", format_size(self.memory_limit))
-            }
-            words => format!("; its last words: {words}"),
-        };
-        let what = format!("{how}{words}");
+        let what = self.child.death("the plugin closed the worker process's socket", Some(self.memory_limit));
         if self.ready { Answer::Died(what) } else { Answer::Unfit(what) }
     }
 }

@@ -116,7 +116,7 @@ pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result
         outlet.job = job.number;
         if !std::mem::replace(&mut is_ready, true) {
             // Before anything of a plugin's runs: only now is it known which files there are to be read.
-            if is_sandboxed && let Err(error) = sandbox::enter(&job.plugin, &job.readable) {
+            if is_sandboxed && let Err(error) = sandbox::enter(std::slice::from_ref(&job.plugin), &job.readable) {
                 outlet.send(&Reply::Unfit { reason: error.to_string() });
                 return Err(error.into());
             }
