@@ -226,7 +226,7 @@ fn a_trace_of_a_plugin_that_crashes_or_hangs_ends_and_says_so() {
 fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
     let dir = tempdir().unwrap();
     let source = std::fs::read_to_string(project("plugins/ring-c/ring.c")).unwrap();
-    let plan = "const SwmHost *host)\n{";
+    let plan = "plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, const SwmHost *host)\n{";
     assert!(source.contains(plan) && source.contains("text(\"c-ring\")"));
     let file = dir.path().join("bad.c");
     let (under_way, limits) = ("error: suh-shin: suh-shin on ", ["--timeout", "0.5", "--memory-limit", "256MiB"]);
@@ -234,7 +234,11 @@ fn a_plugin_that_misbehaves_costs_a_reproduction_and_not_the_program() {
         ("crashes", "*(volatile int *)8 = 1;", "its process was killed by signal 11 (SIGSEGV)"),
         ("exits", "exit(0);", "its process ended with exit status 0, without an answer"),
         ("hangs", "for (;;) *(volatile int *)&host->size;", "not done after 0.5 s"),
-        ("eats", "for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p, 1, 1 << 20); }", "its process was killed by signal 6 (SIGABRT)"),
+        (
+            "eats",
+            "for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p, 1, 1 << 20); }",
+            "its process was killed by signal 6 (SIGABRT)",
+        ),
     ] {
         let bad = source.replace("text(\"c-ring\")", "text(\"suh-shin\")").replacen(plan, &format!("{plan} {deed}"), 1);
         std::fs::write(&file, format!("#include <stdlib.h>\n#include <string.h>\n{bad}")).unwrap();
