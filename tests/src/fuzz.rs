@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use swapmeet_bridges::import::{self, FORMATS, Source};
+use swapmeet_bridges::msccl::{self as xml, Kind};
 use swapmeet_bridges::schedule::{Event, Head, Reader, read};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
@@ -15,12 +16,13 @@ pub mod boundary;
 pub type Target = fn(&[u8]);
 
 /// The targets, by name.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("spec", spec),
     ("experiment", experiment),
     ("rows", rows),
     ("matrix", matrix),
     ("schedule", schedule),
+    ("msccl", msccl),
     ("measurements", measurements),
     ("boundary", boundary::plan),
 ];
@@ -76,6 +78,21 @@ pub fn schedule(data: &[u8]) {
     if let Err(error) = read(data, &mut Anyone) {
         let lines = data.split(|byte| *byte == b'\n').count();
         assert!(error.line() <= lines, "line {} of {lines}: {error}", error.line());
+    }
+}
+
+/// An MSCCL algorithm is read, with as many GPUs, thread blocks and steps as lines name them; or refused in a line that it has.
+pub fn msccl(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match xml::read(text) {
+        Ok(program) => {
+            assert!(!program.gpus.is_empty() && text.matches("<gpu").count() >= program.gpus.len());
+            let steps = program.gpus.iter().flat_map(|gpu| &gpu.blocks).flat_map(|block| &block.steps);
+            for step in steps {
+                assert!(Kind::ALL.contains(&step.kind) && step.line <= text.lines().count(), "{step:?}");
+            }
+        }
+        Err(wrong) => assert!(wrong.line >= 1 && wrong.line <= text.split('\n').count(), "{wrong}"),
     }
 }
 

@@ -38,6 +38,9 @@
 // The host refused a call (the schedule broke a rule, or the case was stopped); the plugin should return this at once.
 #define SWM_STOPPED 3
 
+// The plugin hands on a schedule from elsewhere, and that breaks a rule which the host can't see; which, was said with `SwmHost.fail`.
+#define SWM_INVALID 4
+
 // Every node has a block for every node: complete exchange, all-to-all personalized communication.
 #define SWM_ALLTOALL 0
 
@@ -387,7 +390,7 @@ typedef struct SwmHost {
     uint32_t reserved;
     // The host's own; handed back in every call.
     void *ctx;
-    // Says why the plugin is about to return `SWM_UNSUPPORTED` or `SWM_ERROR`.
+    // Says why the plugin is about to return `SWM_UNSUPPORTED`, `SWM_ERROR` or `SWM_INVALID`.
     void (*fail)(void *ctx, struct SwmStr reason);
     // A line for the log; `level` is `SWM_LOG_WARN` or `SWM_LOG_INFO`.
     void (*log)(void *ctx, uint32_t level, struct SwmStr line);
@@ -491,8 +494,8 @@ typedef struct SwmPlugin {
 // The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process.
 typedef const struct SwmPlugin *(*SwmEntry)(void);
 
-// Either answers whether the algorithm can run, or gives its schedule. Returns `SWM_OK`, `SWM_UNSUPPORTED`, `SWM_ERROR`
-// or `SWM_STOPPED`.
+// Either answers whether the algorithm can run, or gives its schedule. Returns `SWM_OK`, `SWM_UNSUPPORTED`, `SWM_ERROR`,
+// `SWM_STOPPED` or `SWM_INVALID`.
 typedef int32_t (*SwmRun)(const struct SwmAlgorithm *algorithm,
                           const struct SwmProblem *problem,
                           const struct SwmHost *host);

@@ -43,6 +43,8 @@ pub const SWM_UNSUPPORTED: i32 = 1;
 pub const SWM_ERROR: i32 = 2;
 /// The host refused a call (the schedule broke a rule, or the case was stopped); the plugin should return this at once.
 pub const SWM_STOPPED: i32 = 3;
+/// The plugin hands on a schedule from elsewhere, and that breaks a rule which the host can't see; which, was said with [`SwmHost::fail`].
+pub const SWM_INVALID: i32 = 4;
 
 /// Every node has a block for every node: complete exchange, all-to-all personalized communication.
 pub const SWM_ALLTOALL: u32 = 0;
@@ -368,7 +370,7 @@ pub struct SwmHost {
     pub reserved: u32,
     /// The host's own; handed back in every call.
     pub ctx: *mut c_void,
-    /// Says why the plugin is about to return [`SWM_UNSUPPORTED`] or [`SWM_ERROR`].
+    /// Says why the plugin is about to return [`SWM_UNSUPPORTED`], [`SWM_ERROR`] or [`SWM_INVALID`].
     pub fail: Option<unsafe extern "C" fn(ctx: *mut c_void, reason: SwmStr)>,
     /// A line for the log; `level` is [`SWM_LOG_WARN`] or [`SWM_LOG_INFO`].
     pub log: Option<unsafe extern "C" fn(ctx: *mut c_void, level: u32, line: SwmStr)>,
@@ -441,8 +443,8 @@ pub struct SwmParamInfo {
     pub value_count: u64,
 }
 
-/// Either answers whether the algorithm can run, or gives its schedule. Returns [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`]
-/// or [`SWM_STOPPED`].
+/// Either answers whether the algorithm can run, or gives its schedule. Returns [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`],
+/// [`SWM_STOPPED`] or [`SWM_INVALID`].
 pub type SwmRun =
     unsafe extern "C" fn(algorithm: *const SwmAlgorithm, problem: *const SwmProblem, host: *const SwmHost) -> i32;
 

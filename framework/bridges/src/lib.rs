@@ -4,4 +4,4 @@ pub mod export;
 pub mod import;
 pub mod tune;
 
-pub use swapmeet_interchange::schedule;
+pub use swapmeet_interchange::{msccl, schedule};

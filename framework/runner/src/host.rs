@@ -10,7 +10,8 @@ use std::ffi::c_void;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use swapmeet_abi::{
-    SWM_ERROR, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmStr, SwmTopology,
+    SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmStr,
+    SwmTopology,
 };
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::network::topology::Topology;
@@ -258,8 +259,9 @@ impl Host<'_> {
             SWM_OK => None,
             SWM_UNSUPPORTED => Some(Outcome::Unsupported(reason_or("the plugin gives no reason"))),
             SWM_ERROR => Some(Outcome::Failed(reason_or("the plugin gives no reason"))),
+            SWM_INVALID => Some(Outcome::Invalid(Fault::Found(reason_or("the plugin gives no reason")))),
             SWM_STOPPED => Some(Outcome::Failed(reason_or("the plugin stopped, though the host did not ask it to"))),
-            other => Some(Outcome::Failed(format!("the plugin returned {other}, expected 0 to 3"))),
+            other => Some(Outcome::Failed(format!("the plugin returned {other}, expected 0 to 4"))),
         }
     }
 

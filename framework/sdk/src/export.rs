@@ -9,8 +9,8 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use swapmeet_abi::{
-    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_MAGIC, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHead,
-    SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmStr, read_sized,
+    SWM_ABI_MAJOR, SWM_ABI_MINOR, SWM_ERROR, SWM_INVALID, SWM_MAGIC, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED,
+    SwmAlgorithm, SwmHead, SwmHost, SwmParamInfo, SwmPlugin, SwmProblem, SwmStr, read_sized,
 };
 
 /// What lists say of an algorithm.
@@ -255,6 +255,7 @@ unsafe fn run(
         Ok(Err(Stop::Stopped)) => return SWM_STOPPED,
         Ok(Err(Stop::Unsupported(reason))) => (SWM_UNSUPPORTED, reason),
         Ok(Err(Stop::Failed(reason))) => (SWM_ERROR, reason),
+        Ok(Err(Stop::Invalid(reason))) => (SWM_INVALID, reason),
         Err(_) => (SWM_ERROR, panicked()),
     };
     if let Some(fail) = host.fail {

@@ -9,7 +9,7 @@ use record::Asked;
 use stage::Stage;
 use std::cell::RefCell;
 use swapmeet_abi::{
-    SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology,
+    SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmAlgorithm, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology,
 };
 
 mod follow;
@@ -251,6 +251,7 @@ impl Rehearsal {
                     SWM_OK => {}
                     SWM_UNSUPPORTED => return Err(Stop::Unsupported(reason())),
                     SWM_STOPPED => return Err(Stop::Stopped),
+                    SWM_INVALID => return Err(Stop::Invalid(reason())),
                     _ => return Err(Stop::Failed(reason())),
                 }
             }

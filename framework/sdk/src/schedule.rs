@@ -19,6 +19,8 @@ pub enum Stop {
     Unsupported(String),
     /// The plugin failed at what it should be able to do; the row's `reason` says this.
     Failed(String),
+    /// The schedule comes from elsewhere, a file, and breaks a rule that the host can't see; the row's `reason` says this.
+    Invalid(String),
     /// The host refused a call: the schedule broke a rule, or the case was stopped. Pass it on with `?`.
     Stopped,
 }
@@ -33,12 +35,17 @@ impl Stop {
     pub fn failed(reason: impl Into<String>) -> Self {
         Self::Failed(reason.into())
     }
+
+    /// The schedule that was read breaks a rule: `reason`.
+    pub fn invalid(reason: impl Into<String>) -> Self {
+        Self::Invalid(reason.into())
+    }
 }
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsupported(reason) | Self::Failed(reason) => f.write_str(reason),
+            Self::Unsupported(reason) | Self::Failed(reason) | Self::Invalid(reason) => f.write_str(reason),
             Self::Stopped => f.write_str("stopped by the host"),
         }
     }

@@ -2,8 +2,10 @@
 
 use swapmeet_sdk::export_plugin;
 
+mod msccl;
 mod schedule;
 
+use msccl::Msccl;
 use schedule::FromSchedule;
 
-export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [FromSchedule]);
+export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [FromSchedule, Msccl]);

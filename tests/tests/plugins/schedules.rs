@@ -317,8 +317,8 @@ const ROUTES: [Case; 9] = [
 
 /// Answers that are no schedule; the row's status is `error`.
 const ANSWERS: [Case; 10] = [
-    ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 3"),
-    ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 3"),
+    ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 4"),
+    ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 4"),
     ("with_a_reason", "host->fail(host->ctx, text(\"out of luck\")); return SWM_ERROR;", "out of luck"),
     ("without_a_reason", "return SWM_ERROR;", "the plugin gives no reason"),
     ("with_an_empty_reason", "host->fail(host->ctx, text(\"\")); return SWM_ERROR;", "the plugin gives no reason"),
@@ -435,7 +435,7 @@ fn what_supports_answers_decides_the_row() {
         ("return SWM_UNSUPPORTED;", 0, "the plugin gives no reason"),
         ("host->fail(host->ctx, text(\"\")); return SWM_UNSUPPORTED;", 0, "the plugin gives no reason"),
         ("host->fail(host->ctx, text(\"no moon\")); return SWM_ERROR;", 1, "no moon"),
-        ("return 4;", 1, "the plugin returned 4, expected 0 to 3"),
+        ("return 5;", 1, "the plugin returned 5, expected 0 to 4"),
     ];
     for (i, (body, code, reason)) in cases.into_iter().enumerate() {
         let dir = tempdir().unwrap();
@@ -445,4 +445,18 @@ fn what_supports_answers_decides_the_row() {
         let (exit, row) = run_alone(&file);
         assert_eq!((exit, row.status, row.reason.as_str()), (code, status, reason), "{body}");
     }
+}
+
+/// A plugin that hands on what others wrote says what is wrong with it: the schedule's fault, not its own.
+#[test]
+fn a_schedule_that_a_plugin_finds_broken_is_invalid_for_its_reason() {
+    let cases = [
+        (
+            "found",
+            "host->fail(host->ctx, text(\"line 3: nobody receives\")); return SWM_INVALID;",
+            "line 3: nobody receives",
+        ),
+        ("found_nothing", "return SWM_INVALID;", "the plugin gives no reason"),
+    ];
+    each_costs_its_own_row(&cases, Status::Invalid);
 }

@@ -1,4 +1,4 @@
-//! `schedule:file=X.json`: what any tool hands over is proved, priced and named in faults as what a plugin plans itself.
+//! `schedule:file=X.json` and `msccl:file=X.xml`: what any tool hands over is proved, priced and named in faults as what a plugin plans itself.
 
 use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status};
@@ -125,4 +125,92 @@ fn a_file_that_has_changed_is_another_case() {
     let missing = swapmeet(&["run", "--topology", "ring:3", "--algorithm", "schedule:file=no.json"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("`no.json` can't be read"));
+}
+
+/// An MSCCL algorithm over three GPUs: a ring that passes blocks on, so that the second of a GPU goes through the next one.
+fn msccl() -> String {
+    let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
+    for gpu in 0..3 {
+        let (next, last) = ((gpu + 1) % 3, (gpu + 2) % 3);
+        text += &format!(
+            "<gpu id=\"{gpu}\" i_chunks=\"1\" o_chunks=\"3\" s_chunks=\"0\">\n<tb id=\"0\" send=\"{next}\" recv=\"{last}\" chan=\"0\">\n"
+        );
+        for (s, (word, from, to)) in
+            [("cpy", 0, gpu), ("s", 0, gpu), ("rcs", 0, last), ("r", 0, next)].into_iter().enumerate()
+        {
+            text += &format!(
+                "<step s=\"{s}\" type=\"{word}\" srcbuf=\"i\" srcoff=\"{from}\" dstbuf=\"o\" dstoff=\"{to}\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
+            );
+        }
+        text += "</tb>\n</gpu>\n";
+    }
+    text + "</algo>\n"
+}
+
+/// Two steps, in each of which everyone passes a block to the next: what `ring` plans.
+#[test]
+fn an_msccl_algorithm_is_priced_as_the_ring_that_it_is() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("ring.xml");
+    std::fs::write(&file, msccl()).unwrap();
+    let algorithm = format!("msccl:file={}", file.display());
+    let case =
+        ["--topology", "ring:3", "--workload", "allgather/uniform:64", "--machine", "paragon", "--machine", "t3d"];
+    let read = rows(&[&case[..], &["--algorithm", &algorithm]].concat());
+    let planned = rows(&[&case[..], &["--algorithm", "ring"]].concat());
+    for (read, planned) in read.iter().zip(&planned) {
+        assert_eq!(read.status, Status::Ok, "{}", read.reason);
+        assert_eq!(figures(read), figures(planned));
+    }
+}
+
+/// What is wrong is a row that says file, line and step; a fault that the host finds names the send as the file does.
+#[test]
+fn an_msccl_algorithm_at_fault_is_a_row_with_the_place_in_its_file() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("ring.xml");
+    let sound = msccl();
+    for (from, to, status, why) in [
+        (
+            "type=\"rcs\"",
+            "type=\"r\"",
+            Status::Invalid,
+            "ring.xml: line 15: GPU 1, thread block 0, step 3 receives what nobody sends",
+        ),
+        (
+            "dstoff=\"2\"",
+            "dstoff=\"0\"",
+            Status::Invalid,
+            "ring.xml: line 2: GPU 0 ends with chunk 0 of GPU 2's block in output chunk 0, expected chunk 0 of GPU 0's block",
+        ),
+        ("ngpus=\"3\"", "ngpus=\"2\"", Status::Error, "ring.xml: line 1: ngpus=\"2\" and 3 GPUs, expected as many"),
+        ("allgather", "alltoall", Status::Unsupported, "the file's algorithm does `alltoall`"),
+        ("</algo>", "", Status::Error, "ring.xml: line "),
+    ] {
+        assert!(sound.contains(from), "{from}");
+        std::fs::write(&file, sound.replacen(from, to, 1)).unwrap();
+        let algorithm = format!("msccl:file={}", file.display());
+        let row =
+            rows(&["--topology", "ring:3", "--workload", "allgather/uniform:8", "--algorithm", &algorithm]).remove(0);
+        assert!(row.status == status && row.reason.contains(why), "{from} -> {to}: {}: {}", row.status, row.reason);
+    }
+    // Twice the same block to one receiver: nothing in the file's own buffers is wrong.
+    let twice = "<algo name=\"t\" ngpus=\"2\" coll=\"alltoall\">
+<gpu id=\"0\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">
+<step s=\"0\" type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+<step s=\"1\" type=\"s\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+<step s=\"2\" type=\"r\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+<step s=\"3\" type=\"s\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"s\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+</tb></gpu>
+<gpu id=\"1\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\"><tb id=\"0\" send=\"0\" recv=\"0\" chan=\"0\">
+<step s=\"0\" type=\"cpy\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+<step s=\"1\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+<step s=\"2\" type=\"r\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+<step s=\"3\" type=\"r\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"s\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>
+</tb></gpu></algo>";
+    std::fs::write(&file, twice).unwrap();
+    let algorithm = format!("msccl:file={}", file.display());
+    let row = rows(&["--topology", "ring:2", "--algorithm", &algorithm]).remove(0);
+    let why = "step 2: block 0 -> 1 is delivered twice, node 1 has it already [GPU 0, thread block 0, step 3, line 6]";
+    assert_eq!((row.status, row.reason.as_str()), (Status::Invalid, why));
 }

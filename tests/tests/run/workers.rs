@@ -43,7 +43,7 @@ const ENDS: [(&str, Status, &str); 25] = [
     ("pesters", Status::Timeout, "not done after 0.5 s"),
     ("babbles", Status::Timeout, "not done after 0.5 s"),
     ("lies", Status::Invalid, "after step 0: block 1 -> 0 was never delivered to node 0 (it is at node 1)"),
-    ("odd-answer", Status::Error, "the plugin returned 12345, expected 0 to 3"),
+    ("odd-answer", Status::Error, "the plugin returned 12345, expected 0 to 4"),
     ("fails", Status::Error, "on purpose"),
     ("goes-on", Status::Error, "and on and on"),
     ("prints", Status::Ok, ""),

@@ -253,6 +253,9 @@ pub enum Fault {
         /// What is wrong with it.
         fault: Box<Fault>,
     },
+    /// What a plugin found wrong with a schedule that it was given to hand on.
+    #[error("{0}")]
+    Found(String),
     /// No broken rule: the case asks for more than can be followed, or for what doesn't go together.
     #[error("{0}")]
     Refused(String),

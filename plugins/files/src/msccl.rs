@@ -1,0 +1,186 @@
+//! `msccl:file=X.xml`: an algorithm for the MSCCL runtime and RCCL, as msccl-tools, SCCL, TACCL and TE-CCL write them.
+//!
+//! Its thread blocks wait for each other and for messages; the levels of what waits for what are the steps ([`order`]). It is carried out with names
+//! instead of data ([`execution`]), so that what is read before it is written, summed with something else or left in the wrong place is known by its line;
+//! what goes from GPU to GPU is then handed to the host as a schedule like any other, of blocks ([`blocks`]) or of sums ([`sums`]).
+
+use std::fmt;
+use swapmeet_interchange::msccl::{self, Program};
+use swapmeet_sdk::{About, Algorithm, Axis, Collective, ParamInfo, Problem, Schedule, Set, Stop};
+
+mod blocks;
+mod execution;
+mod order;
+mod shape;
+mod sums;
+
+#[cfg(test)]
+mod tests;
+
+const FILE: ParamInfo = ParamInfo::file("file", "the algorithm, in MSCCL's XML");
+
+pub(crate) struct Msccl;
+
+impl Algorithm for Msccl {
+    fn about(&self) -> About {
+        About {
+            name: "msccl",
+            title: "The algorithm that a file of MSCCL's XML says",
+            accepts: "as many nodes as the file has GPUs",
+            collectives: &[
+                Collective::AllToAll,
+                Collective::Broadcast,
+                Collective::Scatter,
+                Collective::Gather,
+                Collective::AllGather,
+                Collective::Reduce,
+                Collective::ReduceScatter,
+                Collective::AllReduce,
+            ],
+            params: &[FILE],
+            ..About::DEFAULT
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        program(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (path, program) = program(problem)?;
+        carry_out(&program, problem.root(), schedule).map_err(|stop| match stop {
+            Stop::Invalid(what) => Stop::invalid(format!("{path}: {what}")),
+            other => other,
+        })
+    }
+}
+
+/// The file's algorithm, if it is one for this problem.
+fn program(problem: &Problem<'_>) -> Result<(String, Program), Stop> {
+    let path = problem.given::<String>("file")?;
+    let path = path.ok_or_else(|| Stop::unsupported("it is in a file: name it, as in msccl:file=X.xml"))?;
+    let failed = |what: &dyn fmt::Display| Stop::failed(format!("{path}: {what}"));
+    let size = std::fs::metadata(&path).map_err(|e| failed(&e))?.len();
+    if size > msccl::LONGEST as u64 {
+        return Err(failed(&format!("{size} bytes, expected at most {}", msccl::LONGEST)));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|e| failed(&e))?;
+    let program = msccl::read(&text).map_err(|wrong| failed(&wrong))?;
+    let (gpus, nodes) = (program.gpus.len(), problem.topology().nodes());
+    if gpus as u64 != nodes {
+        return Err(Stop::unsupported(format!("the file's algorithm is for {gpus} GPUs, and there are {nodes} nodes")));
+    }
+    let done = ours(program.collective);
+    if done != problem.collective() {
+        return Err(Stop::unsupported(format!("the file's algorithm does `{}`", program.collective.word())));
+    }
+    Ok((path, program))
+}
+
+fn ours(collective: msccl::Collective) -> Collective {
+    match collective {
+        msccl::Collective::AllToAll => Collective::AllToAll,
+        msccl::Collective::Broadcast => Collective::Broadcast,
+        msccl::Collective::Scatter => Collective::Scatter,
+        msccl::Collective::Gather => Collective::Gather,
+        msccl::Collective::AllGather => Collective::AllGather,
+        msccl::Collective::Reduce => Collective::Reduce,
+        msccl::Collective::ReduceScatter => Collective::ReduceScatter,
+        msccl::Collective::AllReduce => Collective::AllReduce,
+    }
+}
+
+fn carry_out(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let shape = shape::Shape::of(program, root)?;
+    let order = order::Order::of(program)?;
+    let execution = execution::execute(program, &shape, &order)?;
+    if shape.sums {
+        sums::hand_on(&shape, &execution, schedule)?;
+    } else {
+        blocks::hand_on(&shape, &execution, schedule)?;
+    }
+    execution.wrong.map_or(Ok(()), Err)
+}
+
+/// A step of a thread block, and its line in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct At {
+    gpu: u64,
+    block: u64,
+    step: u64,
+    line: usize,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GPU {}, thread block {}, step {}", self.gpu, self.block, self.step)
+    }
+}
+
+/// What is wrong with the algorithm, in a line of its file.
+fn wrong(line: usize, what: impl fmt::Display) -> Stop {
+    Stop::invalid(format!("line {line}: {what}"))
+}
+
+/// A set of numbers, as a run or as bits.
+enum Numbers {
+    Run(u64, u64),
+    Bits(Vec<u64>),
+}
+
+impl Numbers {
+    fn of(bits: &[u64]) -> Self {
+        let list: Vec<u64> = (0..)
+            .zip(bits)
+            .flat_map(|(at, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * at + bit))
+            .collect();
+        match (list.first(), list.last()) {
+            (Some(first), Some(last)) if last - first + 1 == list.len() as u64 => Self::Run(*first, list.len() as u64),
+            _ => Self::Bits(bits.to_vec()),
+        }
+    }
+
+    fn axis(&self) -> Axis<'_> {
+        match self {
+            Self::Run(first, count) => Axis::range(*first, *count),
+            Self::Bits(words) => Axis::bits(words),
+        }
+    }
+}
+
+/// Blocks as products of origins, destinations and segments: as few as joining what is equal in two of them makes.
+fn products(shape: &shape::Shape, whats: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
+    use std::collections::BTreeMap;
+    type Bits = Vec<u64>;
+    fn set(bits: &mut Bits, at: u64, of: u64) {
+        bits.resize(of.div_ceil(64) as usize, 0);
+        bits[(at / 64) as usize] |= 1 << (at % 64);
+    }
+    let mut segments: BTreeMap<(u64, u64), Bits> = BTreeMap::new();
+    for what in whats {
+        let [origin, destination, segment] = shape.parts(what);
+        set(segments.entry((origin, destination)).or_default(), segment, shape.segments);
+    }
+    let mut destinations: BTreeMap<(u64, Bits), Bits> = BTreeMap::new();
+    for ((origin, destination), segments) in segments {
+        set(destinations.entry((origin, segments)).or_default(), destination, shape.gpus);
+    }
+    let mut origins: BTreeMap<(Bits, Bits), Bits> = BTreeMap::new();
+    for ((origin, segments), destinations) in destinations {
+        set(origins.entry((destinations, segments)).or_default(), origin, shape.gpus);
+    }
+    let product = |((destinations, segments), origins): ((Bits, Bits), Bits)| {
+        [Numbers::of(&origins), Numbers::of(&destinations), Numbers::of(&segments)]
+    };
+    origins.into_iter().map(product).collect()
+}
+
+/// The whole of an axis, or one place on it, in a grid of (slot, GPU).
+fn at_home<'a>(numbers: &'a Numbers, slots: u64, axes: &'a mut Vec<Axis<'a>>) -> Set<'a> {
+    axes.clear();
+    if slots > 1 {
+        axes.push(Axis::one(0));
+    }
+    axes.push(numbers.axis());
+    Set::product(axes)
+}

@@ -1,0 +1,199 @@
+//! What buffers are of a collective: how large, what is in which chunk before and after, and which two are one where a collective is done in place.
+
+use super::{At, wrong};
+use std::ops::Range;
+use std::rc::Rc;
+use swapmeet_interchange::msccl::{Buffer, Collective, Kind, Place, Program};
+use swapmeet_sdk::Stop;
+
+/// The buffers of a program.
+pub(super) struct Shape {
+    pub(super) gpus: u64,
+    pub(super) collective: Collective,
+    pub(super) root: u64,
+    /// Chunks of a block, or of a vector.
+    pub(super) segments: u64,
+    pub(super) sums: bool,
+    in_place: bool,
+    /// For each GPU, chunks of input, output and scratch.
+    sizes: Vec<[u64; 3]>,
+}
+
+impl Shape {
+    pub(super) fn of(program: &Program, root: u64) -> Result<Self, Stop> {
+        let gpus = program.gpus.len() as u64;
+        let collective = program.collective;
+        let at = match collective {
+            Collective::Broadcast | Collective::Scatter => root,
+            _ => 0,
+        };
+        let first = &program.gpus[at.min(gpus - 1) as usize];
+        let [inputs, outputs, _] = first.chunks;
+        // In place, a document may leave out the size of what lies in the other.
+        let (split, shared) = match collective {
+            Collective::AllToAll | Collective::Scatter | Collective::ReduceScatter => (gpus, inputs),
+            Collective::AllGather if inputs == 0 && program.in_place => (gpus, outputs),
+            Collective::Broadcast | Collective::Gather | Collective::AllGather => (1, inputs),
+            Collective::Reduce | Collective::AllReduce => (1, inputs),
+        };
+        if shared == 0 || !shared.is_multiple_of(split) || shared / split > u64::from(u32::MAX) {
+            let what = format!("GPU {at} has {shared} chunks, expected a multiple of {split}, from {split} on");
+            return Err(wrong(first.line, what));
+        }
+        let sizes = program.gpus.iter().map(|gpu| gpu.chunks).collect();
+        let sums = collective.sums();
+        let mut shape =
+            Self { gpus, collective, root, segments: shared / split, sums, in_place: program.in_place, sizes };
+        for (number, gpu) in (0..).zip(&program.gpus) {
+            let needed = [shape.inputs(number).end, shape.outputs(number).end];
+            for (buffer, needed) in needed.into_iter().enumerate() {
+                let there = &mut shape.sizes[number as usize][buffer];
+                if program.in_place {
+                    // One of the two is where the other lies.
+                    *there = (*there).max(needed);
+                } else if *there < needed {
+                    let key = ["i_chunks", "o_chunks"][buffer];
+                    let what = format!("GPU {number} has {key}=\"{there}\", expected {needed} for this collective");
+                    return Err(wrong(gpu.line, what));
+                }
+            }
+        }
+        Ok(shape)
+    }
+
+    /// Chunks of its input that a GPU begins with.
+    fn inputs(&self, gpu: u64) -> Range<u64> {
+        let k = self.segments;
+        match self.collective {
+            Collective::AllToAll | Collective::ReduceScatter => 0..self.gpus * k,
+            Collective::Scatter if gpu == self.root => 0..self.gpus * k,
+            Collective::Broadcast if gpu == self.root => 0..k,
+            Collective::Scatter | Collective::Broadcast => 0..0,
+            Collective::Gather | Collective::AllGather | Collective::Reduce | Collective::AllReduce => 0..k,
+        }
+    }
+
+    /// Chunks of its output that a GPU is to end with.
+    fn outputs(&self, gpu: u64) -> Range<u64> {
+        let k = self.segments;
+        match self.collective {
+            Collective::AllToAll | Collective::AllGather => 0..self.gpus * k,
+            Collective::Gather if gpu == self.root => 0..self.gpus * k,
+            Collective::Reduce if gpu == self.root => 0..k,
+            Collective::Gather | Collective::Reduce => 0..0,
+            Collective::Broadcast | Collective::Scatter | Collective::ReduceScatter | Collective::AllReduce => 0..k,
+        }
+    }
+
+    /// A block's or sum's number: by where it comes from and goes to, where it is told apart by that, and its segment.
+    fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
+        (origin * self.gpus + destination) * self.segments + segment
+    }
+
+    /// Origin, destination and segment of what has this number.
+    pub(super) fn parts(&self, what: u64) -> [u64; 3] {
+        let pair = what / self.segments;
+        [pair / self.gpus, pair % self.gpus, what % self.segments]
+    }
+
+    /// In words.
+    pub(super) fn name(&self, what: u64) -> String {
+        let [origin, destination, segment] = self.parts(what);
+        match self.collective {
+            Collective::AllToAll => format!("chunk {segment} of the block {origin} -> {destination}"),
+            Collective::Broadcast => format!("chunk {segment} of the root's block"),
+            Collective::Scatter => format!("chunk {segment} of the block for GPU {destination}"),
+            Collective::Gather | Collective::AllGather => format!("chunk {segment} of GPU {origin}'s block"),
+            Collective::Reduce | Collective::AllReduce => format!("chunk {segment} of the sum"),
+            Collective::ReduceScatter => format!("chunk {segment} of the result of GPU {destination}"),
+        }
+    }
+
+    /// What is where at the start.
+    pub(super) fn begins_with(&self, gpu: u64) -> Vec<(u64, u64)> {
+        let k = self.segments;
+        let what = |chunk: u64| match self.collective {
+            Collective::AllToAll => self.what(gpu, chunk / k, chunk % k),
+            Collective::Scatter | Collective::ReduceScatter => self.what(0, chunk / k, chunk % k),
+            Collective::Gather | Collective::AllGather => self.what(gpu, 0, chunk),
+            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => self.what(0, 0, chunk),
+        };
+        self.inputs(gpu).map(|chunk| (self.chunk(gpu, Buffer::Input, chunk), what(chunk))).collect()
+    }
+
+    /// What is to be where at the end.
+    pub(super) fn ends_with(&self, gpu: u64) -> Vec<(Place, u64, u64)> {
+        let k = self.segments;
+        let what = |chunk: u64| match self.collective {
+            Collective::AllToAll => self.what(chunk / k, gpu, chunk % k),
+            Collective::Scatter | Collective::ReduceScatter => self.what(0, gpu, chunk),
+            Collective::Gather | Collective::AllGather => self.what(chunk / k, 0, chunk % k),
+            Collective::Broadcast | Collective::Reduce | Collective::AllReduce => self.what(0, 0, chunk),
+        };
+        let one = |chunk: u64| {
+            let place = Place { buffer: Buffer::Output, offset: chunk };
+            (place, self.chunk(gpu, Buffer::Output, chunk), what(chunk))
+        };
+        self.outputs(gpu).map(one).collect()
+    }
+
+    /// The contributions of a sum that has all; none where nothing is summed.
+    pub(super) fn all_terms(&self) -> Rc<[u64]> {
+        if !self.sums {
+            return Rc::new([]);
+        }
+        (0..self.gpus.div_ceil(64)).map(|word| u64::MAX >> (64 - (self.gpus - 64 * word).min(64))).collect()
+    }
+
+    /// A chunk's number among all of a GPU: where two buffers are one, the same by either.
+    fn chunk(&self, gpu: u64, buffer: Buffer, offset: u64) -> u64 {
+        let [inputs, outputs, _] = self.sizes[gpu as usize];
+        let own = gpu * self.segments;
+        let (in_input, in_output) = (offset, inputs + offset);
+        match (buffer, self.in_place, self.collective) {
+            (Buffer::Scratch, ..) => inputs + outputs + offset,
+            (Buffer::Input, false, _) => in_input,
+            (Buffer::Output, false, _) => in_output,
+            // A GPU's own block lies where it is to be.
+            (Buffer::Input, true, Collective::AllGather) => in_output + own,
+            (Buffer::Input, true, Collective::Gather) if gpu == self.root => in_output + own,
+            (Buffer::Output, true, Collective::ReduceScatter) => in_input + own,
+            (Buffer::Output, true, Collective::Scatter) if gpu == self.root => in_input + own,
+            (Buffer::Output, true, Collective::AllGather | Collective::Gather) => in_output,
+            (Buffer::Input | Buffer::Output, true, _) => in_input,
+        }
+    }
+
+    /// The chunks that a step names, if its buffer has them.
+    pub(super) fn chunks(
+        &self,
+        at: At,
+        kind: Kind,
+        place: Place,
+        count: u64,
+    ) -> Result<impl Iterator<Item = u64> + use<>, Stop> {
+        let [inputs, outputs, scratch] = self.sizes[at.gpu as usize];
+        let own = at.gpu * self.segments;
+        let there = match (place.buffer, self.in_place, self.collective) {
+            (Buffer::Scratch, ..) => scratch,
+            (Buffer::Input, true, Collective::AllGather | Collective::Gather) => {
+                inputs.min(outputs.saturating_sub(own))
+            }
+            (Buffer::Output, true, Collective::ReduceScatter | Collective::Scatter) => {
+                outputs.min(inputs.saturating_sub(own))
+            }
+            (Buffer::Input, ..) => inputs,
+            (Buffer::Output, ..) => outputs,
+        };
+        let end = place.offset + count;
+        if count == 0 || end > there {
+            let what = format!(
+                "{at} ({}) names {count} chunks from {place} on, expected at least 1 within the {there} that GPU {} has there",
+                kind.word, at.gpu
+            );
+            return Err(wrong(at.line, what));
+        }
+        let first = self.chunk(at.gpu, place.buffer, place.offset);
+        Ok(first..first + count)
+    }
+}

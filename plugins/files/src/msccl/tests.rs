@@ -1,0 +1,359 @@
+//! Files that the tests write, sound and broken. What sound ones move is proved by the SDK's own host, which follows every block by itself, and held
+//! against closed forms; of broken ones the line, the step and what was expected is said.
+
+use super::*;
+use std::fmt::Write as _;
+use swapmeet_sdk::{Disproof, Proved, Rehearsal};
+
+/// Steps of one thread block: MSCCL's word, source, target, count, and what it waits for.
+type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
+
+/// A buffer's letter, and which of its chunks.
+type Chunk = (char, u64);
+
+/// To whom a thread block sends, from whom it receives, its channel and its steps.
+type Block = (i64, i64, u64, Steps);
+
+/// A document, an element a line.
+struct Xml {
+    text: String,
+    collective: &'static str,
+    gpus: u64,
+}
+
+impl Xml {
+    fn new(collective: &'static str, gpus: u64, more: &str) -> Self {
+        let text = format!(
+            "<algo name=\"t\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"{gpus}\" ngpus=\"{gpus}\" coll=\"{collective}\" {more}>\n"
+        );
+        Self { text, collective, gpus }
+    }
+
+    fn gpu(&mut self, id: u64, chunks: [u64; 3], blocks: &[Block]) {
+        let [i, o, s] = chunks;
+        let _ = writeln!(self.text, "<gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">");
+        for (number, (send, receive, channel, steps)) in blocks.iter().enumerate() {
+            let _ = writeln!(self.text, "<tb id=\"{number}\" send=\"{send}\" recv=\"{receive}\" chan=\"{channel}\">");
+            for (s, (word, source, target, count, after)) in steps.iter().enumerate() {
+                let (depid, deps) = after.map_or((-1, -1), |(block, step)| (block as i64, step as i64));
+                let _ = writeln!(
+                    self.text,
+                    "<step s=\"{s}\" type=\"{word}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{count}\" depid=\"{depid}\" deps=\"{deps}\" hasdep=\"0\"/>",
+                    source.0, source.1, target.0, target.1
+                );
+            }
+            self.text.push_str("</tb>\n");
+        }
+        self.text.push_str("</gpu>\n");
+    }
+
+    fn done(mut self) -> Self {
+        self.text.push_str("</algo>\n");
+        self
+    }
+
+    fn problem(&self, text: &str) -> (tempfile::TempDir, Rehearsal) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x.xml");
+        std::fs::write(&file, text).unwrap();
+        let words = msccl::Collective::WORDS;
+        let collective = ours(words.iter().find(|(word, _)| *word == self.collective).unwrap().1);
+        let problem = Rehearsal::on("ring", &[self.gpus]).collective(collective, 0).block_bytes(60);
+        let problem = problem.param("file", file.to_str().unwrap());
+        (dir, problem)
+    }
+
+    fn proved(&self) -> Proved {
+        let (_dir, problem) = self.problem(&self.text);
+        problem.verify(&Msccl).unwrap_or_else(|why| panic!("{why}\n{}", self.text))
+    }
+
+    /// What is said of it with one text in place of another.
+    fn broken(&self, from: &str, to: &str) -> Stop {
+        assert!(self.text.contains(from), "{from}\n{}", self.text);
+        let (_dir, problem) = self.problem(&self.text.replacen(from, to, 1));
+        match problem.verify(&Msccl).unwrap_err() {
+            Disproof::Stopped(stop) => stop,
+            other => panic!("{from} -> {to}: {other}"),
+        }
+    }
+}
+
+/// The example of the format's description: an all-to-all over three GPUs in two steps, each by a thread block of its own.
+fn two_steps() -> Xml {
+    let mut xml = Xml::new("alltoall", 3, "");
+    for gpu in 0..3 {
+        let (next, last) = ((gpu + 1) % 3, (gpu + 2) % 3);
+        let (n, l) = (next as i64, last as i64);
+        let first = vec![
+            ("cpy", ('i', gpu), ('o', gpu), 1, None),
+            ("s", ('i', next), ('o', gpu), 1, None),
+            ("r", ('i', gpu), ('o', last), 1, None),
+        ];
+        let second = vec![("s", ('i', last), ('o', gpu), 1, Some((0, 2))), ("r", ('i', 0), ('o', next), 1, None)];
+        xml.gpu(gpu, [3, 3, 0], &[(n, l, 0, first), (l, n, 0, second)]);
+    }
+    xml.done()
+}
+
+/// A ring: everyone adds to what comes and passes it on, then everyone passes the sums on; `n` chunks, one at a time, with MSCCL's fused steps.
+fn ring_allreduce(n: u64) -> Xml {
+    let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
+    for gpu in 0..n {
+        let chunk = |back: u64| ('i', (gpu + 2 * n - back) % n);
+        let mut steps = vec![("s", chunk(0), chunk(0), 1, None)];
+        steps.extend((1..n - 1).map(|k| ("rrs", chunk(k), chunk(k), 1, None)));
+        steps.push(("rrcs", chunk(n - 1), chunk(n - 1), 1, None));
+        steps.extend((n..2 * n - 2).map(|k| ("rcs", chunk(k), chunk(k), 1, None)));
+        steps.push(("r", chunk(2 * n - 2), chunk(2 * n - 2), 1, None));
+        xml.gpu(gpu, [n, 0, 0], &[((gpu + 1) as i64 % n as i64, (gpu + n - 1) as i64 % n as i64, 0, steps)]);
+    }
+    xml.done()
+}
+
+/// All pairs: everyone sends everyone its part of the vector into scratch, where it is added, and then the sum.
+fn all_pairs(n: u64) -> Xml {
+    let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
+    for gpu in 0..n {
+        let others: Vec<u64> = (1..n).map(|d| (gpu + d) % n).collect();
+        let slot = |from: u64, at: u64| ('s', (from + n - at) % n - 1);
+        let mut blocks: Vec<Block> = Vec::new();
+        for other in &others {
+            let steps = vec![
+                ("s", ('i', *other), slot(gpu, *other), 1, None),
+                ("r", ('i', gpu), slot(*other, gpu), 1, None),
+                // The last addition is the last step of the last thread block.
+                ("s", ('i', gpu), ('i', gpu), 1, Some((n - 1, 2 * n - 3))),
+                ("r", ('i', *other), ('i', *other), 1, None),
+            ];
+            blocks.push((*other as i64, *other as i64, 0, steps));
+        }
+        let mut adds: Steps = Vec::new();
+        for (block, other) in (0..).zip(&others) {
+            adds.push(("nop", ('i', 0), ('i', 0), 0, Some((block, 1))));
+            adds.push(("re", slot(*other, gpu), ('i', gpu), 1, None));
+        }
+        blocks.push((-1, -1, 0, adds));
+        xml.gpu(gpu, [n, 0, n - 1], &blocks);
+    }
+    xml.done()
+}
+
+#[test]
+fn an_all_to_all_in_two_steps_is_two_steps_of_one_message_each() {
+    let proved = two_steps().proved();
+    assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (2, 6, 120));
+    assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
+}
+
+/// 2 (n - 1) (alpha + m/n beta) + (n - 1) m/n gamma: the ring of `ring-allreduce`.
+#[test]
+fn a_ring_allreduce_has_the_steps_bytes_and_sums_of_its_closed_form() {
+    for n in [2, 3, 5, 6] {
+        let proved = ring_allreduce(n).proved();
+        assert_eq!((proved.steps, proved.messages), (2 * (n - 1), 2 * n * (n - 1)), "{n}");
+        assert_eq!((proved.critical_bytes, proved.summed_bytes), (2 * (n - 1) * 60 / n, (n - 1) * 60 / n), "{n}");
+    }
+}
+
+/// Partial sums lie apart, in scratch: 2 steps, in each of which everyone sends everyone m/n.
+#[test]
+fn sums_that_are_kept_apart_in_scratch_are_followed() {
+    for n in [2, 4, 6] {
+        let proved = all_pairs(n).proved();
+        assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (2, 2 * n * (n - 1), 2 * 60 / n), "{n}");
+        assert_eq!(proved.summed_bytes, (n - 1) * 60 / n, "{n}");
+    }
+}
+
+/// A chain of four with two chunks: a second is on its way while the first is passed on.
+#[test]
+fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
+    let mut xml = Xml::new("broadcast", 4, "");
+    for gpu in 0..4_i64 {
+        let chunks = if gpu == 0 { [2, 2, 0] } else { [0, 2, 0] };
+        let (kind, from) = match gpu {
+            0 => ("s", 'i'),
+            3 => ("r", 'i'),
+            _ => ("rcs", 'i'),
+        };
+        let steps = (0..2).map(|chunk| (kind, (from, chunk), ('o', chunk), 1, None)).collect();
+        let mut blocks = vec![(if gpu == 3 { -1 } else { gpu + 1 }, if gpu == 0 { -1 } else { gpu - 1 }, 0, steps)];
+        if gpu == 0 {
+            blocks.push((-1, -1, 0, vec![("cpy", ('i', 0), ('o', 0), 2, None)]));
+        }
+        xml.gpu(gpu as u64, chunks, &blocks);
+    }
+    let proved = xml.done().proved();
+    assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (4, 6, 120));
+}
+
+/// In place, a GPU's own block lies where it is to be: nothing copies it there.
+#[test]
+fn an_allgather_in_place_reads_its_own_block_where_it_lies() {
+    let mut xml = Xml::new("allgather", 3, "inplace=\"1\" outofplace=\"0\"");
+    for gpu in 0..3_u64 {
+        let (next, last) = ((gpu + 1) % 3, (gpu + 2) % 3);
+        let steps = vec![
+            ("s", ('i', 0), ('o', gpu), 1, None),
+            ("rcs", ('i', 0), ('o', last), 1, None),
+            ("r", ('i', 0), ('o', next), 1, None),
+        ];
+        xml.gpu(gpu, [1, 3, 0], &[(next as i64, last as i64, 0, steps)]);
+    }
+    let proved = xml.done().proved();
+    assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (2, 6, 120));
+}
+
+/// Scatter, gather, reduce and reduce-scatter, straight to and from everyone.
+#[test]
+fn the_other_collectives_are_said_too() {
+    let n = 3_u64;
+    for (collective, chunks) in
+        [("scatter", [n, 1, 0]), ("gather", [1, n, 0]), ("reduce", [1, 1, n]), ("reducescatter", [n, 1, n])]
+    {
+        let mut xml = Xml::new(collective, n, "");
+        for gpu in 0..n {
+            let mut blocks: Vec<Block> = Vec::new();
+            let own = match collective {
+                "scatter" | "reducescatter" => ('i', gpu),
+                _ => ('i', 0),
+            };
+            let goal = if collective == "gather" { ('o', gpu) } else { ('o', 0) };
+            let everyone = collective == "reducescatter";
+            let has_own = everyone || gpu == 0;
+            if has_own {
+                blocks.push((-1, -1, 0, vec![("cpy", own, goal, 1, None)]));
+            }
+            let mut before = has_own.then_some((0, 0));
+            for other in (0..n).filter(|other| *other != gpu) {
+                let sends = everyone || if collective == "scatter" { gpu == 0 } else { other == 0 };
+                let receives = everyone || if collective == "scatter" { other == 0 } else { gpu == 0 };
+                let source = if matches!(collective, "scatter" | "reducescatter") { ('i', other) } else { ('i', 0) };
+                let target = if collective == "gather" { ('o', other) } else { ('o', 0) };
+                let mut steps: Steps = Vec::new();
+                if sends {
+                    steps.push(("s", source, target, 1, None));
+                }
+                if receives && collective.starts_with("reduce") {
+                    steps.push(("rrc", target, target, 1, before));
+                    before = Some((blocks.len() as u64, steps.len() as u64 - 1));
+                } else if receives {
+                    steps.push(("r", ('i', 0), target, 1, None));
+                }
+                if sends || receives {
+                    let peer = |is: bool| if is { other as i64 } else { -1 };
+                    blocks.push((peer(sends), peer(receives), 0, steps));
+                }
+            }
+            xml.gpu(gpu, chunks, &blocks);
+        }
+        let proved = xml.done().proved();
+        let messages = if collective == "reducescatter" { n * (n - 1) } else { n - 1 };
+        assert_eq!(proved.messages, messages, "{collective}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_line_step_and_what_was_expected() {
+    let xml = two_steps();
+    let step = |s: u64, word: &str| format!("<step s=\"{s}\" type=\"{word}\"");
+    for (from, to, why) in [
+        (
+            "<tb id=\"1\" send=\"2\" recv=\"1\" chan=\"0\">".to_owned(),
+            "<tb id=\"1\" send=\"2\" recv=\"1\" chan=\"1\">".to_owned(),
+            "line 32: GPU 2, thread block 1, step 1 receives what nobody sends: on channel 0 GPU 0 sends 0 times to GPU 2, which receives 1 times, expected as often",
+        ),
+        (
+            "srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\"".to_owned(),
+            "srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"2\"".to_owned(),
+            "GPU 1, thread block 0, step 2 receives 1 chunks, expected the 2 that GPU 0, thread block 0, step 1 (line 5) sends",
+        ),
+        (
+            "srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\"".to_owned(),
+            "srcoff=\"7\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\"".to_owned(),
+            "line 5: GPU 0, thread block 0, step 1 (s) names 1 chunks from input chunk 7 on, expected at least 1 within the 3 that GPU 0 has there",
+        ),
+        (
+            "srcbuf=\"i\" srcoff=\"1\"".to_owned(),
+            "srcbuf=\"o\" srcoff=\"1\"".to_owned(),
+            "line 5: GPU 0, thread block 0, step 1 (s) reads output chunk 1, to which nothing was written",
+        ),
+        (
+            "dstbuf=\"o\" dstoff=\"2\"".to_owned(),
+            "dstbuf=\"o\" dstoff=\"1\"".to_owned(),
+            "line 2: GPU 0 ends with nothing in output chunk 2, expected chunk 0 of the block 2 -> 0",
+        ),
+        (
+            "depid=\"0\" deps=\"2\"".to_owned(),
+            "depid=\"4\" deps=\"2\"".to_owned(),
+            "GPU 0, thread block 1, step 0 waits for thread block 4, step 2, expected one that there is",
+        ),
+        (step(2, "r"), step(2, "s"), "sends what nobody receives"),
+        (
+            "send=\"1\" recv=\"2\"".to_owned(),
+            "send=\"-1\" recv=\"2\"".to_owned(),
+            "GPU 0, thread block 0, step 1 sends nobody: its thread block has send=\"-1\"",
+        ),
+        ("send=\"1\" recv=\"2\"".to_owned(), "send=\"9\" recv=\"2\"".to_owned(), "send=\"9\", expected a GPU below 3"),
+        (step(2, "r"), step(2, "rrc"), "adds, and in this collective nothing is summed"),
+    ] {
+        let stop = xml.broken(&from, &to);
+        assert!(matches!(stop, Stop::Invalid(_)), "{from} -> {to}: {stop:?}");
+        assert!(stop.to_string().contains(why), "{from} -> {to}: {stop}");
+    }
+}
+
+#[test]
+fn a_deadlock_names_who_waits_for_whom() {
+    // Each of two GPUs first receives and then sends.
+    let mut xml = Xml::new("alltoall", 2, "");
+    for gpu in 0..2 {
+        let other = 1 - gpu;
+        let steps = vec![
+            ("cpy", ('i', gpu), ('o', gpu), 1, None),
+            ("r", ('i', 0), ('o', other), 1, None),
+            ("s", ('i', other), ('o', gpu), 1, None),
+        ];
+        xml.gpu(gpu, [2, 2, 0], &[(other as i64, other as i64, 0, steps)]);
+    }
+    let stop = xml.done().broken("<algo", "<algo");
+    let said = stop.to_string();
+    assert!(matches!(stop, Stop::Invalid(_)) && said.contains("deadlock: GPU 0, thread block 0, step 1 (line 5) waits for GPU 1, thread block 0, step 2 (line 13), which waits for"), "{said}");
+    assert!(said.ends_with("which waits for the first"), "{said}");
+}
+
+/// What is no MSCCL at all is not carried out.
+#[test]
+fn what_cant_be_read_is_an_error_with_its_line() {
+    let xml = two_steps();
+    for (from, to, why) in [
+        ("<algo", "<!DOCTYPE a [<!ENTITY b \"c\">]>\n<algo", "line 1: "),
+        ("coll=\"alltoall\"", "coll=\"alltoallv\"", "line 1: coll=\"alltoallv\", expected alltoall, broadcast"),
+        ("proto=\"Simple\"", "proto=\"Sumple\"", "proto=\"Sumple\", expected Simple, LL or LL128"),
+        ("type=\"cpy\"", "type=\"mov\"", "line 4: type=\"mov\", expected s, r, rcs"),
+        ("<gpu id=\"1\"", "<gpu id=\"2\"", "gpu id=\"2\", expected 1: they are in order, from 0"),
+        ("ngpus=\"3\"", "ngpus=\"4\"", "ngpus=\"4\" and 3 GPUs, expected as many"),
+        ("</tb>", "", "line "),
+        ("srcoff=\"1\"", "", "line 5: `step` has no `srcoff`"),
+        ("cnt=\"1\"", "cnt=\"-7\"", "cnt=\"-7\", expected a whole number below 2^32"),
+        ("i_chunks=\"3\"", "i_chunks=\"4000000000\"", "expected at most 16777216"),
+        ("<tb id=\"0\"", "<td id=\"0\"/><tb id=\"0\"", "line 3: `td`, expected `tb`"),
+    ] {
+        let stop = xml.broken(from, to);
+        assert!(matches!(stop, Stop::Failed(_)), "{from} -> {to}: {stop:?}");
+        assert!(stop.to_string().contains(why), "{from} -> {to}: {stop}");
+    }
+    let deep = format!("<algo>{}", "<a>".repeat(200_000));
+    let (_dir, problem) = xml.problem(&deep);
+    assert!(matches!(problem.verify(&Msccl), Err(Disproof::Stopped(Stop::Failed(_)))));
+}
+
+/// A contribution counted twice, and a sum that lacks one.
+#[test]
+fn sums_that_go_wrong_are_named() {
+    let xml = all_pairs(4);
+    let from = "<step s=\"1\" type=\"re\"";
+    let stop = xml.broken(from, "<step s=\"1\" type=\"cpy\"");
+    assert!(stop.to_string().contains("without GPU"), "{stop}");
+}
