@@ -1,6 +1,9 @@
-//! The network: topologies, routes over their links, and the load that messages put on links.
+//! The network: topologies, routes over their links, what maps its nodes onto each other, and the load that messages put on links.
 
 pub(crate) mod adjacency;
 pub mod links;
 pub mod spread;
+pub mod survey;
+pub mod symmetry;
 pub mod topology;
+pub(crate) mod transfer;

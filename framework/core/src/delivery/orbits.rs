@@ -6,7 +6,6 @@
 mod boxes;
 mod exchange;
 mod explain;
-pub mod group;
 mod set;
 
 pub use exchange::{OrbitExchange, Put};

@@ -3,7 +3,7 @@
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, CollectiveKind};
-use crate::delivery::orbits::group::Symmetry::{self, Fixed, Shift, Xor};
+use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use crate::simulation::step::StepFacts;
 use proptest::prelude::*;
@@ -72,7 +72,7 @@ fn simulate(
                     let bits = |members: &[Vec<u64>]| -> Vec<Vec<u64>> {
                         let axes = members.iter().zip(group.axes()).zip(&own);
                         let words =
-                            |((members, acting), own): ((&Vec<u64>, &crate::delivery::orbits::group::Acting), &u64)| {
+                            |((members, acting), own): ((&Vec<u64>, &crate::network::symmetry::Acting), &u64)| {
                                 let mut words = vec![0; acting.radix.div_ceil(64) as usize];
                                 for member in members {
                                     let moved = acting.moved(member % acting.radix, *own);

@@ -3,21 +3,7 @@
 use crate::delivery::byte_counts::{Redistribution, Share};
 use crate::delivery::payload::Proof;
 use crate::network::topology::Route;
-
-/// A message of a step, between two different nodes of the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transfer {
-    /// Sender, a node of the machine.
-    pub from: u32,
-    /// Receiver, a node of the machine.
-    pub to: u32,
-    /// How it travels: an index into [`Step::routes`] plus one; 0 is the topology's own route.
-    pub route: u32,
-    /// Directed links crossed, 0 for a local copy.
-    pub hops: u32,
-    /// Blocks when sizes are uniform, bytes otherwise; times the number of segments where blocks are split.
-    pub load: u64,
-}
+pub use crate::network::transfer::Transfer;
 
 /// What no machine changes about a step. Loads are in blocks when sizes are uniform, in bytes otherwise; times the number of segments where
 /// blocks are split.

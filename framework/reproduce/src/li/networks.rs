@@ -6,7 +6,7 @@ use crate::formula::Formula;
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use std::sync::Arc;
-use swapmeet_core::network::topology::survey::Survey;
+use swapmeet_core::network::survey::Survey;
 use swapmeet_core::network::topology::{Topology, parse};
 
 /// Theorem 1: formulas for size, node-degree, diameter and bisection, and the networks that it is tried on.

@@ -13,8 +13,8 @@ use swapmeet_abi::{
 use swapmeet_core::delivery::byte_counts::{Redistribution, Units};
 use swapmeet_core::delivery::exchange::Division;
 use swapmeet_core::delivery::fault::Fault;
-use swapmeet_core::delivery::orbits::group::Symmetry;
 use swapmeet_core::limits;
+use swapmeet_core::network::symmetry::Symmetry;
 
 /// Everything but the context.
 pub(super) const TABLE: SwmHost = SwmHost {

@@ -1,7 +1,6 @@
 //! Who holds what, for one node of each orbit.
 
 use super::boxes::{Cube, common, count, cut, insert, without};
-use super::group::Group;
 use super::set::Set;
 use crate::delivery::boxes::{NodeSet, Side};
 use crate::delivery::collective::{Blocks, Collective, SecondCopy};
@@ -9,6 +8,7 @@ use crate::delivery::exchange::Rule;
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
 use crate::delivery::placement::Placement;
+use crate::network::symmetry::Group;
 use smallvec::SmallVec;
 use std::ops::Range;
 

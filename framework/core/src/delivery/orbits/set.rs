@@ -4,7 +4,7 @@
 //! more words than bits do. Which of the two a set is follows from what it contains, so that equal sets compare equal.
 
 use crate::delivery::boxes::Axis;
-use crate::delivery::orbits::group::Acting;
+use crate::network::symmetry::Acting;
 use smallvec::{SmallVec, smallvec};
 
 type Runs = SmallVec<[(u32, u32); 2]>;

@@ -10,9 +10,9 @@
 mod folded;
 mod lines;
 
-use crate::delivery::orbits::group::Group;
+use crate::network::symmetry::Group;
 use crate::network::topology::{Regularity, Route, RouteError, Topology};
-use crate::simulation::step::Transfer;
+use crate::network::transfer::Transfer;
 use folded::Folded;
 use lines::{Lines, Moves};
 

@@ -21,7 +21,6 @@ mod jellyfish;
 mod placed;
 mod rdn;
 mod slim_fly;
-pub mod survey;
 mod switched;
 mod twisted_torus;
 mod ways;

@@ -2,9 +2,9 @@
 
 use super::{Ends, StepStatistics, bad_route, too_much};
 use crate::delivery::fault::Fault;
-use crate::delivery::orbits::group::Group;
 use crate::limits;
 use crate::network::links::orbits::OrbitLinks;
+use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::step::{StepFacts, Transfer};
 use std::sync::Arc;

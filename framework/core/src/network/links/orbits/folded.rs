@@ -1,9 +1,9 @@
 //! Links orbit by orbit, where the group takes every route to a route.
 
 use super::Counted;
-use crate::delivery::orbits::group::Group;
+use crate::network::symmetry::Group;
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
-use crate::simulation::step::Transfer;
+use crate::network::transfer::Transfer;
 
 /// How links fall into orbits, and the load of each orbit's links.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delivery::orbits::group::Symmetry::{self, Fixed, Shift, Xor};
+    use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 
     fn of(sides: &[u64], radices: &[u64], symmetries: &[Symmetry]) -> Option<Vec<u64>> {
         periods(sides, &Group::new(radices, symmetries).unwrap())

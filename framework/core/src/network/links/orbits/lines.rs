@@ -4,7 +4,7 @@
 //! Routes go dimension by dimension, the last first. So a line of dimension d is known by the sender's coordinates before d and the receiver's after it.
 
 use super::Counted;
-use crate::simulation::step::Transfer;
+use crate::network::transfer::Transfer;
 
 /// What the group does to ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Links counted by orbits against links counted message by message.
 
 use super::*;
-use crate::delivery::orbits::group::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::links::LinkLoad;
+use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Networks of switches, and twisted tori: their sizes are those of the literature, and what can't be is explained.
 
 use super::*;
-use crate::network::topology::survey::Survey;
+use crate::network::survey::Survey;
 
 fn figures(spec: &str) -> (u64, u64, u64) {
     let net = topology(spec);

@@ -1,6 +1,6 @@
 //! A network's figures: counted and searched where that is feasible, by formula where it isn't, and which.
 
-use super::Topology;
+use super::topology::Topology;
 use crate::network::adjacency::Adjacency;
 use std::fmt;
 
