@@ -5,6 +5,7 @@
 
 mod group;
 mod merge;
+mod sample;
 mod unlike;
 mod winner;
 

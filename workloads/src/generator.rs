@@ -3,9 +3,9 @@
 //! A row and the [`Pattern`] that its arguments make stand in one file, beside what draws the sizes. Whoever adds one adds the file and its row to
 //! [`GENERATORS`] (or, if it says where blocks go, to [`PERMUTATIONS`]).
 
+use crate::args::Args;
 use crate::axis::Axis;
 use crate::digest::InputDigest;
-use crate::parse::Args;
 use permutation::PERMUTATIONS;
 use std::fmt;
 use std::sync::Arc;
@@ -40,9 +40,6 @@ pub struct Generator {
     pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
 }
-
-/// Stands for the argument without a key.
-pub(crate) const WORD: &str = "";
 
 pub(crate) static GENERATORS: &[Generator] = &[
     uniform::UNIFORM,
@@ -89,6 +86,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::WORD;
 
     /// Names are what users type and tables are read by: none twice, each with its own arguments alone on an axis.
     #[test]

@@ -10,19 +10,22 @@ use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
 
+mod args;
 mod axis;
 mod digest;
 pub mod file;
 mod generator;
+mod lookup;
 mod parse;
 mod range;
 
-pub use axis::{Axis, is_random};
+pub use axis::Axis;
 pub use digest::{InputDigest, digest};
 pub use generator::irregular::{Distribution, Shape};
 pub use generator::matrix::{Matrix, MatrixError};
 pub use generator::spikes::Spikes;
 pub use generator::{Generator, generators};
+pub use lookup::is_random;
 pub use range::expand;
 
 /// A workload as the user named it.
@@ -125,7 +128,7 @@ impl Workload {
 
     /// The generator's name and, after a comma, its own argument.
     fn permutation_name(&self) -> String {
-        let own = self.pattern.arguments().into_iter().filter(|(key, _)| *key != generator::WORD);
+        let own = self.pattern.arguments().into_iter().filter(|(key, _)| *key != args::WORD);
         own.fold(self.generator.name.to_owned(), |name, (key, value)| format!("{name},{key}={value}"))
     }
 }

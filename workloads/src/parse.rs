@@ -1,12 +1,12 @@
 //! From a spec to a workload.
 
+use crate::Workload;
+use crate::args::{Args, WORD};
 use crate::axis::Axis;
+use crate::generator::GENERATORS;
 use crate::generator::permutation::PERMUTATIONS;
-use crate::generator::{GENERATORS, Generator, WORD};
-use crate::{Matrix, Workload};
-use std::ops::RangeInclusive;
 use swapmeet_core::delivery::collective::COLLECTIVES;
-use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, near_matches, parse_size};
+use swapmeet_core::spec::{Spec, SpecError, format_size, near_matches};
 
 pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let spec = Spec::parse("workload", text)?;
@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         let what = format!("{whose}'s blocks have no destination for sizes to depend on: use `uniform`");
         return Err(spec.error(at, name.len(), &what));
     }
-    let mut args = Args { spec: &spec, left: spec.args().iter().collect(), element: 1 };
+    let mut args = Args::of(&spec);
     if let Some(arg) = args.take("element") {
         args.element = match args.size(arg)? {
             0 => return Err(spec.bad_value(arg, "a size of at least 1")),
@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         },
     };
     let pattern = (row.read)(&mut args)?;
-    args.nothing_left(row, collective.is_rooted())?;
+    args.nothing_left(row.keys, collective.is_rooted())?;
     let element = args.element;
     let common = [
         ("root", root.to_string(), root == 0),
@@ -77,83 +77,6 @@ fn unknown<'a>(
         error.message += &format!(", expected one of {}", known.collect::<Vec<_>>().join(", "));
     }
     error
-}
-
-/// Arguments not yet looked at.
-pub(crate) struct Args<'a> {
-    pub spec: &'a Spec,
-    left: Vec<&'a Arg>,
-    /// What sizes are multiples of.
-    element: u64,
-}
-
-impl<'a> Args<'a> {
-    /// The argument of a key, if it is given.
-    pub(crate) fn take(&mut self, key: &str) -> Option<&'a Arg> {
-        let at = self.left.iter().position(|a| a.key() == Some(key))?;
-        Some(self.left.remove(at))
-    }
-
-    /// The argument of a key.
-    pub(crate) fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
-        let missing = self.missing(key);
-        self.take(key).ok_or(missing)
-    }
-
-    pub(crate) fn missing(&self, key: &str) -> SpecError {
-        self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"))
-    }
-
-    /// The argument without a key.
-    pub(crate) fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
-        match self.left.iter().position(|a| a.key().is_none()) {
-            Some(at) => Ok(self.left.remove(at)),
-            None => Err(self.spec.error(0, self.spec.name().len(), &format!("expected {expected}"))),
-        }
-    }
-
-    pub(crate) fn size(&self, arg: &Arg) -> Result<u64, SpecError> {
-        let bytes = parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
-        if bytes > Matrix::MOST_BYTES {
-            return Err(self.spec.bad_value(arg, "a size of at most 1024GiB a pair"));
-        }
-        Ok(bytes)
-    }
-
-    /// What sizes are multiples of.
-    pub(crate) fn element(&self) -> u64 {
-        self.element
-    }
-
-    /// A whole number within bounds.
-    pub(crate) fn whole(&self, arg: &Arg, bounds: RangeInclusive<u64>) -> Result<u64, SpecError> {
-        let expected = || format!("a whole number from {} to {}", bounds.start(), bounds.end());
-        let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
-        number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
-    }
-
-    /// A number within bounds.
-    pub(crate) fn number(&self, arg: &Arg, bounds: RangeInclusive<f64>) -> Result<f64, SpecError> {
-        let expected = || format!("a number from {} to {}", bounds.start(), bounds.end());
-        let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
-        number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
-    }
-
-    /// A size of whole elements.
-    pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
-        let (bytes, element) = (self.size(arg)?, self.element);
-        if !bytes.is_multiple_of(element) {
-            return Err(self.spec.bad_value(arg, &format!("a multiple of the element, {element} bytes")));
-        }
-        Ok(bytes)
-    }
-
-    fn nothing_left(&self, row: &Generator, rooted: bool) -> Result<(), SpecError> {
-        let Some(extra) = self.left.first() else { return Ok(()) };
-        let own = row.keys.iter().copied().filter(|key| *key != WORD);
-        let common = ["root", "element", "empty"].into_iter().skip(usize::from(!rooted));
-        Err(self.spec.unknown_key(extra, own.chain(common)))
-    }
 }
 
 #[cfg(test)]

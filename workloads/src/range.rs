@@ -1,6 +1,7 @@
 //! Ranges of sizes: `uniform:8..1MiB` stands for a list of workloads, one a size.
 
-use crate::axis::{Axis, row_of};
+use crate::axis::Axis;
+use crate::lookup::row_of;
 use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
 const FORM: &str = "a range such as 8..1MiB (each size twice the last) or 8..1MiB*4";

@@ -2,26 +2,25 @@
 
 use crate::figure::{Curve, Figure, Point};
 use crate::style::Marker;
+use crate::table::csv;
 use std::fmt::Write as _;
 use swapmeet_results::analysis::Axis;
 
 impl Figure {
     /// Every point that is drawn: panel, curve, where, how high, and the ends of its bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(["panel", "curve", self.x.label(), &self.y_label, "low", "high"])?;
-        for panel in &self.panels {
-            for curve in panel.curves.iter().chain(&panel.bound) {
-                for point in &curve.points {
-                    let end = |end: Option<f64>| end.map(|end| end.to_string()).unwrap_or_default();
-                    let (low, high) = (point.interval.map(|i| i.low), point.interval.map(|i| i.high));
-                    let (x, y) = (point.x.to_string(), point.y.to_string());
-                    writer.write_record([&panel.title, self.label(&curve.name), &x, &y, &end(low), &end(high)])?;
-                }
-            }
-        }
-        let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        let columns = ["panel", "curve", self.x.label(), &self.y_label, "low", "high"].map(str::to_owned);
+        let curves = self.panels.iter().flat_map(|panel| {
+            panel.curves.iter().chain(&panel.bound).map(|curve| (&panel.title, self.label(&curve.name), &curve.points))
+        });
+        let points = curves.flat_map(|(title, name, points)| {
+            points.iter().map(move |point| {
+                let end = |end: Option<f64>| end.map(|end| end.to_string()).unwrap_or_default();
+                let (low, high) = (point.interval.map(|i| i.low), point.interval.map(|i| i.high));
+                [title.clone(), name.to_owned(), point.x.to_string(), point.y.to_string(), end(low), end(high)]
+            })
+        });
+        csv([columns].into_iter().chain(points))
     }
 
     /// As a picture of pgfplots, to be put into a document as it is: `\input{figure.tex}` with `\usepackage{pgfplots}` and `\usepgfplotslibrary{groupplots}`.

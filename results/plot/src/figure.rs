@@ -1,8 +1,8 @@
 //! From rows to panels and curves.
 
+use crate::labels::{Labels, UnknownLabel};
 use crate::quantity::{Log, Y};
 use crate::style::Styles;
-use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, Crossover, Curve as TimeCurve, Families, Family, families};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::units::count;
@@ -84,8 +84,7 @@ pub struct Figure {
     pub y_label: String,
     /// Every name of a curve, in the order of the legend.
     pub names: Vec<String>,
-    /// What some of them are called in the figure.
-    pub labels: Vec<(String, String)>,
+    pub labels: Labels,
     pub styles: Styles,
     pub panels: Vec<Panel>,
     /// What is not shown, and why.
@@ -117,8 +116,8 @@ pub enum FigureError {
     #[error("no row has parts of time")]
     NoParts,
     /// A label for nothing.
-    #[error("--label {name}: no algorithm has that name; there are {known}")]
-    NoCurve { name: String, known: String },
+    #[error(transparent)]
+    Label(#[from] UnknownLabel),
     /// A lower bound is a time.
     #[error("a lower bound can be shown where completion times are, not {0}")]
     BoundOfTimes(&'static str),
@@ -158,7 +157,7 @@ impl Figure {
         let place = |name: &String| wanted.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX);
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
-        known(wanted.labels, &names.iter().map(String::as_str).collect())?;
+        let labels = Labels::of(wanted.labels, &names.iter().map(String::as_str).collect())?;
         if names.len() > Self::MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
@@ -179,7 +178,7 @@ impl Figure {
             y: wanted.y,
             log,
             y_label: wanted.y.label().to_owned(),
-            labels: wanted.labels.to_vec(),
+            labels,
             title: wanted.title.map_or(common, str::to_owned),
             styles: Styles::of(names.iter().map(String::as_str)),
             names,
@@ -195,7 +194,7 @@ impl Figure {
 
     /// What a curve is called.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
-        label(&self.labels, name)
+        self.labels.name(name)
     }
 
     /// Whether some point has a bar.
@@ -215,20 +214,6 @@ impl Figure {
             })
         })
     }
-}
-
-/// What an algorithm is called.
-pub(crate) fn label<'a>(labels: &'a [(String, String)], name: &'a str) -> &'a str {
-    labels.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
-}
-
-/// Whether there are only labels for algorithms that are there.
-pub(crate) fn known(labels: &[(String, String)], names: &BTreeSet<&str>) -> Result<(), FigureError> {
-    let unknown = labels.iter().find(|(name, _)| !names.contains(name.as_str()));
-    unknown.map_or(Ok(()), |(name, _)| {
-        let known = names.iter().copied().collect::<Vec<_>>().join(", ");
-        Err(FigureError::NoCurve { name: name.clone(), known })
-    })
 }
 
 /// The rows, as what is on the y axis sees them.

@@ -1,8 +1,9 @@
 //! One self-contained page of result files: what was run, figures, tables, machines, and the commands that make every row again. No script, no
 //! link, nothing to fetch.
 
-use crate::draw::{Drawn, Paper};
+use crate::draw::Drawn;
 use crate::figure::{Figure, FigureError, Wanted};
+use crate::marks::Paper;
 use crate::quantity::Y;
 use crate::style::Styles;
 use crate::winners::Winners;

@@ -1,9 +1,12 @@
 //! Where time goes, as a figure: a panel a group of cases, a bar an algorithm, its parts end to end.
 
-use crate::draw::scene::{Anchor, Colour, GREY, Scene};
-use crate::draw::text::{width, wrapped};
-use crate::draw::{Drawn, Paper, Picture, Row, heading, remarks};
-use crate::figure::{FigureError, known, label};
+use crate::draw::{Drawn, Row, heading, remarks};
+use crate::figure::FigureError;
+use crate::labels::Labels;
+use crate::marks::scene::{Anchor, Colour, GREY, Scene};
+use crate::marks::text::{width, wrapped};
+use crate::marks::{Paper, Picture};
+use crate::table::csv;
 use std::collections::BTreeSet;
 use swapmeet_results::{Parts, Record, Setting, Status, compare, duration};
 
@@ -43,8 +46,7 @@ pub struct Stacked {
     /// What all panels have in common, if nothing else was asked for.
     pub title: String,
     pub panels: Vec<Bars>,
-    /// What some algorithms are called.
-    pub labels: Vec<(String, String)>,
+    pub labels: Labels,
     /// Where times are beside each other that were charged unlike.
     pub unlike: Vec<String>,
 }
@@ -75,28 +77,25 @@ impl Stacked {
         }
         let common = title_panels(&mut panels)?;
         let names = panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
-        known(labels, &names)?;
+        let labels = Labels::of(labels, &names)?;
         let title = title.map_or(common, str::to_owned);
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
-        Ok(Self { title, panels, labels: labels.to_vec(), unlike: comparison.unlike })
+        Ok(Self { title, panels, labels, unlike: comparison.unlike })
     }
 }
 
 impl Drawn for Stacked {
     /// Every part of every bar, in us; empty where a model has no meaning for it.
     fn csv(&self) -> Result<String, csv::Error> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
         let columns = Parts::default().each().map(|(name, _)| format!("{name}_us"));
-        writer.write_record(["panel", "algorithm"].into_iter().chain(columns.iter().map(String::as_str)))?;
-        for panel in &self.panels {
-            for bar in &panel.bars {
-                let parts = bar.parts.each().map(|(_, part)| part.map(|p| p.to_string()).unwrap_or_default());
-                let name = label(&self.labels, &bar.name);
-                writer.write_record([&panel.title, name].into_iter().chain(parts.iter().map(String::as_str)))?;
-            }
-        }
-        let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        let columns = ["panel", "algorithm"].map(str::to_owned).into_iter().chain(columns).collect::<Vec<_>>();
+        let bars = self.panels.iter().flat_map(|panel| panel.bars.iter().map(move |bar| (panel, bar)));
+        let bars = bars.map(|(panel, bar)| {
+            let parts = bar.parts.each().map(|(_, part)| part.map(|p| p.to_string()).unwrap_or_default());
+            let name = self.labels.name(&bar.name);
+            [panel.title.clone(), name.to_owned()].into_iter().chain(parts).collect()
+        });
+        csv([columns].into_iter().chain(bars))
     }
 
     fn picture(&self, paper: &Paper) -> Picture {
@@ -130,14 +129,14 @@ impl Stacked {
             scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.6 * font;
-        let names = panel.bars.iter().map(|bar| width(label(&self.labels, &bar.name), font));
+        let names = panel.bars.iter().map(|bar| width(self.labels.name(&bar.name), font));
         let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
         let times = panel.bars.iter().map(|bar| width(&duration(bar.time_us), small)).fold(0.0, f64::max);
         let room = (scene.width - left - times - 2.0 * font).max(font);
         let longest = panel.bars.iter().map(|bar| bar.time_us).fold(0.0, f64::max);
         for bar in &panel.bars {
             let middle = top + high / 2.0 + 0.33 * font;
-            let name = wrapped(label(&self.labels, &bar.name), font, left - 1.5 * font);
+            let name = wrapped(self.labels.name(&bar.name), font, left - 1.5 * font);
             scene.text((left - 0.6 * font, middle), name.first().map_or("", String::as_str), font, Anchor::End);
             let (mut sum, mut from) = (0.0, left);
             for (part, (name, time)) in bar.parts.each().into_iter().enumerate() {
@@ -145,7 +144,7 @@ impl Stacked {
                 sum += time;
                 let to = if longest > 0.0 { left + room * sum / longest } else { left };
                 let share = time / bar.time_us * 100.0;
-                let hint = format!("{}: {name} {}, {share:.1} %", label(&self.labels, &bar.name), duration(time));
+                let hint = format!("{}: {name} {}, {share:.1} %", self.labels.name(&bar.name), duration(time));
                 scene.filled([from, top + 0.2 * high, to, top + 0.8 * high], COLOURS[part], Some(hint));
                 from = to;
             }

@@ -1,7 +1,7 @@
 //! How curves are told apart: by marker and by dashes first, so that a grey print says as much, by colour too. An algorithm looks the same in all
 //! figures of a report, and wherever else no other takes its place.
 
-use crate::draw::scene::Colour;
+use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

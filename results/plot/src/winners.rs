@@ -1,11 +1,14 @@
 //! Who wins where, as a figure: block sizes one way, networks or machines the other, a colour and a marker an algorithm, the margin as its strength.
 
 use crate::draw::marker::marker;
-use crate::draw::scene::{Anchor, BLACK, Colour, PALE, Scene, WHITE};
-use crate::draw::text::{width, wrapped};
-use crate::draw::{Drawn, Paper, Picture, Row, heading, remarks};
-use crate::figure::{FigureError, known, label};
+use crate::draw::{Drawn, Row, heading, remarks};
+use crate::figure::FigureError;
+use crate::labels::Labels;
+use crate::marks::scene::{Anchor, BLACK, Colour, PALE, Scene, WHITE};
+use crate::marks::text::{width, wrapped};
+use crate::marks::{Paper, Picture};
 use crate::style::Styles;
+use crate::table::csv;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Across, Axis, Cell, Map, Margin, maps};
 use swapmeet_results::{Record, compare};
@@ -27,8 +30,7 @@ pub struct Winners {
     pub maps: Vec<Map>,
     /// Everyone who wins somewhere.
     pub names: Vec<String>,
-    /// What some of them are called.
-    pub labels: Vec<(String, String)>,
+    pub labels: Labels,
     pub styles: Styles,
     /// Where times are beside each other that were charged unlike.
     pub unlike: Vec<String>,
@@ -64,10 +66,10 @@ impl Winners {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
-        known(labels, &everyone)?;
+        let labels = Labels::of(labels, &everyone)?;
         // Those who win nowhere have looks, too: a figure of curves beside this one gives everyone the same.
         let styles = Styles::of(everyone);
-        let (title, labels) = (title.unwrap_or_default().to_owned(), labels.to_vec());
+        let title = title.unwrap_or_default().to_owned();
         Ok(Self { title, maps, names, labels, styles, unlike: comparison.unlike })
     }
 }
@@ -75,17 +77,15 @@ impl Winners {
 impl Drawn for Winners {
     /// Every cell: map, row, size, who wins, its mean time in us, the next and how many times as long it takes, and who can't be told from the first.
     fn csv(&self) -> Result<String, csv::Error> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"])?;
-        for (map, row, x, Cell { winner, .. }) in self.cells() {
+        let columns = ["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"];
+        let cells = self.cells().map(|(map, row, x, Cell { winner, .. })| {
             let second = winner.second.as_ref();
             let ratio = second.and_then(|s| s.times_as_long.as_ref()).map(|r| r.value.to_string()).unwrap_or_default();
-            let second = second.map(|s| s.algorithm.as_str()).unwrap_or_default();
+            let second = second.map(|s| s.algorithm.clone()).unwrap_or_default();
             let (time, level) = (winner.time.mean.to_string(), winner.level.join(" "));
-            writer.write_record([&map.title, row, &x.to_string(), &winner.algorithm, &time, second, &ratio, &level])?;
-        }
-        let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+            [map.title.clone(), row.clone(), x.to_string(), winner.algorithm.clone(), time, second, ratio, level]
+        });
+        csv([columns.map(str::to_owned)].into_iter().chain(cells))
     }
 
     fn picture(&self, paper: &Paper) -> Picture {
@@ -177,7 +177,7 @@ impl Winners {
         let mut row = Row::new(scene, top + font, font);
         for name in &self.names {
             let style = self.styles.get(name);
-            let words = label(&self.labels, name);
+            let words = self.labels.name(name);
             let (x, y) = row.place(1.4 * font + width(words, font));
             scene.marks.push(marker(style, (x + 0.5 * font, y - 0.35 * font), 0.42 * font, None));
             scene.text((x + 1.4 * font, y), words, font, Anchor::Start);

@@ -1,6 +1,6 @@
 //! Who is fastest in a group of cases, and by how much.
 
-use super::group::{Sample, against};
+use super::sample::{Sample, against};
 use crate::stats::{Ratio, Summary};
 use crate::units::duration;
 use serde::Serialize;

@@ -3,8 +3,8 @@
 use super::matrix::Matrix;
 use super::random::Stream;
 use super::{Generator, Pattern};
+use crate::args::Args;
 use crate::axis::Axis;
-use crate::parse::Args;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::spec::{SpecError, format_size};

@@ -1,10 +1,10 @@
 //! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
 
-use super::{Generator, Pattern, WORD};
+use super::{Generator, Pattern};
+use crate::args::{Args, MOST_BYTES, WORD};
 use crate::axis::Axis;
 use crate::digest::InputDigest;
 use crate::file::read_regular;
-use crate::parse::Args;
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
@@ -44,7 +44,7 @@ fn read_fractions(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.word("a file, as in `fractions:load.csv,bytes=1MiB`")?;
     let bytes = args.require("bytes")?;
     let bytes = args.size(bytes)?;
-    let element = args.element();
+    let element = args.element;
     let part = |value: &str| {
         let fraction = value.parse::<f64>().ok().filter(|f| (0.0..=1.0).contains(f));
         let fraction = fraction.ok_or_else(|| "is no fraction, expected a number from 0 to 1".to_owned())?;
@@ -114,8 +114,6 @@ impl Matrix {
     pub const MOST_NODES: u64 = 8192;
     /// No longer file is read: a size has at most 13 digits, and as many pairs as there can be fit in.
     pub const MOST_TEXT: u64 = 1 << 30;
-    /// The largest size: sums over a row or column stay far from overflowing.
-    pub const MOST_BYTES: u64 = 1 << 40;
 
     /// `Err` says, after a workload's name, that there are more nodes.
     pub(crate) fn affordable(nodes: u64) -> Result<(), String> {
@@ -138,8 +136,8 @@ impl Matrix {
     /// Reads N rows of N byte counts, separated by commas, without a header; row i is what node i has for each.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
         Self::parse_cells(content, |value| {
-            let size = value.parse::<u64>().ok().filter(|b| *b <= Self::MOST_BYTES);
-            size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {}", Self::MOST_BYTES))
+            let size = value.parse::<u64>().ok().filter(|b| *b <= MOST_BYTES);
+            size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {}", MOST_BYTES))
         })
     }
 

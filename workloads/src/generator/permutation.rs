@@ -3,9 +3,9 @@
 //! Coordinates are (x, y, z, ..), the topology's first dimension first. A permutation of the axes sends the node at (x, y) to, say, (y, -x), where -x stands for
 //! -1 - x modulo n: the mirror lies between nodes n - 1 and 0, so that no node is its own image. One that exchanges axes needs them of the same size.
 
-use super::{Generator, Pattern, WORD};
+use super::{Generator, Pattern};
+use crate::args::{Args, WORD};
 use crate::axis::Axis;
-use crate::parse::Args;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::network::topology::strides;

@@ -4,8 +4,8 @@
 //! for each spike within it.
 
 use super::{Generator, Pattern};
+use crate::args::Args;
 use crate::axis::Axis;
-use crate::parse::Args;
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! `uniform`: all blocks have the same size. They have no table of sizes: blocks are counted.
 
-use super::{Generator, Pattern, WORD};
+use super::{Generator, Pattern};
+use crate::args::WORD;
 use crate::axis::Axis;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, Busiest};

@@ -2,10 +2,10 @@
 
 use super::marker::marker;
 use super::panel::BOUND_DASHES;
-use super::scene::{Anchor, GREY, Scene};
-use super::text::{width, wrapped};
 use super::{letter, remarks};
 use crate::figure::{BOUND, Figure};
+use crate::marks::scene::{Anchor, GREY, Scene};
+use crate::marks::text::{width, wrapped};
 
 /// The names of curves, in as many columns as there is room for; returns where it ends.
 pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {

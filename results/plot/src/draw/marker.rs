@@ -1,6 +1,7 @@
 //! The marks of a curve, the same at its points and in the legend.
 
-use super::scene::{Look, Mark, Point, Stroke};
+use crate::marks::outline::Point;
+use crate::marks::scene::{Look, Mark, Stroke};
 use crate::style::{Marker, Style};
 
 /// A marker round a place; `size` is half its height.

@@ -3,9 +3,10 @@
 use super::letter;
 use super::marker::marker;
 use super::scale::{Base, Scale, Tick};
-use super::scene::{Anchor, BLACK, GREY, Look, Mark, PALE, Point as Place, Scene, Stroke, Text};
-use super::text::{width, wrapped};
 use crate::figure::{Curve, Figure, Panel, Point};
+use crate::marks::outline::Point as Place;
+use crate::marks::scene::{Anchor, BLACK, GREY, Look, Mark, PALE, Scene, Stroke, Text};
+use crate::marks::text::{width, wrapped};
 use crate::quantity::Y;
 use swapmeet_results::analysis::Axis;
 

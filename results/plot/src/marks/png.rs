@@ -1,8 +1,8 @@
 //! As PNG, by tiny-skia.
 
 use super::DrawError;
+use super::outline::{Outline, Step};
 use super::scene::{Colour, Scene};
-use super::text::{Outline, Step};
 use tiny_skia::{FillRule, LineCap, Paint, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
 /// The picture, `scale` pixels to one of the scene.

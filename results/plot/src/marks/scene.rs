@@ -1,8 +1,7 @@
 //! What a picture is made of, whatever it is written as: marks on a page, in pixels of 1/96 inch, y downwards.
 
-use super::text::{Outline, outline, width};
-
-pub(crate) type Point = (f64, f64);
+use super::outline::{Outline, Point};
+use super::text::{outline, width};
 
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,20 +99,34 @@ pub(crate) struct Scene {
 }
 
 impl Text {
-    /// Left, top, right and bottom of what it covers.
-    pub(crate) fn bounds(&self) -> [f64; 4] {
+    /// How long it is, and how much of that is before its place.
+    fn extent(&self) -> (f64, f64) {
         let length = width(&self.words, self.size);
         let before = match self.anchor {
             Anchor::Start => 0.0,
             Anchor::Middle => length / 2.0,
             Anchor::End => length,
         };
+        (length, before)
+    }
+
+    /// Left, top, right and bottom of what it covers.
+    pub(crate) fn bounds(&self) -> [f64; 4] {
+        let (length, before) = self.extent();
         let ((x, y), above, below) = (self.at, 0.76 * self.size, 0.24 * self.size);
         if self.turned {
             [x - above, y + before - length, x + below, y + before]
         } else {
             [x - before, y - above, x - before + length, y + below]
         }
+    }
+
+    /// Its letters, where they stand.
+    fn outline(&self) -> Outline {
+        let (left, top) = self.at;
+        let turned = self.turned;
+        let place = |along, up| if turned { (left - up, top - along) } else { (left + along, top - up) };
+        outline(&self.words, self.size, self.extent().1, place)
     }
 }
 
@@ -160,7 +173,7 @@ impl Scene {
                 let edge = Stroke { colour: WHITE, width: 0.25 * text.size, dashes: &[] };
                 let halo = Look { fill: None, stroke: Some(edge) };
                 let looks = [text.halo.then_some(halo), Some(Look { fill: Some(BLACK), stroke: None })];
-                looks.into_iter().flatten().map(|look| Shape { outline: outline(text), look }).collect()
+                looks.into_iter().flatten().map(|look| Shape { outline: text.outline(), look }).collect()
             }
         })
     }

@@ -3,49 +3,9 @@
 //! Lengths are those of DejaVu Sans, which PNG and PDF are drawn with and which is wider than what browsers put in its place: what has room
 //! here has room there.
 
-use super::scene::{Anchor, Point, Text};
+use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
-
-/// One step along a border.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Step {
-    /// To the start of the next piece.
-    Move(Point),
-    Line(Point),
-    /// A cubic curve: two control points and the end.
-    Curve(Point, Point, Point),
-    /// Straight back to where the piece began.
-    Close,
-}
-
-/// A border, step by step.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Outline(pub Vec<Step>);
-
-impl Outline {
-    pub(crate) fn of_lines(points: &[Point], closed: bool) -> Self {
-        let mut steps: Vec<Step> = points.iter().map(|point| Step::Line(*point)).collect();
-        if let Some(first) = points.first() {
-            steps[0] = Step::Move(*first);
-        }
-        steps.extend(closed.then_some(Step::Close));
-        Self(steps)
-    }
-
-    /// Round a centre, in four curves.
-    pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// How far control points are from the ends of a quarter's curve that is nearest to a circle.
-        const REACH: f64 = 0.552_284_75;
-        let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
-        let quarter = |(ax, ay): Point, (bx, by): Point| {
-            Step::Curve(at(ax + REACH * bx, ay + REACH * by), at(bx + REACH * ax, by + REACH * ay), at(bx, by))
-        };
-        let corners = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)];
-        let quarters = corners.windows(2).map(|pair| quarter(pair[0], pair[1]));
-        Self([Step::Move(at(1.0, 0.0))].into_iter().chain(quarters).chain([Step::Close]).collect())
-    }
-}
 
 fn face() -> Option<&'static Face<'static>> {
     static FACE: OnceLock<Option<Face<'static>>> = OnceLock::new();
@@ -90,19 +50,13 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// The outlines of all letters of a text, where they stand.
-pub(super) fn outline(text: &Text) -> Outline {
-    let mut pen = Pen { steps: Vec::new(), last: (0.0, 0.0), text, scale: 0.0, from: 0.0 };
+/// The outlines of all letters of words that begin so far before their place. `place` says where on the page a point is that is so far along the base line, and above it.
+pub(super) fn outline(words: &str, size: f64, before: f64, place: impl Fn(f64, f64) -> Point) -> Outline {
     let Some(face) = face() else { return Outline::default() };
-    pen.scale = text.size / f64::from(face.units_per_em());
-    let length = width(&text.words, text.size);
-    let before = match text.anchor {
-        Anchor::Start => 0.0,
-        Anchor::Middle => length / 2.0,
-        Anchor::End => length,
-    };
-    for (glyph, at, _) in glyphs(face, &text.words) {
-        pen.from = at * text.size - before;
+    let scale = size / f64::from(face.units_per_em());
+    let mut pen = Pen { steps: Vec::new(), last: (0.0, 0.0), place, scale, from: 0.0 };
+    for (glyph, at, _) in glyphs(face, words) {
+        pen.from = at * size - before;
         // A space has no outline.
         let _ = face.outline_glyph(glyph, &mut pen);
     }
@@ -110,23 +64,21 @@ pub(super) fn outline(text: &Text) -> Outline {
 }
 
 /// Follows a letter's outline, which the font gives in its own units, y upwards.
-struct Pen<'a> {
+struct Pen<P> {
     steps: Vec<Step>,
     last: Point,
-    text: &'a Text,
+    place: P,
     scale: f64,
     from: f64,
 }
 
-impl Pen<'_> {
+impl<P: Fn(f64, f64) -> Point> Pen<P> {
     fn at(&self, x: f32, y: f32) -> Point {
-        let (along, up) = (self.from + f64::from(x) * self.scale, f64::from(y) * self.scale);
-        let (left, top) = self.text.at;
-        if self.text.turned { (left - up, top - along) } else { (left + along, top - up) }
+        (self.place)(self.from + f64::from(x) * self.scale, f64::from(y) * self.scale)
     }
 }
 
-impl OutlineBuilder for Pen<'_> {
+impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
     fn move_to(&mut self, x: f32, y: f32) {
         self.last = self.at(x, y);
         self.steps.push(Step::Move(self.last));

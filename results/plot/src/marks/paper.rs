@@ -22,7 +22,7 @@ impl Length {
     }
 
     /// So many pixels, in the same unit.
-    pub(super) fn of_pixels(self, pixels: f64) -> Self {
+    pub(crate) fn of_pixels(self, pixels: f64) -> Self {
         Self { count: pixels / self.pixels, ..self }
     }
 }
@@ -72,7 +72,7 @@ impl Paper {
     }
 
     /// Panels side by side: two where their letters leave room.
-    pub(super) fn columns(&self, panels: usize) -> usize {
+    pub(crate) fn columns(&self, panels: usize) -> usize {
         if panels > 1 && self.width(panels) >= 52.0 * self.font() { 2 } else { 1 }
     }
 

@@ -1,7 +1,7 @@
 //! As a PDF of one page, by pdf-writer. Letters are outlines: the page looks the same everywhere and needs no font.
 
+use super::outline::Step;
 use super::scene::{Colour, Scene};
-use super::text::Step;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use pdf_writer::types::LineCapStyle;
 use pdf_writer::{Content, Filter, Finish, Pdf, Rect, Ref, TextStr};

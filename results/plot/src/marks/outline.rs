@@ -1,0 +1,43 @@
+//! Borders of shapes: lines and cubic curves.
+
+pub(crate) type Point = (f64, f64);
+
+/// One step along a border.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Step {
+    /// To the start of the next piece.
+    Move(Point),
+    Line(Point),
+    /// A cubic curve: two control points and the end.
+    Curve(Point, Point, Point),
+    /// Straight back to where the piece began.
+    Close,
+}
+
+/// A border, step by step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Outline(pub Vec<Step>);
+
+impl Outline {
+    pub(crate) fn of_lines(points: &[Point], closed: bool) -> Self {
+        let mut steps: Vec<Step> = points.iter().map(|point| Step::Line(*point)).collect();
+        if let Some(first) = points.first() {
+            steps[0] = Step::Move(*first);
+        }
+        steps.extend(closed.then_some(Step::Close));
+        Self(steps)
+    }
+
+    /// Round a centre, in four curves.
+    pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
+        /// How far control points are from the ends of a quarter's curve that is nearest to a circle.
+        const REACH: f64 = 0.552_284_75;
+        let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
+        let quarter = |(ax, ay): Point, (bx, by): Point| {
+            Step::Curve(at(ax + REACH * bx, ay + REACH * by), at(bx + REACH * ax, by + REACH * ay), at(bx, by))
+        };
+        let corners = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)];
+        let quarters = corners.windows(2).map(|pair| quarter(pair[0], pair[1]));
+        Self([Step::Move(at(1.0, 0.0))].into_iter().chain(quarters).chain([Step::Close]).collect())
+    }
+}

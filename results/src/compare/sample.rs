@@ -1,0 +1,106 @@
+//! The rows of one algorithm within a group of cases.
+
+use super::{RowAt, Tests};
+use crate::case_id::Implementation;
+use crate::record::{Record, Status};
+use crate::stats::{
+    Ratio, Summary, effect, mann_whitney_p, paired_effect, paired_ratio, paired_t_p, ratio, welch_p, wilcoxon_p,
+};
+
+/// The rows of one algorithm, from one build of one plugin.
+pub(super) struct Sample<'a> {
+    pub(super) label: String,
+    pub(super) implementation: Implementation<&'a str>,
+    pub(super) rows: Vec<&'a Record>,
+    pub(super) members: Vec<RowAt>,
+    /// The times of the `ok` rows, by repetition and seed.
+    times: Vec<((u32, u64), f64)>,
+    pub(super) time: Option<Summary>,
+}
+
+impl Sample<'_> {
+    pub(super) fn mean(&self) -> f64 {
+        self.time.as_ref().map_or(f64::INFINITY, |t| t.mean)
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.times.iter().map(|(_, time)| *time).collect()
+    }
+
+    /// Whether each of its times belongs to one of another sample's: they are of the same repetitions, with the same seeds.
+    fn is_paired_with(&self, other: &Self) -> bool {
+        let alone = |times: &[((u32, u64), f64)]| times.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        let same = self.times.iter().map(|(run, _)| run).eq(other.times.iter().map(|(run, _)| run));
+        same && self.times.len() > 1 && alone(&self.times)
+    }
+}
+
+/// Parts rows by whose they are, in the order in which these come.
+pub(super) fn samples<'a>(rows: &[(&'a Record, RowAt)]) -> Vec<Sample<'a>> {
+    let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowAt>)> = Vec::new();
+    for (row, at) in rows {
+        let implementation = Implementation::of(row);
+        match parted.iter_mut().find(|(known, ..)| *known == implementation) {
+            Some((_, rows, places)) => {
+                rows.push(row);
+                places.push(*at);
+            }
+            None => parted.push((implementation, vec![row], vec![*at])),
+        }
+    }
+    let all: Vec<Implementation<&str>> = parted.iter().map(|(implementation, ..)| *implementation).collect();
+    let sample = |(implementation, rows, members): (Implementation<&'a str>, Vec<&'a Record>, Vec<RowAt>)| {
+        let ok = rows.iter().filter(|r| r.status == Status::Ok);
+        let mut times: Vec<_> = ok.filter_map(|r| Some(((r.repetition, r.seed), r.time_us?))).collect();
+        times.sort_by_key(|(run, _)| *run);
+        let time = Summary::of(&times.iter().map(|(_, time)| *time).collect::<Vec<_>>());
+        let label = label(&implementation, &all);
+        Sample { label, implementation, time, rows, members, times }
+    };
+    parted.into_iter().map(sample).collect()
+}
+
+/// The algorithm, and of plugin, build and program as much as tells it from the others: two builds of one algorithm are two algorithms, for whoever
+/// changes one wants to know what came of it.
+fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
+    type Texts = fn(&Implementation<&str>) -> String;
+    fn or_none(text: &str, what: &str) -> String {
+        if text.is_empty() { format!("{what} not known") } else { text.to_owned() }
+    }
+    let mut others: Vec<_> = all.iter().filter(|other| *other != own && other.algorithm == own.algorithm).collect();
+    if others.is_empty() {
+        return own.algorithm.to_owned();
+    }
+    let what: [Texts; 3] = [
+        |i| format!("{} {}", i.plugin, i.plugin_version),
+        |i| or_none(i.plugin_digest, "build"),
+        |i| format!("swapmeet {}", or_none(i.swapmeet_version, "version")),
+    ];
+    let mut words = Vec::new();
+    for (number, text) in what.into_iter().enumerate() {
+        let told = others.iter().any(|other| text(other) != text(own));
+        if number == 0 || told {
+            words.push(text(own));
+        }
+        others.retain(|other| text(other) == text(own));
+        if others.is_empty() {
+            break;
+        }
+    }
+    format!("{} ({})", own.algorithm, words.join(", "))
+}
+
+/// How many times as long a sample takes as the baseline's, and how sure that is.
+pub(super) fn against(sample: &Sample<'_>, base: &Sample<'_>) -> (Option<Ratio>, Option<Tests>) {
+    let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else { return (None, None) };
+    let (a, b) = (sample.values(), base.values());
+    let paired = sample.is_paired_with(base);
+    let (ratio, t_p, rank_p, effect) = if paired {
+        (paired_ratio(&a, &b), paired_t_p(&a, &b), wilcoxon_p(&a, &b), paired_effect(&a, &b))
+    } else {
+        (ratio(own, other), welch_p(own, other), mann_whitney_p(&a, &b), effect(own, other))
+    };
+    let is_tested = t_p.is_some() || rank_p.is_some();
+    let tests = Tests { paired, t_p, rank_p, t_p_holm: None, rank_p_holm: None, effect };
+    (ratio, is_tested.then_some(tests))
+}

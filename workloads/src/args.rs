@@ -1,0 +1,85 @@
+//! The arguments of a workload's spec, read one by one.
+
+use std::ops::RangeInclusive;
+use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
+
+/// Stands for the argument without a key.
+pub(crate) const WORD: &str = "";
+/// The most bytes that a node has for another: sums over a row or column stay far from overflowing.
+pub(crate) const MOST_BYTES: u64 = 1 << 40;
+
+/// Arguments not yet looked at.
+pub(crate) struct Args<'a> {
+    pub spec: &'a Spec,
+    left: Vec<&'a Arg>,
+    /// What sizes are multiples of.
+    pub element: u64,
+}
+
+impl<'a> Args<'a> {
+    pub(crate) fn of(spec: &'a Spec) -> Self {
+        Self { spec, left: spec.args().iter().collect(), element: 1 }
+    }
+
+    /// The argument of a key, if it is given.
+    pub(crate) fn take(&mut self, key: &str) -> Option<&'a Arg> {
+        let at = self.left.iter().position(|a| a.key() == Some(key))?;
+        Some(self.left.remove(at))
+    }
+
+    /// The argument of a key.
+    pub(crate) fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
+        let missing = self.missing(key);
+        self.take(key).ok_or(missing)
+    }
+
+    pub(crate) fn missing(&self, key: &str) -> SpecError {
+        self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"))
+    }
+
+    /// The argument without a key.
+    pub(crate) fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
+        match self.left.iter().position(|a| a.key().is_none()) {
+            Some(at) => Ok(self.left.remove(at)),
+            None => Err(self.spec.error(0, self.spec.name().len(), &format!("expected {expected}"))),
+        }
+    }
+
+    pub(crate) fn size(&self, arg: &Arg) -> Result<u64, SpecError> {
+        let bytes = parse_size(arg.value()).map_err(|expected| self.spec.bad_value(arg, &expected))?;
+        if bytes > MOST_BYTES {
+            return Err(self.spec.bad_value(arg, "a size of at most 1024GiB a pair"));
+        }
+        Ok(bytes)
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn whole(&self, arg: &Arg, bounds: RangeInclusive<u64>) -> Result<u64, SpecError> {
+        let expected = || format!("a whole number from {} to {}", bounds.start(), bounds.end());
+        let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
+        number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
+    }
+
+    /// A number within bounds.
+    pub(crate) fn number(&self, arg: &Arg, bounds: RangeInclusive<f64>) -> Result<f64, SpecError> {
+        let expected = || format!("a number from {} to {}", bounds.start(), bounds.end());
+        let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
+        number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
+    }
+
+    /// A size of whole elements.
+    pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
+        let (bytes, element) = (self.size(arg)?, self.element);
+        if !bytes.is_multiple_of(element) {
+            return Err(self.spec.bad_value(arg, &format!("a multiple of the element, {element} bytes")));
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) fn nothing_left(&self, own: &[&str], rooted: bool) -> Result<(), SpecError> {
+        let Some(extra) = self.left.first() else { return Ok(()) };
+        let own = own.iter().copied().filter(|key| *key != WORD);
+        let common = ["root", "element", "empty"].into_iter().skip(usize::from(!rooted));
+        Err(self.spec.unknown_key(extra, own.chain(common)))
+    }
+}
