@@ -12,6 +12,7 @@ mod check;
 mod corpus;
 mod dashboard;
 mod manifests;
+mod modules;
 mod plugins;
 mod program;
 mod run;

@@ -1,0 +1,147 @@
+//! No circle of modules: of modules side by side, each with all that lies below it, none knows another that knows it, be it by way of third ones.
+//!
+//! A module and those below it are one idea in parts, and may know each other: a table names its rows' files, and these the type of a row.
+
+use proc_macro2::{TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use swapmeet_tests::project;
+
+type Name = Vec<String>;
+type Knows = BTreeMap<String, BTreeSet<String>>;
+
+/// The paths that each module of a crate names.
+#[derive(Default)]
+struct Modules(BTreeMap<Name, Vec<Name>>);
+
+impl Modules {
+    fn read(&mut self, folder: &Path, name: &Name) {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let own =
+                if ["lib", "main", "mod"].contains(&&*stem) { name.clone() } else { [&name[..], &[stem]].concat() };
+            if path.is_dir() {
+                self.read(&path, &own);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                self.add(own, &std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+
+    fn add(&mut self, name: Name, source: &str) {
+        let tokens: TokenStream = source.parse().unwrap();
+        paths(tokens, &[], self.0.entry(name).or_default());
+    }
+
+    /// The module that a path leads to, through what others hand on, if it is one of the crate's.
+    fn module(&self, within: &Name, path: &Name, most: usize) -> Option<Name> {
+        let up = path.iter().take_while(|word| *word == "super").count();
+        let is_below = |name: &Name| self.0.contains_key(&[&name[..], &path[..1]].concat());
+        let (mut at, first) = match path[0].as_str() {
+            "crate" => (Name::new(), 1),
+            "self" => (within.clone(), 1),
+            _ if up > 0 => (within[..within.len() - up].to_vec(), up),
+            _ if is_below(within) => (within.clone(), 0),
+            _ => return None,
+        };
+        for word in &path[first..] {
+            let below = [&at[..], std::slice::from_ref(word)].concat();
+            if !self.0.contains_key(&below) {
+                let is_type = word.starts_with(char::is_uppercase) && most > 0;
+                let other = self.0[&at].iter().find(|other| is_type && other.len() > 1 && other.last() == Some(word));
+                return other.and_then(|other| self.module(&at, other, most - 1)).or(Some(at));
+            }
+            at = below;
+        }
+        Some(at)
+    }
+
+    /// Those that come back to where they began, folder by folder.
+    fn circles(&self) -> Vec<String> {
+        let mut folders: BTreeMap<&[String], Knows> = BTreeMap::new();
+        for (from, paths) in &self.0 {
+            for to in paths.iter().filter_map(|path| self.module(from, path, 4)) {
+                let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+                if let (Some(a), Some(b)) = (from.get(common), to.get(common)) {
+                    folders.entry(&from[..common]).or_default().entry(a.clone()).or_default().insert(b.clone());
+                }
+            }
+        }
+        let left = folders.into_iter().map(|(folder, knows)| (folder.join("::"), circle(knows)));
+        left.filter(|(_, knows)| !knows.is_empty()).map(|(folder, knows)| format!("in `{folder}`: {knows:?}")).collect()
+    }
+}
+
+/// What is left once all are taken away that know only who was taken away before.
+fn circle(mut knows: Knows) -> Knows {
+    loop {
+        let is_left = |known: &BTreeSet<String>| known.iter().any(|other| knows.contains_key(other));
+        let left: Knows =
+            knows.iter().filter(|(_, known)| is_left(known)).map(|(a, b)| (a.clone(), b.clone())).collect();
+        if left.len() == knows.len() {
+            return left;
+        }
+        knows = left;
+    }
+}
+
+/// The paths among tokens: those in braces after a path begin with it, and what is compiled for tests alone may know whom it likes.
+fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
+    let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let colon = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ':');
+        joins = if colon(&token) { joins + 1 } else { joins };
+        match &token {
+            TokenTree::Ident(word) => {
+                path = if joins == 2 { path } else { prefix.to_vec() };
+                path.push(word.to_string());
+                if !is_test && !tokens.peek().is_some_and(colon) {
+                    found.push(path.clone());
+                }
+            }
+            TokenTree::Group(group) => {
+                let text = token.to_string().replace(' ', "");
+                is_test |= text.starts_with("[cfg(test)") || text.starts_with("[cfg(all(test");
+                if !is_test {
+                    paths(group.stream(), if joins == 2 { &path } else { &[] }, found);
+                }
+                is_test &= !text.starts_with('{');
+            }
+            TokenTree::Punct(mark) => is_test &= mark.as_char() != ';',
+            TokenTree::Literal(_) => {}
+        }
+        joins = if colon(&token) { joins } else { 0 };
+    }
+}
+
+#[test]
+fn no_crate_has_a_circle_of_modules() {
+    let members = ["workloads", "results", "results/plot"].map(project).into_iter();
+    let in_folders =
+        ["framework", "plugins"].into_iter().flat_map(|folder| std::fs::read_dir(project(folder)).unwrap());
+    let mut read = 0;
+    for member in members.chain(in_folders.map(|entry| entry.unwrap().path())).filter(|m| m.join("src").is_dir()) {
+        let mut modules = Modules::default();
+        modules.read(&member.join("src"), &Name::new());
+        read += modules.0.len();
+        assert_eq!(modules.circles(), [""; 0], "{}", member.display());
+    }
+    assert!(read > 300, "{read}");
+}
+
+#[test]
+fn a_circle_is_found_by_way_of_third_ones_and_through_what_is_handed_on() {
+    let modules = |sources: &[(&str, &str)]| {
+        let mut modules = Modules::default();
+        for (name, source) in [&[("", "pub use c::C;")], sources].concat() {
+            modules.add(name.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect(), source);
+        }
+        modules.circles().len()
+    };
+    let (a, b) = (("a", "use super::b::{self, B};"), ("b::below", "fn f() -> crate::C { crate::C }"));
+    assert_eq!(modules(&[a, b, ("b", "mod below;"), ("c", "pub struct C;")]), 0);
+    assert_eq!(modules(&[a, b, ("b", "mod below;"), ("c", "pub struct C(crate::a::A);")]), 1);
+    assert_eq!(modules(&[a, b, ("b", "mod below;"), ("c", "#[cfg(test)] mod tests { use crate::a::A; }")]), 0);
+    assert_eq!(modules(&[("a", "mod x; use x::X;"), ("a::x", "use super::A;"), ("c", "")]), 0, "one idea in parts");
+}
