@@ -10,7 +10,7 @@
 
 use crate::delivery::boxes::Layout;
 use crate::delivery::collective::BlockSizes;
-use crate::delivery::fault::{Count, Fault, Place};
+use crate::delivery::fault::{Count, EndFault, Fault, Place};
 use crate::delivery::placement::Placement;
 use crate::limits;
 use pattern::Pattern;
@@ -244,7 +244,7 @@ impl<T: Cell> ByteCounts<T> {
             .iter()
             .filter_map(|n| Some((*n, self.redistributed[*n as usize].as_ref()?.first_unsent()?)));
         if let Some((node, bucket)) = unsent.min() {
-            return Err(Fault::BucketUnsent { step: self.step, node: u64::from(node), bucket });
+            return Err(Fault::End(self.step, EndFault::BucketUnsent { node: u64::from(node), bucket }));
         }
         let (mut astray, mut nodes, mut first) = (0_u64, 0_u64, None);
         for node in 0..self.nodes {
@@ -262,14 +262,16 @@ impl<T: Cell> ByteCounts<T> {
         }
         let Some((node, destination, byte_count)) = first else { return Ok(()) };
         let element = self.units.element_bytes;
-        Err(Fault::Astray {
-            step: self.step,
-            node: place(node),
-            destination,
-            bytes: Count(byte_count * element, "byte"),
-            all: Count(astray * element, "byte"),
-            nodes: Count(nodes, "node"),
-        })
+        Err(Fault::End(
+            self.step,
+            EndFault::Astray {
+                node: place(node),
+                destination,
+                bytes: Count(byte_count * element, "byte"),
+                all: Count(astray * element, "byte"),
+                nodes: Count(nodes, "node"),
+            },
+        ))
     }
 
     /// The step under way, from 1.

@@ -5,7 +5,7 @@
 
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Selection, Side};
 use crate::delivery::collective::{BlockSizes, Collective, SecondCopy};
-use crate::delivery::fault::Fault;
+use crate::delivery::fault::{DeliveryFault, Fault, SendFault};
 use crate::delivery::holdings::{self, Holdings};
 use crate::delivery::placement::Placement;
 use inventory::Inventory;
@@ -113,17 +113,17 @@ impl Exchange {
         let nodes = layout.grid().nodes();
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= nodes {
-                return Err(Fault::UnknownNode { step, role, node, last: nodes - 1 });
+                return Err(Fault::Send(step, SendFault::UnknownNode { role, node, last: nodes - 1 }));
             }
         }
         if from == to && !rule.local {
-            return Err(Fault::SentToItself { step, node: placement.locate(from) });
+            return Err(Fault::Send(step, SendFault::SentToItself { node: placement.locate(from) }));
         }
         if rule.combine && !self.inventory.sums() {
             return Err(Fault::COMBINES_NOTHING);
         }
         if let Err((side, what)) = self.select(rule) {
-            return Err(Fault::BadSet { step, from, to, side, what });
+            return Err(Fault::Send(step, SendFault::BadSet { from, to, side, what }));
         }
         let first = self.receivers.len();
         let mut count = 0;
@@ -210,7 +210,10 @@ impl Exchange {
         };
         if collective.kind().second_copy == SecondCopy::Fault {
             let block = self.inventory.first_block(&overlap);
-            return Err(Fault::DeliveredTwice { step: self.step, node: placement.locate(node), block });
+            return Err(Fault::Delivery(
+                self.step,
+                DeliveryFault::DeliveredTwice { node: placement.locate(node), block },
+            ));
         }
         for new in self.holdings.missing(layout, node, arrived) {
             self.holdings.insert_box(layout, node, &new);

@@ -3,10 +3,12 @@
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, CollectiveKind};
+use crate::delivery::fault::EndFault;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use crate::simulation::step::StepFacts;
 use proptest::prelude::*;
+use std::mem::discriminant;
 
 /// Keeps the facts of steps.
 struct Facts {
@@ -108,14 +110,24 @@ fn simulate(
         Ok(())
     };
     let ran = run();
+    // Which of an orbit is named, and which of its blocks first, depends on the order of nodes.
     let said = |fault: &Fault| match fault {
-        // Which of an orbit is named, and which of its blocks first, depends on the order of nodes.
-        Fault::ForOrbit(fault, _) => format!("{:?}", std::mem::discriminant(&**fault)),
-        Fault::NeverDelivered { step, missing, nodes, .. } => format!("{step}: {missing} at {nodes}"),
-        fault => format!("{:?}", std::mem::discriminant(fault)),
+        Fault::End(step, EndFault::NeverDelivered { missing, nodes, .. }) => format!("{step}: {missing} at {nodes}"),
+        Fault::ForOrbit(fault, _) => rule_of(fault),
+        fault => rule_of(fault),
     };
     let ended = ran.and_then(|()| simulation.finish()).map_err(|fault| said(&fault));
     (facts.steps, ended.map(|totals| Totals { proved_on: 0, ..totals }))
+}
+
+/// Which rule is broken.
+fn rule_of(fault: &Fault) -> String {
+    match fault {
+        Fault::Send(_, of_send) => format!("send: {:?}", discriminant(of_send)),
+        Fault::Delivery(_, of_delivery) => format!("delivery: {:?}", discriminant(of_delivery)),
+        Fault::End(_, of_end) => format!("end: {:?}", discriminant(of_end)),
+        other => format!("{:?}", discriminant(other)),
+    }
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Measures a step: messages, loads, hops, ports, and the load of every directed link.
 
-use crate::delivery::fault::Fault;
+use crate::delivery::fault::{Fault, SendFault};
 use crate::network::links::LinkLoad;
 use crate::network::topology::{Route, Run, Topology};
 use crate::simulation::step::{BandwidthTimes, Listener, StepFacts, Transfer};
@@ -417,7 +417,7 @@ fn too_much(step: u64) -> Fault {
 }
 
 fn bad_route(step: u64, t: &Transfer, source: crate::network::topology::RouteError) -> Fault {
-    Fault::BadRoute { step, from: u64::from(t.from), to: u64::from(t.to), source }
+    Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
 
 mod orbits;

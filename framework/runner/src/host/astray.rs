@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use swapmeet_core::delivery::boxes::Side;
-use swapmeet_core::delivery::fault::{Block, Fault, Place, Whereabouts};
+use swapmeet_core::delivery::fault::{Block, DeliveryFault, EndFault, Fault, Place, Whereabouts};
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
 
 pub(super) struct Trail {
@@ -20,8 +20,8 @@ impl Trail {
     /// Of the block that a fault says was delivered twice, or never and found at a node; `None` for other faults.
     pub(super) fn of(fault: &Fault, label: Rc<RefCell<String>>) -> Option<Self> {
         let (block, at) = match fault {
-            Fault::NeverDelivered { block, whereabouts: Whereabouts::At(at), .. } => (block, at),
-            Fault::DeliveredTwice { block, node, .. } => (block, node),
+            Fault::End(_, EndFault::NeverDelivered { block, whereabouts: Whereabouts::At(at), .. }) => (block, at),
+            Fault::Delivery(_, DeliveryFault::DeliveredTwice { block, node, .. }) => (block, node),
             _ => return None,
         };
         Some(Self { block: *block, at: *at, last: None, label })
@@ -30,13 +30,18 @@ impl Trail {
     /// The same fault, with the step that took the block where it is, if one did.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         match (fault, self.last) {
-            (Fault::NeverDelivered { step, node, block, missing, nodes, .. }, Some((since, to, label)))
+            (
+                Fault::End(step, EndFault::NeverDelivered { node, block, missing, nodes, .. }),
+                Some((since, to, label)),
+            ) if to == self.at => {
+                let whereabouts = Whereabouts::AtSince(to, since);
+                Fault::End(step, EndFault::NeverDelivered { node, block, whereabouts, missing, nodes }).labelled(label)
+            }
+            (fault @ Fault::Delivery(_, DeliveryFault::DeliveredTwice { .. }), Some((_, to, label)))
                 if to == self.at =>
             {
-                let whereabouts = Whereabouts::AtSince(to, since);
-                Fault::NeverDelivered { step, node, block, whereabouts, missing, nodes }.labelled(label)
+                fault.labelled(label)
             }
-            (fault @ Fault::DeliveredTwice { .. }, Some((_, to, label))) if to == self.at => fault.labelled(label),
             (fault, _) => fault,
         }
     }

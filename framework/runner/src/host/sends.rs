@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use swapmeet_abi::{SWM_COMBINE, SWM_COPY, SWM_LOCAL, SWM_STRICT, SwmBlocks, SwmBucket, SwmBytes, SwmRoute};
 use swapmeet_core::delivery::byte_counts::{Share, What};
 use swapmeet_core::delivery::exchange::Rule;
-use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::delivery::fault::{Fault, SendFault};
 use swapmeet_core::network::topology::Route;
 
 /// The route that a plugin asked for last, kept so that a route costs no allocation.
@@ -60,8 +60,11 @@ impl Host<'_> {
         let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
         let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
         let step = simulation.step_number();
-        let bad =
-            |side| move |what: &str| Fault::BadSet { step, from: send.from, to: send.to, side, what: what.to_owned() };
+        let bad = |side| {
+            move |what: &str| {
+                Fault::Send(step, SendFault::BadSet { from: send.from, to: send.to, side, what: what.to_owned() })
+            }
+        };
         let rule = Rule {
             from: send.from,
             to: send.to,
@@ -98,12 +101,8 @@ impl Host<'_> {
         let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
         let mut counts = Vec::new();
         // SAFETY: promised by the caller.
-        unsafe { read_byte_counts(send, &mut counts) }.map_err(|what| Fault::BadShare {
-            step,
-            from,
-            to,
-            what: what.to_owned(),
-        })?;
+        unsafe { read_byte_counts(send, &mut counts) }
+            .map_err(|what| Fault::Send(step, SendFault::BadShare { from, to, what: what.to_owned() }))?;
         let share = Share { from, to, local: send.flags & SWM_LOCAL != 0, what: What::Listed(&counts) };
         // SAFETY: promised by the caller.
         unsafe { self.send_share(&share, send.route) }

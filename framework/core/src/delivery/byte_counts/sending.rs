@@ -2,7 +2,7 @@
 
 use super::redistributing::UNSENT;
 use super::{ALL_BYTES, ByteCounts, Cell, Share, What, place};
-use crate::delivery::fault::Fault;
+use crate::delivery::fault::{Fault, SendFault};
 
 impl<T: Cell> ByteCounts<T> {
     /// Carries out one send and returns the bytes that went, `None` if nothing did.
@@ -10,11 +10,11 @@ impl<T: Cell> ByteCounts<T> {
         let (from, to) = (share.from, share.to);
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= self.nodes as u64 {
-                return Err(Fault::UnknownNode { step: self.step, role, node, last: self.nodes as u64 - 1 });
+                return Err(Fault::Send(self.step, SendFault::UnknownNode { role, node, last: self.nodes as u64 - 1 }));
             }
         }
         if from == to && !share.local {
-            return Err(Fault::SentToItself { step: self.step, node: place(from) });
+            return Err(Fault::Send(self.step, SendFault::SentToItself { node: place(from) }));
         }
         let elements = match share.what {
             What::Bucket(bucket) => self.send_bucket(from, to, bucket)?,
@@ -29,7 +29,7 @@ impl<T: Cell> ByteCounts<T> {
 
     fn send_bucket(&mut self, from: u64, to: u64, bucket: u64) -> Result<u64, Fault> {
         let step = self.step;
-        let bad = |what: String| Fault::BadShare { step, from, to, what };
+        let bad = |what: String| Fault::Send(step, SendFault::BadShare { from, to, what });
         let Some(redistributed) = &mut self.redistributed[from as usize] else {
             return Err(bad(format!(
                 "is bucket {bucket} of a redistribution, but node {from} has redistributed nothing"
@@ -55,7 +55,7 @@ impl<T: Cell> ByteCounts<T> {
         self.settle(self.step)?;
         self.write_down(from as usize)?;
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
-        let bad = |what: String| Fault::BadShare { step, from, to, what };
+        let bad = |what: String| Fault::Send(step, SendFault::BadShare { from, to, what });
         let mut sum = 0;
         for &(destination, bytes) in byte_counts {
             if destination >= nodes {

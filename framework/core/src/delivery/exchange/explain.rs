@@ -2,7 +2,7 @@
 
 use super::{Exchange, Rule};
 use crate::delivery::boxes::Side;
-use crate::delivery::fault::{Count, Fault, Whereabouts};
+use crate::delivery::fault::{Count, DeliveryFault, EndFault, Fault, Whereabouts};
 use crate::delivery::holdings::without;
 
 impl Exchange {
@@ -18,13 +18,15 @@ impl Exchange {
             block.origin = None;
             layout.narrow_to(Side::Origins, rule.from, &mut rest);
         }
-        Fault::NotHeld {
-            step: self.step,
-            from: self.inventory.placement.locate(rule.from),
-            to: self.inventory.placement.locate(rule.to),
-            block,
-            whereabouts: self.whereabouts(&rest),
-        }
+        Fault::Delivery(
+            self.step,
+            DeliveryFault::NotHeld {
+                from: self.inventory.placement.locate(rule.from),
+                to: self.inventory.placement.locate(rule.to),
+                block,
+                whereabouts: self.whereabouts(&rest),
+            },
+        )
     }
 
     /// Blocks of which a sum has some are all in it, as far as sends look at them.
@@ -36,14 +38,16 @@ impl Exchange {
     pub(super) fn never_delivered(&self, node: u64, wanted: &[u64], missing: u64, nodes: u64) -> Fault {
         let lacking = self.holdings.missing(&self.inventory.layout, node, wanted);
         let first = lacking.first().map_or(wanted, Vec::as_slice);
-        Fault::NeverDelivered {
-            step: self.step,
-            node: self.inventory.placement.locate(node),
-            block: self.inventory.first_block(first),
-            whereabouts: self.whereabouts(first),
-            missing: Count(missing, if self.inventory.sums() { "contribution" } else { "block" }),
-            nodes: Count(nodes, "node"),
-        }
+        Fault::End(
+            self.step,
+            EndFault::NeverDelivered {
+                node: self.inventory.placement.locate(node),
+                block: self.inventory.first_block(first),
+                whereabouts: self.whereabouts(first),
+                missing: Count(missing, if self.inventory.sums() { "contribution" } else { "block" }),
+                nodes: Count(nodes, "node"),
+            },
+        )
     }
 
     /// Who holds the first block of a box.

@@ -5,7 +5,7 @@
 //! every contribution is found has each of them once. Who wants to keep two values of a segment apart places a virtual node for the second.
 
 use super::{Exchange, Rule};
-use crate::delivery::fault::Fault;
+use crate::delivery::fault::{DeliveryFault, Fault};
 use crate::delivery::holdings::{self, without};
 
 /// The sends of the step under way, and room to work in.
@@ -92,7 +92,7 @@ impl Exchange {
                 if layout.intersect(one, other, &mut both) {
                     let block = self.inventory.first_block(&both);
                     let node = self.inventory.placement.locate(node);
-                    return Err(Fault::CountedTwice { step: self.step, node, block });
+                    return Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }));
                 }
             }
         }
@@ -108,6 +108,6 @@ impl Exchange {
         });
         let Some(lost) = lost else { return Ok(()) };
         let node = self.inventory.placement.locate(node);
-        Err(Fault::Replaced { step: self.step, node, block: self.inventory.first_block(&lost) })
+        Err(Fault::Delivery(self.step, DeliveryFault::Replaced { node, block: self.inventory.first_block(&lost) }))
     }
 }

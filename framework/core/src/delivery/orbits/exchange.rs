@@ -5,7 +5,7 @@ use super::set::Set;
 use crate::delivery::boxes::{NodeSet, Side};
 use crate::delivery::collective::{Blocks, Collective, SecondCopy};
 use crate::delivery::exchange::Rule;
-use crate::delivery::fault::Fault;
+use crate::delivery::fault::{Fault, SendFault};
 use crate::delivery::grid::Grid;
 use crate::delivery::placement::Placement;
 use crate::network::symmetry::Group;
@@ -117,20 +117,25 @@ impl OrbitExchange {
         let nodes = self.placement.grid().nodes();
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= nodes {
-                return Err(Fault::UnknownNode { step, role, node, last: nodes - 1 });
+                return Err(Fault::Send(step, SendFault::UnknownNode { role, node, last: nodes - 1 }));
             }
         }
         if from == to && !rule.local {
-            return Err(Fault::SentToItself { step, node: self.placement.locate(from) });
+            return Err(Fault::Send(step, SendFault::SentToItself { node: self.placement.locate(from) }));
         }
         if rule.combine {
             return Err(Fault::COMBINES_NOTHING);
         }
         let (sender, element) = self.group.home(from);
         if element != 0 {
-            return Err(Fault::NotPlannedFor { step, from, representative: self.group.representative(sender) });
+            return Err(Fault::Send(
+                step,
+                SendFault::NotPlannedFor { from, representative: self.group.representative(sender) },
+            ));
         }
-        let narrowed = self.narrowed(rule).map_err(|(side, what)| Fault::BadSet { step, from, to, side, what })?;
+        let narrowed = self
+            .narrowed(rule)
+            .map_err(|(side, what)| Fault::Send(step, SendFault::BadSet { from, to, side, what }))?;
         let (receiver, element) = self.group.home(to);
         let back = self.group.inverse(element);
         let selected = self.selected(&narrowed);

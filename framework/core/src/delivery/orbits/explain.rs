@@ -4,7 +4,7 @@ use super::boxes::{Cube, Narrowed, without};
 use super::exchange::OrbitExchange;
 use super::set::Set;
 use crate::delivery::exchange::Rule;
-use crate::delivery::fault::{Block, Count, Fault, Place, Whereabouts};
+use crate::delivery::fault::{Block, Count, DeliveryFault, EndFault, Fault, Place, Whereabouts};
 use std::ops::Range;
 
 impl OrbitExchange {
@@ -16,33 +16,37 @@ impl OrbitExchange {
         }
         let lacks = without(vec![selection.clone()], taken, &self.radices);
         let one = self.first_of(lacks.first().unwrap_or(&selection));
-        self.for_all(Fault::NotHeld {
-            step: self.step,
-            from: self.placement.locate(rule.from),
-            to: self.placement.locate(rule.to),
-            block: self.block(&one),
-            whereabouts: self.whereabouts(&one),
-        })
+        self.for_all(Fault::Delivery(
+            self.step,
+            DeliveryFault::NotHeld {
+                from: self.placement.locate(rule.from),
+                to: self.placement.locate(rule.to),
+                block: self.block(&one),
+                whereabouts: self.whereabouts(&one),
+            },
+        ))
     }
 
     /// A block that came to a representative that has it.
     pub(super) fn delivered_twice(&self, index: usize, overlap: &Cube) -> Fault {
         let block = self.block(&self.first_of(overlap));
-        self.for_all(Fault::DeliveredTwice { step: self.step, node: self.place(index), block })
+        self.for_all(Fault::Delivery(self.step, DeliveryFault::DeliveredTwice { node: self.place(index), block }))
     }
 
     /// A representative that lacks a box at the end; so many blocks are missing at so many representatives.
     pub(super) fn never_delivered(&self, index: usize, lack: &Cube, missing: u64, lacking: u64) -> Fault {
         let one = self.first_of(lack);
         let order = self.group.order();
-        Fault::NeverDelivered {
-            step: self.step,
-            node: self.place(index),
-            block: self.block(&one),
-            whereabouts: self.whereabouts(&one),
-            missing: Count(missing.saturating_mul(order), "block"),
-            nodes: Count(lacking * order, "node"),
-        }
+        Fault::End(
+            self.step,
+            EndFault::NeverDelivered {
+                node: self.place(index),
+                block: self.block(&one),
+                whereabouts: self.whereabouts(&one),
+                missing: Count(missing.saturating_mul(order), "block"),
+                nodes: Count(lacking * order, "node"),
+            },
+        )
     }
 
     /// What is wrong at a representative is wrong at its whole orbit.
