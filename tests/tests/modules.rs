@@ -15,15 +15,14 @@ type Knows = BTreeMap<String, BTreeSet<String>>;
 struct Modules(BTreeMap<Name, Vec<Name>>);
 
 impl Modules {
-    fn read(&mut self, folder: &Path, name: &Name) {
-        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            let own =
-                if ["lib", "main", "mod"].contains(&&*stem) { name.clone() } else { [&name[..], &[stem]].concat() };
-            if path.is_dir() {
-                self.read(&path, &own);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                self.add(own, &std::fs::read_to_string(&path).unwrap());
+    /// Reads a module's file, and those of the modules that it declares, which are in a folder.
+    fn read(&mut self, file: &Path, folder: &Path, name: &Name) {
+        self.add(name.clone(), &std::fs::read_to_string(file).unwrap());
+        let declared = self.0[name].windows(2).filter(|pair| pair[0] == ["mod"]).flat_map(|pair| pair[1].clone());
+        for child in declared.collect::<Vec<_>>() {
+            let below = folder.join(&child);
+            for file in [below.with_extension("rs"), below.join("mod.rs")].iter().filter(|file| file.is_file()) {
+                self.read(file, &below, &[&name[..], std::slice::from_ref(&child)].concat());
             }
         }
     }
@@ -72,20 +71,22 @@ impl Modules {
     }
 }
 
-/// What is left once all are taken away that know only who was taken away before.
+/// What is left once all are taken away that know nobody who is left, or whom nobody knows who is.
 fn circle(mut knows: Knows) -> Knows {
     loop {
-        let is_left = |known: &BTreeSet<String>| known.iter().any(|other| knows.contains_key(other));
-        let left: Knows =
-            knows.iter().filter(|(_, known)| is_left(known)).map(|(a, b)| (a.clone(), b.clone())).collect();
-        if left.len() == knows.len() {
+        let known: BTreeSet<String> = knows.values().flatten().cloned().collect();
+        let left = knows.iter().filter(|(name, _)| known.contains(*name)).map(|(name, others)| {
+            (name.clone(), others.iter().filter(|other| knows.contains_key(*other)).cloned().collect())
+        });
+        let left: Knows = left.filter(|(_, others): &(String, BTreeSet<String>)| !others.is_empty()).collect();
+        if left == knows {
             return left;
         }
         knows = left;
     }
 }
 
-/// The paths among tokens: those in braces after a path begin with it, and what is compiled for tests alone may know whom it likes.
+/// The paths among tokens: those in braces after a path begin with it, and what is compiled for tests or docs alone may know whom it likes.
 fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
     let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
     let mut tokens = tokens.into_iter().peekable();
@@ -102,7 +103,7 @@ fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
             }
             TokenTree::Group(group) => {
                 let text = token.to_string().replace(' ', "");
-                is_test |= text.starts_with("[cfg(test)") || text.starts_with("[cfg(all(test");
+                is_test |= ["[cfg(test)", "[cfg(all(test", "[cfg(doc)"].iter().any(|alone| text.starts_with(alone));
                 if !is_test {
                     paths(group.stream(), if joins == 2 { &path } else { &[] }, found);
                 }
@@ -123,7 +124,10 @@ fn no_crate_has_a_circle_of_modules() {
     let mut read = 0;
     for member in members.chain(in_folders.map(|entry| entry.unwrap().path())).filter(|m| m.join("src").is_dir()) {
         let mut modules = Modules::default();
-        modules.read(&member.join("src"), &Name::new());
+        for root in ["lib.rs", "main.rs"].map(|file| member.join("src").join(file)).iter().filter(|file| file.is_file())
+        {
+            modules.read(root, &member.join("src"), &Name::new());
+        }
         read += modules.0.len();
         assert_eq!(modules.circles(), [""; 0], "{}", member.display());
     }

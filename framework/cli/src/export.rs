@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use swapmeet_bridges::export::{Exporter, Format, JSON, SCHEDULE_FILE, Shape, format};
+use swapmeet_bridges::export::{Exporter, Format, SCHEDULE_FILE, Shape, format};
 use swapmeet_bridges::schedule::{FORMAT, Head, Lines, Reader, VERSION};
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
@@ -207,10 +207,4 @@ impl Place {
             }
         }
     }
-}
-
-/// The formats' names, for `--format`.
-pub(crate) fn formats() -> Vec<clap::builder::PossibleValue> {
-    let all = swapmeet_bridges::export::FORMATS.iter().map(|format| (format.name, format.help));
-    all.chain([JSON]).map(|(name, help)| clap::builder::PossibleValue::new(name).help(help)).collect()
 }

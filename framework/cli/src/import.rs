@@ -101,9 +101,3 @@ fn noted(file: &Path, measurement: &Measurement) -> String {
     let more = if measurement.note.is_empty() { String::new() } else { format!(": {}", measurement.note) };
     format!("{}{line}{more}", file.display())
 }
-
-/// The formats' names, for `--format`.
-pub(crate) fn formats() -> Vec<clap::builder::PossibleValue> {
-    let all = swapmeet_bridges::import::FORMATS.iter();
-    all.map(|format| clap::builder::PossibleValue::new(format.name).help(format.help)).collect()
-}

@@ -95,9 +95,3 @@ fn losses(library: &Library, cells: &[Cell], default: &str) -> Result<(), Failur
     }
     Ok(())
 }
-
-/// The libraries' names, for `--format`.
-pub(crate) fn formats() -> Vec<clap::builder::PossibleValue> {
-    let all = swapmeet_bridges::tune::LIBRARIES.iter();
-    all.map(|library| clap::builder::PossibleValue::new(library.name).help(library.help)).collect()
-}

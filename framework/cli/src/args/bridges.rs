@@ -2,8 +2,9 @@
 
 use super::{PluginArgs, seconds};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::path::PathBuf;
+use swapmeet_bridges::{export, import, tune};
 
 pub(super) const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -29,7 +30,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// What they are; by default what each looks like.
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(crate::import::formats()))]
+    #[arg(long, value_name = "FORMAT", value_parser = measurements())]
     pub format: Option<String>,
     /// What was measured on: the rows' machine is `measured:NAME`.
     #[arg(long, value_name = "NAME")]
@@ -66,7 +67,7 @@ pub(crate) struct TuneArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// For which library.
-    #[arg(long, value_name = "LIBRARY", value_parser = PossibleValuesParser::new(crate::tune::formats()))]
+    #[arg(long, value_name = "LIBRARY", value_parser = libraries())]
     pub format: String,
     /// The machine whose rows count, where they are of several.
     #[arg(long, value_name = "SPEC")]
@@ -86,7 +87,7 @@ pub(crate) struct TuneArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// For whom.
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(crate::export::formats()))]
+    #[arg(long, value_name = "FORMAT", value_parser = schedules())]
     pub format: String,
     /// The topology.
     #[arg(long, value_name = "SPEC")]
@@ -115,4 +116,21 @@ pub(crate) struct ExportArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
+}
+
+fn measurements() -> PossibleValuesParser {
+    words(import::FORMATS.iter().map(|format| (format.name, format.help)))
+}
+
+fn libraries() -> PossibleValuesParser {
+    words(tune::LIBRARIES.iter().map(|library| (library.name, library.help)))
+}
+
+fn schedules() -> PossibleValuesParser {
+    words(export::FORMATS.iter().map(|format| (format.name, format.help)).chain([export::JSON]))
+}
+
+/// Names with what each is, as values of a flag.
+fn words(rows: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
+    rows.map(|(name, help)| PossibleValue::new(name).help(help)).into()
 }
