@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// What the names of files begin with that are to take another's place.
 const DRAFT: &str = ".swapmeet-";
@@ -94,6 +94,29 @@ pub fn beside(path: &Path) -> Result<(NamedTempFile, PathBuf), WholeError> {
     Ok((beside, real))
 }
 
+/// A folder, empty, that is gone once it is dropped, and whose files are to take others' places beside it.
+pub struct Staging {
+    folder: TempDir,
+    /// Nobody takes it for one that was left behind.
+    _lock: File,
+}
+
+impl Staging {
+    /// One in this folder.
+    pub fn new(near: &Path) -> io::Result<Self> {
+        sweep(near);
+        let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
+        let lock = File::open(folder.path())?;
+        // Not every kind of file can be locked.
+        drop(lock.try_lock());
+        Ok(Self { folder, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
 /// Removes what was left beside by programs of ours that were killed.
 fn sweep(folder: &Path) {
     /// Whoever has just made one locks it in a moment.
@@ -101,8 +124,10 @@ fn sweep(folder: &Path) {
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
         let age = draft.metadata().and_then(|m| m.modified()).ok().and_then(|then| then.elapsed().ok());
-        if age.is_some_and(|age| age > OLD) && File::open(draft.path()).is_ok_and(|file| file.try_lock().is_ok()) {
-            drop(std::fs::remove_file(draft.path()));
+        let is_left = || File::open(draft.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if age.is_some_and(|age| age > OLD) && is_left() {
+            let is_folder = draft.file_type().is_ok_and(|kind| kind.is_dir());
+            drop(if is_folder { std::fs::remove_dir_all(draft.path()) } else { std::fs::remove_file(draft.path()) });
         }
     }
 }

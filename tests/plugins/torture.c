@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <swapmeet.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -91,11 +92,16 @@ ALGORITHM(eats, for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p,
 ALGORITHM(kills_group, kill(0, SIGKILL); for (;;) sleep(1);)
 ALGORITHM(closes, int fd; for (fd = 0; fd < 1024; fd++) close(fd); shift(problem, host); return SWM_OK;)
 ALGORITHM(forks, if (fork() == 0) { for (;;) sleep(1000); } abort();)
+/* With what it forked, if it may fork. */
+ALGORITHM(lingers, if (fork() >= 0) { for (;;) sleep(1000); } for (;;) sleep(1000);)
+ALGORITHM(falls, host->step(host->ctx); host->step(host->ctx); *(volatile int *)8 = 1; return SWM_OK;)
+ALGORITHM(dawdles, host->step(host->ctx); host->step(host->ctx); host->step(host->ctx); for (;;) sleep(1000);)
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
-/* What is started here is in no group of the worker's, and outlives it: half a minute, if it can print that long, and says so when it did. */
+/* What is started here is in no group of the worker's, asks not to end with it, and outlives it: half a minute, if it can print that long, and says so when it did. */
 ALGORITHM(outlives, if (fork() == 0) {
     const char *mark = getenv("TORTURE_MARK");
     int i;
+    prctl(PR_SET_PDEATHSIG, 0);
     setsid();
     for (i = 0; i < 3000; i++) {
         if (write(1, "still here\n", 11) < 0)
@@ -169,6 +175,8 @@ ALGORITHM(connects, if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || socket(AF_UNIX, 
 ALGORITHM(signals, if (kill(getppid(), 0) == 0) COULD("signal the program"); return shift(problem, host);)
 ALGORITHM(starts, if (system("exit 0") == 0) COULD("start a program"); return shift(problem, host);)
 
+ALGORITHM(begets, pid_t child = fork(); if (child == 0) _exit(0); if (child > 0) COULD("start a process"); return shift(problem, host);)
+
 typedef int32_t (*Plan)(const SwmAlgorithm *, const SwmProblem *, const SwmHost *);
 
 static const struct {
@@ -184,7 +192,8 @@ static const struct {
             {"prints", plan_prints},   {"wanders", plan_wanders},
     {"rounds", plan_rounds},       {"limits", plan_limits},           {"alarms", plan_alarms},   {"blocks", plan_blocks},
     {"threads", plan_threads},     {"forges", plan_forges},
-    {"repeats", plan_repeats},
+    {"repeats", plan_repeats},     {"lingers", plan_lingers},         {"falls", plan_falls},     {"dawdles", plan_dawdles},
+    {"begets", plan_begets},
     {"writes", plan_writes},       {"cuts", plan_cuts},               {"removes", plan_removes}, {"reads", plan_reads},
     {"connects", plan_connects},   {"signals", plan_signals},         {"starts", plan_starts},
 };

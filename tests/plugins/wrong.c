@@ -252,7 +252,7 @@ static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, ui
 }
 
 /* A right schedule: one distance a step, by a route if one is given. */
-static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const SwmRoute *route)
+static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const SwmRoute *route, uint32_t flags)
 {
     const uint64_t n = problem->topology->nodes;
     uint64_t distance, node;
@@ -261,6 +261,7 @@ static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const Sw
         for (node = 0; node < n; node++) {
             SwmBlocks send = block(node, (node + distance) % n, node, (node + distance) % n);
             send.route = route;
+            send.flags |= flags;
             if (host->send_blocks(host->ctx, &send) != SWM_OK)
                 return SWM_STOPPED;
         }
@@ -270,7 +271,13 @@ static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const Sw
 
 static int32_t shift(const SwmProblem *problem, const SwmHost *host)
 {
-    return shift_by(problem, host, 0);
+    return shift_by(problem, host, 0, 0);
+}
+
+/* The same, and nobody gives anything away. */
+static int32_t keeping(const SwmProblem *problem, const SwmHost *host)
+{
+    return shift_by(problem, host, 0, SWM_COPY);
 }
 
 /* The same with the two dimensions in this order, or in the other. */
@@ -282,7 +289,7 @@ static int32_t shift_in_order(const SwmProblem *problem, const SwmHost *host, ui
     order[1] = 1 - first;
     route.dim_count = 2;
     route.order = order;
-    return shift_by(problem, host, &route);
+    return shift_by(problem, host, &route, 0);
 }
 
 /* Another right one: the distances the other way round. */

@@ -98,7 +98,7 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
 /// A name, macros for `wrong.c`, and a finding (its beginning, and what it must contain).
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
-const WRONG: [Wrong; 19] = [
+const WRONG: [Wrong; 23] = [
     (
         "crashes",
         &[("PLAN", "return *(volatile int32_t *)8;")],
@@ -206,6 +206,40 @@ const WRONG: [Wrong; 19] = [
         "prints on standard output: `here I am`; the host's log function is for that",
     ),
     (
+        "sends_nothing",
+        &[(
+            "PLAN",
+            "SwmBlocks idle = everything(0, 1); idle.origins.kind = SWM_NODE; idle.origins.node = 2; one_step(host, &idle); return shift(problem, host);",
+        )],
+        "remark waste wrong ring:4 ",
+        "in step 1, sending to node 1, node 0 selects nothing that it holds",
+    ),
+    (
+        "keeps_what_it_sends",
+        &[("PLAN", "return keeping(problem, host);")],
+        "remark waste wrong ring:4 ",
+        "in step 1, sending to node 1, node 0 keeps what it sends, which has one place to be; 11 such sends more",
+    ),
+    (
+        "sends_again_what_is_there",
+        &[
+            (
+                "PLAN",
+                "uint64_t n = problem->topology->nodes; uint64_t i; for (i = 1; i <= n; i++) { SwmBlocks send = everything(problem->root, \
+                 (problem->root + (i < n ? i : 1)) % n); send.flags = SWM_COPY; host->step(host->ctx); host->send_blocks(host->ctx, &send); } return SWM_OK;",
+            ),
+            ("TABLE", "wrong.collectives = 1u << SWM_BROADCAST;"),
+        ],
+        "remark waste wrong ring:4 ",
+        "in step 4 node 1 is sent the root's block, and gets what it has already",
+    ),
+    (
+        "goes_on_after_a_refusal",
+        &[("PLAN", "SwmBlocks bad = everything(0, 9); one_step(host, &bad); return shift(problem, host);")],
+        "remark heeds wrong ring:4 ",
+        "it goes on after a call that was refused, 2 calls more",
+    ),
+    (
         "refuses_everything",
         &[("SUPPORTS", "host->fail(host->ctx, text(\"not today\")); return SWM_UNSUPPORTED;")],
         "fault delivers wrong alltoall ",
@@ -235,7 +269,9 @@ fn every_wrong_plugin_is_found_and_none_ends_the_examination() {
         let (code, report) = check(&file, &["--topology", "ring:4", "--timeout", "0.3"]);
         let found = findings(&report);
         assert!(found.iter().any(|f| f.starts_with(start) && f.contains(contains)), "{name}: {found:#?}");
-        assert_eq!(code, i32::from(start.starts_with("fault")), "{name}");
+        // Where the host refused a call there is a fault, too.
+        let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
+        assert_eq!(code, i32::from(is_wrong), "{name}");
     }
 }
 

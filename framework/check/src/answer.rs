@@ -2,18 +2,20 @@
 
 use crate::about::About;
 use crate::question::{Answer, Plan, Question, Ran, Rung};
-use crate::watch::{Watch, where_it_was};
+use crate::watch::Watch;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::delivery::collective::SecondCopy;
 use swapmeet_core::simulation::Proving;
-use swapmeet_results::Status;
+use swapmeet_results::Record;
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;
-use swapmeet_runner::session;
+use swapmeet_runner::session::{self, Event};
 use swapmeet_runner::topology;
+use swapmeet_runner::words::REMARK;
 use swapmeet_workloads::Workload;
 
 /// With more nodes than this a schedule is made twice, not four times.
@@ -98,21 +100,23 @@ fn among(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, P
 fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     let mut watch = Watch::new(Some(progress));
     let before = threads();
-    let record =
-        session::run_group(std::slice::from_ref(case), &mut [&mut watch]).into_iter().next().unwrap_or_default();
-    let mut reason = record.reason;
-    if record.status == Status::Timeout {
-        reason.push_str(&where_it_was(Some(watch.last_step())));
-    }
+    let (mut record, mut unheeded) = (Record::default(), None);
+    session::tell_group(std::slice::from_ref(case), &mut [&mut watch], &mut |event| match event {
+        Event::Row(_, row) => record = *row,
+        Event::Log(line) => unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned)),
+    });
+    let has_one_place = case.workload.collective().second_copy == SecondCopy::Fault;
     let plan = Plan {
         status: record.status.to_string(),
-        reason,
+        reason: record.reason,
         proof: record.verified.to_string(),
         fingerprint: watch.fingerprint(),
         steps: watch.steps().to_vec(),
         differs: None,
         fullest: watch.fullest().clone(),
         threads: threads().zip(before).map_or(0, |(after, before)| after.saturating_sub(before)),
+        waste: watch.waste(has_one_place).collect(),
+        unheeded,
     };
     (plan, watch)
 }

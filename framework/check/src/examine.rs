@@ -139,6 +139,13 @@ impl<'a> Examiner<'a> {
         self.findings.push(Finding { severity: Severity::Remark, ..finding });
     }
 
+    /// A remark of which an algorithm gets one.
+    fn remark_once(&mut self, test: &'static str, at: &At<'_>, what: String) {
+        if self.findings.iter().all(|finding| finding.test != test) {
+            self.remark(test, at, what);
+        }
+    }
+
     /// Whether it reads a file that was not named.
     fn lacks_a_file(&self) -> bool {
         let named = |key: &str| self.params.iter().any(|(given, _)| given == key);
@@ -328,9 +335,13 @@ impl<'a> Examiner<'a> {
                     self.done.fattest = (bytes, rung.topology.clone());
                 }
                 self.ports(&first, rung, place);
-                if first.threads > 0 && self.findings.iter().all(|f| f.test != "threads") {
+                // Where blocks have bytes and every node sends to every other.
+                if rung.machine == ONE_PORT && rung.workload.ends_with("uniform:8") && !first.waste.is_empty() {
+                    self.remark_once("waste", at, first.waste.join("; "));
+                }
+                if first.threads > 0 {
                     let what = format!("{} outlived the plan: let it end first", Count(first.threads, "thread"));
-                    self.remark("threads", at, what);
+                    self.remark_once("threads", at, what);
                 }
             }
             "unsupported" => {
@@ -341,6 +352,9 @@ impl<'a> Examiner<'a> {
             }
             "timeout" => self.fault("time", at, first.reason.clone()),
             status => self.fault("delivers", at, format!("{status}: {}", first.reason)),
+        }
+        if let Some(what) = &first.unheeded {
+            self.remark_once("heeds", at, what.clone());
         }
         if matches!(first.status.as_str(), "ok" | "unsupported") {
             self.repeats(&first, &plans[1..], nodes, rung, place)?;

@@ -54,6 +54,10 @@ pub struct Plan {
     pub fullest: Fullest,
     /// Threads that the process had more after the plan than before.
     pub threads: u64,
+    /// What does no good, a sentence each.
+    pub waste: Vec<String>,
+    /// That it went on after the host had refused a call, if it did.
+    pub unheeded: Option<String>,
 }
 
 impl Plan {

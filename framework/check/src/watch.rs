@@ -9,7 +9,8 @@ use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use swapmeet_core::delivery::byte_counts::{Redistribution, Share};
-use swapmeet_core::simulation::step::{Listener, Sent, Step};
+use swapmeet_core::delivery::fault::{Block, Count, Place};
+use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
 
 /// The node with the most messages in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -55,11 +56,37 @@ pub(crate) struct Watch {
     /// How all was told up to the end of each of the first steps.
     steps: Vec<u64>,
     fullest: Fullest,
+    /// The first send that put nothing on its way, the first of a copy, and what came first where it was already; and how many there are.
+    idle: Seen,
+    copied: Seen,
+    redundant: Seen,
     /// The last step that was ended.
     last: u64,
     /// Where that is written down, for whoever is left to read it. Left open: a plugin that closes what isn't its own may have closed it, and
     /// to close a file twice ends the process.
     progress: Option<ManuallyDrop<File>>,
+}
+
+/// Something that a schedule does and need not.
+#[derive(Default)]
+struct Seen {
+    /// Where it is done first: the step and the nodes, as the beginning of a sentence.
+    first: Option<String>,
+    more: u64,
+}
+
+impl Seen {
+    fn note(&mut self, first: impl FnOnce() -> String) {
+        match self.first {
+            None => self.first = Some(first()),
+            Some(_) => self.more += 1,
+        }
+    }
+
+    fn in_words(&self, what: &str) -> Option<String> {
+        let more = if self.more > 0 { format!("; {} more", Count(self.more, "such send")) } else { String::new() };
+        Some(format!("{} {what}{more}", self.first.as_ref()?))
+    }
 }
 
 impl Watch {
@@ -75,6 +102,9 @@ impl Watch {
             told: Vec::new(),
             steps: Vec::new(),
             fullest: Fullest::default(),
+            idle: Seen::default(),
+            copied: Seen::default(),
+            redundant: Seen::default(),
             last: 0,
             progress: progress.and_then(|path| File::create(path).ok()).map(ManuallyDrop::new),
         };
@@ -97,9 +127,12 @@ impl Watch {
         &self.fullest
     }
 
-    /// The last step that was ended.
-    pub(crate) fn last_step(&self) -> u64 {
-        self.last
+    /// What did no good, a sentence each; where blocks have one place to be, copies do none.
+    pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
+        let idle = self.idle.in_words("selects nothing that it holds");
+        let copied = self.copied.in_words("keeps what it sends, which has one place to be");
+        let redundant = self.redundant.in_words("gets what it has already");
+        [idle, copied.filter(|_| has_one_place), redundant].into_iter().flatten()
     }
 
     /// Where another schedule first differs from this one; `None` where that isn't among what is remembered.
@@ -132,6 +165,11 @@ impl Watch {
     }
 }
 
+/// A send, as the beginning of a sentence.
+fn send_of(step: u64, from: Place, to: Place) -> String {
+    format!("in step {step}, sending to {to}, {from}")
+}
+
 /// The last step that a process wrote down before it ended.
 pub(crate) fn last_step(progress: &Path) -> Option<u64> {
     let bytes = std::fs::read(progress).ok()?;
@@ -159,10 +197,23 @@ impl Listener for Watch {
         sent.route.hash(&mut what);
         let what = what.finish();
         what.hash(&mut self.all);
+        if sent.copy {
+            self.copied.note(|| send_of(sent.step, sent.from, sent.to));
+        }
         if self.told.len() < Self::SENDS {
             let (step, from, to) = (sent.step, sent.from.virtual_node, sent.to.virtual_node);
             self.told.push(Told { step, from, to, load: sent.load, what });
         }
+    }
+
+    fn unsent(&mut self, unsent: &Unsent) {
+        if !unsent.is_refused {
+            self.idle.note(|| send_of(unsent.step, unsent.from, unsent.to));
+        }
+    }
+
+    fn redundant(&mut self, step: u64, node: Place, block: Block) {
+        self.redundant.note(|| format!("in step {step} {node} is sent {block}, and"));
     }
 
     fn redistributed(&mut self, redistribution: &Redistribution<'_>) {

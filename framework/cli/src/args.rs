@@ -165,22 +165,29 @@ Examples:
   swapmeet list algorithms                what each does, where it runs, its paper
   swapmeet list machines --format csv     every parameter of every preset, its source
   swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
-  swapmeet list columns --format json     what rows say: name, type and meaning, for who reads them
 
 Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
-folder, beside the program and in the program itself.";
+folder and beside the program.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Default, Args)]
 pub(crate) struct PluginArgs {
     /// A folder of plugins, or a plugin's file; searched first, may be given several times.
     ///
-    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins), the program's own, and the bundled plugins in the program itself where none of that name was found beside it.
+    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins) and the program's own.
     #[arg(long = "plugin-dir", value_name = "DIR")]
     pub plugin_dirs: Vec<PathBuf>,
     /// Let plugins do all that you may: by default they write no files, start no programs and open no sockets, as far as the kernel can hold them to it.
     #[arg(long)]
     pub no_sandbox: bool,
+}
+
+/// Goes with every place where a command writes.
+#[derive(Debug, Default, Clone, Copy, Args)]
+pub(crate) struct Over {
+    /// Write over what is there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// What `run` takes.
@@ -285,8 +292,6 @@ pub(crate) enum Kind {
     Machines,
     /// Plugin files found, and what was passed over.
     Plugins,
-    /// Columns of rows, with the type of each.
-    Columns,
 }
 
 /// How a list is printed.
@@ -408,6 +413,9 @@ pub(crate) struct ReproduceArgs {
     /// A folder for a table a paper, as CSV and as Markdown; the terminal if not given.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
     /// Seconds that one schedule may take.
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true, default_value = "600")]
     pub timeout: f64,

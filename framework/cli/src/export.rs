@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use swapmeet_bridges::export::{Exporter, Format, SCHEDULE_FILE, Shape, format};
 use swapmeet_bridges::schedule::{FORMAT, Head, Lines, Reader, VERSION};
+use swapmeet_results::whole::Staging;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
@@ -28,7 +29,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage("an export is of one schedule: give one size, not a range".to_owned()));
     };
     let shape = format(&args.format).map_or(Shape::File(SCHEDULE_FILE), |format| format.shape);
-    let place = Place::of(shape, &args.out, args.force)?;
+    let place = Place::of(shape, args, case)?;
     let staging = place.staging()?;
     let record = match format(&args.format) {
         Some(format) => translated(case, args, format, staging.path())?,
@@ -146,7 +147,8 @@ enum Place {
 }
 
 impl Place {
-    fn of(shape: Shape, out: &Path, force: bool) -> Result<Self, Failure> {
+    fn of(shape: Shape, args: &ExportArgs, case: &Case) -> Result<Self, Failure> {
+        let out = args.out.as_path();
         let dash = out == Path::new("-");
         match shape {
             Shape::File(name) if dash => return Ok(Self::Printed(name)),
@@ -155,13 +157,12 @@ impl Place {
             }
             Shape::File(_) | Shape::Folder => {}
         }
-        let taken = match shape {
-            Shape::File(_) => std::fs::metadata(out).is_ok_and(|there| there.is_file() && there.len() > 0),
-            Shape::Folder => std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some()),
-        };
-        if taken && !force {
-            let what = if matches!(shape, Shape::Folder) { "has files in it" } else { "is there already" };
-            return Err(Failure::Usage(format!("--out {}: it {what}: give another --out, or --force", out.display())));
+        output::may_write(out, args.over, run::read_for(case))?;
+        let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
+        // What one export leaves of another would be taken for its own.
+        if matches!(shape, Shape::Folder) && !args.over.force && is_full() {
+            let out = out.display();
+            return Err(Failure::Usage(format!("{out}: it has files in it: --force writes over them")));
         }
         Ok(match shape {
             Shape::File(name) => Self::File(out.to_owned(), name),
@@ -170,7 +171,7 @@ impl Place {
     }
 
     /// An empty folder on the same disk, gone at the end.
-    fn staging(&self) -> Result<tempfile::TempDir, Failure> {
+    fn staging(&self) -> Result<Staging, Failure> {
         let near = match self {
             Self::Printed(_) => std::env::temp_dir(),
             Self::File(out, _) | Self::Folder(out) => match out.parent() {
@@ -178,7 +179,7 @@ impl Place {
                 Some(_) | None => PathBuf::from("."),
             },
         };
-        tempfile::Builder::new().prefix(".swapmeet-").tempdir_in(&near).map_err(|e| Failure::file(&near, &e))
+        Staging::new(&near).map_err(|e| Failure::file(&near, &e))
     }
 
     /// Puts what is staged in its place.

@@ -20,6 +20,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     if args.name.contains([',', ':', '"']) || args.name.chars().any(char::is_control) {
         return Err(Failure::Usage(format!("--name {}: expected no comma, colon or quotation mark", args.name)));
     }
+    output::may_write(&args.out, args.over, &args.files)?;
     let given = args.topology.as_deref().map(|spec| {
         let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
         known.map(|known| (known.spec(), known.nodes()))
@@ -51,7 +52,6 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     if args.out == Path::new("-") {
         write(&mut std::io::stdout()).map_err(|e| Failure::printing(&e))?;
     } else {
-        output::none_of(&args.out, &args.files)?;
         output::file(&args.out, write)?;
     }
     say!("{} measured", Count(rows.len() as u64, "row"));

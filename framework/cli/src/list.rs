@@ -12,7 +12,6 @@ use swapmeet_core::cost::parameter::Parameter;
 use swapmeet_core::cost::settings::Origin;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
-use swapmeet_results::about_columns;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::sandbox::{self, NO_SANDBOX};
@@ -32,7 +31,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         let described = match args.kind {
             None | Some(Kind::Topologies) => describe::topology(spec, args.format)?,
             Some(Kind::Machines) => describe::machine(spec, args.format)?,
-            Some(Kind::Algorithms | Kind::Workloads | Kind::Plugins | Kind::Columns) => {
+            Some(Kind::Algorithms | Kind::Workloads | Kind::Plugins) => {
                 return Err(Failure::Usage(
                     "--describe: describes a topology or a machine, expected `list topologies --describe SPEC` or `list machines --describe SPEC`"
                         .to_owned(),
@@ -46,7 +45,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         Some(kind) => vec![kind],
         None if args.format == Format::Csv => {
             return Err(Failure::Usage(
-                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, plugins, columns, as in \
+                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, plugins, as in \
                  `list machines --format csv`"
                     .to_owned(),
             ));
@@ -128,11 +127,6 @@ fn make(kind: Kind, registry: &Registry) -> List {
                     texts(&[&p.name, &p.version, &abi, &p.licence, &algorithms.join(" "), &file, &origin.to_string()])
                 })
                 .collect(),
-        },
-        Kind::Columns => List {
-            title: "columns",
-            header: &["name", "type", "description"],
-            rows: about_columns().map(|c| texts(&[c.name, c.kind, c.meaning.trim()])).collect(),
         },
     }
 }

@@ -6,6 +6,7 @@ use crate::output;
 use clap::{Command, CommandFactory};
 use std::io;
 use std::process::ExitCode;
+use swapmeet_results::whole::Staging;
 
 /// Prints a completion script.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
@@ -26,10 +27,14 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
             // In a folder of their own first: no page is ever half there.
-            let pages = tempfile::tempdir_in(folder).map_err(|e| Failure::file(folder, &e))?;
+            let pages = Staging::new(folder).map_err(|e| Failure::file(folder, &e))?;
             clap_mangen::generate_to(program, pages.path()).map_err(|e| Failure::file(folder, &e))?;
-            for page in std::fs::read_dir(pages.path()).map_err(|e| Failure::file(folder, &e))? {
-                let page = page.map_err(|e| Failure::file(folder, &e))?;
+            let listed = std::fs::read_dir(pages.path()).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+            let listed = listed.map_err(|e| Failure::file(folder, &e))?;
+            for page in &listed {
+                output::may_write(&folder.join(page.file_name()), args.over, [""; 0])?;
+            }
+            for page in listed {
                 let path = folder.join(page.file_name());
                 std::fs::rename(page.path(), &path).map_err(|e| Failure::file(&path, &e))?;
             }

@@ -13,9 +13,10 @@ use swapmeet_runner::case::Case;
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     /// Missing cases that are named; the others are counted.
     const NAMED: usize = 10;
-    output::none_of(&args.out, &args.experiment)?;
+    output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let cases = args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
+    output::none_of(&args.out, cases.iter().flatten().flat_map(run::read_for))?;
     let expected: Option<Vec<CaseId>> = cases.map(|cases| cases.iter().map(Case::id).collect());
     let merged = merge_rows(&files, expected.as_deref()).map_err(|e| Failure::Usage(e.to_string()))?;
     for case in merged.missing.iter().take(NAMED) {

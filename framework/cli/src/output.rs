@@ -1,5 +1,6 @@
 //! Where the program writes: standard output, for data only, and files, whole or not at all.
 
+use crate::args::Over;
 use crate::failure::Failure;
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Write};
@@ -40,6 +41,28 @@ fn not_written(path: &Path, error: WholeError) -> Failure {
         WholeError::Linked => Failure::Usage(format!("{}: {error}: give another --out", path.display())),
         WholeError::Io(error) => Failure::file(path, &error),
     }
+}
+
+/// Refuses to write over what is `read` for what is written, and over anything else that is there unless the user says so. Asked before the work begins.
+pub(crate) fn may_write<P: AsRef<Path>>(
+    place: &Path,
+    over: Over,
+    read: impl IntoIterator<Item = P>,
+) -> Result<(), Failure> {
+    if place == Path::new("-") {
+        return Ok(());
+    }
+    none_of(place, read)?;
+    match std::fs::metadata(place) {
+        Ok(there) if there.is_file() && there.len() > 0 && !over.force => Err(taken(place, there.len(), "")),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// A file that is there is not written over; `or` says what else could be done with it.
+pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
+    let place = place.display();
+    Failure::Usage(format!("{place}: it is there already, with {bytes} bytes: {or}--force writes over it"))
 }
 
 /// Refuses to write over a file that was read for what is written, by whatever name.

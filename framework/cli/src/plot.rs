@@ -11,10 +11,10 @@ use swapmeet_results::{Record, read_files};
 
 pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let format = format(args)?;
-    output::none_of(&args.out, &args.rows.files)?;
+    output::may_write(&args.out, args.over, &args.rows.files)?;
     let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
     if let Some(data) = &data {
-        output::none_of(data, &args.rows.files)?;
+        output::may_write(data, args.over, &args.rows.files)?;
     }
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;

@@ -11,7 +11,7 @@ use swapmeet_results::Record;
 use swapmeet_runner::experiment::Experiment;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    output::none_of(&args.out, &args.rows.files)?;
+    output::may_write(&args.out, args.over, &args.rows.files)?;
     let files = rows(&args.rows)?;
     let title = args.title.clone().unwrap_or_else(|| experiments(&files));
     let wanted = PageWanted {

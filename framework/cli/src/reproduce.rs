@@ -24,7 +24,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         Some(name) => vec![find(name)?],
     };
     // The children look for plugins, too: what is wrong with where they are looked for is told here, once.
-    run::registry(&args.plugins)?;
+    let registry = run::registry(&args.plugins)?;
+    let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
+    for place in wanted.iter().flat_map(|paper| places(paper, args.out.as_deref())) {
+        output::may_write(&place, args.over, &files)?;
+    }
     let stop = run::interrupts();
     for paper in wanted {
         let tables = match asked(paper, args, &stop)? {
@@ -122,10 +126,15 @@ fn find(name: &str) -> Result<&'static Paper, Failure> {
     })
 }
 
+/// Where a paper's tables go: as CSV, and as Markdown.
+fn places(paper: &Paper, folder: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let name = paper.name;
+    folder.into_iter().flat_map(move |folder| ["csv", "md"].map(|ending| folder.join(format!("{name}.{ending}"))))
+}
+
 fn write(paper: &Paper, tables: &Tables, folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-    for (ending, text) in [("csv", &tables.csv), ("md", &tables.markdown)] {
-        let path = folder.join(format!("{}.{ending}", paper.name));
+    for (path, text) in places(paper, Some(folder)).zip([&tables.csv, &tables.markdown]) {
         output::file(&path, |out| out.write_all(text.as_bytes()))?;
         say!("wrote {}", path.display());
     }

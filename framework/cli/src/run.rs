@@ -136,9 +136,14 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
 /// Refuses to write rows over the experiment's file, one that its specs name, or a plugin's.
 pub(crate) fn leave_what_is_read(args: &RunArgs, cases: &[Case]) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
-    let named: BTreeSet<&str> = cases.iter().flat_map(|case| &*case.inputs).map(|input| input.file.as_str()).collect();
-    let plugins: BTreeSet<&Path> = cases.iter().map(|case| case.algorithm.algorithm.file.as_path()).collect();
-    output::none_of(out, args.experiment.as_deref().into_iter().chain(named.into_iter().map(Path::new)).chain(plugins))
+    let read: BTreeSet<&Path> = cases.iter().flat_map(read_for).collect();
+    output::none_of(out, args.experiment.as_deref().into_iter().chain(read))
+}
+
+/// The files that a case's specs name, and its plugin's.
+pub(crate) fn read_for(case: &Case) -> impl Iterator<Item = &Path> {
+    let named = case.inputs.iter().map(|input| Path::new(input.file.as_str()));
+    named.chain([case.algorithm.algorithm.file.as_path()])
 }
 
 /// What is done with rows that are there already.

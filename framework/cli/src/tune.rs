@@ -15,6 +15,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
     };
+    output::may_write(&args.out, args.over, &args.files)?;
     let mut rows = Vec::new();
     for file in &args.files {
         rows.extend(read_file(file).map_err(|e| Failure::Usage(e.to_string()))?);
@@ -27,7 +28,6 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     if args.out == Path::new("-") {
         output::print(&text)?;
     } else {
-        output::none_of(&args.out, &args.files)?;
         output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
     if let Some(default) = &args.default {

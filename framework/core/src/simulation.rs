@@ -438,6 +438,10 @@ impl<'a> Simulation<'a> {
         let State::Running(payload) = &mut self.state else { return Ok(()) };
         let anything = !self.messages.is_empty();
         payload.end_step()?;
+        if let Some((node, block)) = payload.take_redundant() {
+            let step = payload.step();
+            self.listeners.iter_mut().for_each(|listener| listener.redundant(step, node, block));
+        }
         let (summed, segments) = (payload.most_summed(), payload.segments());
         if summed > 0 {
             self.totals.critical_summed += u128::from(summed);

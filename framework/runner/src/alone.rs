@@ -51,7 +51,7 @@ pub fn ask<L: DeserializeOwned, T>(
             Report::Nothing if asked.stop.load(Ordering::Relaxed) => break "it was interrupted".to_owned(),
             Report::Nothing if child.held() > MOST => break format!("its answer is over {} MiB long", MOST >> 20),
             Report::Nothing if run_time.spent() > asked.longest + asked.grace => {
-                break format!("not done after {} s", asked.longest.as_secs_f64());
+                break child.late(asked.longest);
             }
             Report::Nothing => {}
         }

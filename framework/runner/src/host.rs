@@ -4,6 +4,8 @@
 //! leaves its reason behind and answers [`SWM_STOPPED`]; so does every later call.
 
 use crate::plugin::{Algorithm, Table};
+use crate::process::progress::{in_step, note};
+use crate::words::REMARK;
 use astray::Trail;
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -13,7 +15,7 @@ use swapmeet_abi::{
     SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem, SwmRun, SwmStr,
     SwmTopology,
 };
-use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::step::{Listener, Totals};
 use swapmeet_core::simulation::{Simulation, Task};
@@ -114,7 +116,12 @@ pub fn plan<'a>(
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
     let mut host = Host::new(task, answers, limit);
+    note(0);
     let outcome = run(algorithm, params, task, &mut host, listeners);
+    if host.unheeded > 0 {
+        host.log
+            .push(format!("{REMARK}it goes on after a call that was refused, {} more", Count(host.unheeded, "call")));
+    }
     let outcome = match outcome {
         Outcome::Invalid(fault) => Outcome::Invalid(explained(algorithm, params, task, answers, limit, fault)),
         ended => ended,
@@ -189,6 +196,9 @@ struct Host<'a> {
     /// When the plan must be done, and how long it had. Looked at between calls: a plugin that never calls isn't stopped by it.
     limit: Option<(Instant, Duration)>,
     late: bool,
+    /// Whether a call was answered with an error, and how many came after it.
+    is_told: bool,
+    unheeded: u64,
     calls: u32,
     /// Whether the schedule has placed a node: a grid set after that would drop the placement.
     placed: bool,
@@ -209,6 +219,8 @@ impl<'a> Host<'a> {
             labels: None,
             limit: limit.map(|limit| (Instant::now() + limit, limit)),
             late: false,
+            is_told: false,
+            unheeded: 0,
             calls: 0,
             placed: false,
         }
@@ -247,7 +259,8 @@ impl Host<'_> {
             return Some(Outcome::HostPanicked(said));
         }
         if let Some((_, limit)) = self.limit.filter(|_| self.late) {
-            return Some(Outcome::TimedOut(format!("not done after {} s", limit.as_secs_f64())));
+            let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
+            return Some(Outcome::TimedOut(format!("not done after {} s{}", limit.as_secs_f64(), in_step(step))));
         }
         if let Some(fault) = self.fault.take() {
             return Some(Outcome::of(fault));
@@ -274,6 +287,8 @@ impl Host<'_> {
             self.late = true;
         }
         if self.late || self.fault.is_some() || self.panic.is_some() {
+            self.unheeded += u64::from(self.is_told);
+            self.is_told = true;
             return SWM_STOPPED;
         }
         if self.simulation.is_none() {
@@ -285,9 +300,19 @@ impl Host<'_> {
             Ok(()) => SWM_OK,
             Err(fault) => {
                 self.fault = Some(fault);
+                self.is_told = true;
                 SWM_STOPPED
             }
         }
+    }
+
+    /// A step begins.
+    fn step(&mut self) -> i32 {
+        self.simulation(|simulation| {
+            simulation.step()?;
+            note(simulation.step_number());
+            Ok(())
+        })
     }
 
     /// Drives the walk itself.

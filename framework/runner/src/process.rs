@@ -4,4 +4,5 @@ pub(crate) mod child;
 pub(crate) mod child_side;
 mod lines;
 mod printed;
+pub(crate) mod progress;
 pub(crate) mod state;

@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::session::refuse;
+use crate::words::REMARK;
 use crate::worker::{Answer, Job, Worker, Workers, no_row};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,6 @@ impl Desk<'_> {
         let asked: Vec<usize> = open.iter().copied().collect();
         let limit = self.cases[asked[0]].timeout;
         let job = Job::of(asked.iter().map(|i| &self.cases[*i]), self.watched.clone());
-        let mut steps_known = 0;
         let (cases, plugin) = (self.cases, job.plugin.clone());
         let mut answer = worker.ask(job, || inputs(cases, &plugin), self.stop);
         loop {
@@ -97,22 +97,18 @@ impl Desk<'_> {
                         self.failed(case, Status::Crashed, &no_row(&why));
                         return None;
                     }
-                    steps_known = 0;
                     self.finished(case, record);
                 }
                 Answer::Unknown(index, reason) => {
                     open.remove(&asked[index]);
                     self.failed(asked[index], Status::Error, &reason);
                 }
-                Answer::Progress(steps) => {
-                    steps_known = steps;
-                    (self.tell)(Event::Progress { case: asked[0], steps });
-                }
+                Answer::Progress(steps) => (self.tell)(Event::Progress { case: asked[0], steps }),
                 Answer::Log(line) => self.log(asked[0], &line),
                 Answer::Seen(value) => (self.tell)(Event::Seen { value }),
                 Answer::Done(None) if open.is_empty() => return Some(worker),
                 Answer::Done(Some(left)) if open.is_empty() => {
-                    let remark = format!("remark: it leaves {left} behind: what comes next has a process of its own");
+                    let remark = format!("{REMARK}it leaves {left} behind: what comes next has a process of its own");
                     self.log(asked[0], &remark);
                     return None;
                 }
@@ -121,13 +117,12 @@ impl Desk<'_> {
                     self.failed_first(open, Status::Error, "the worker process gave no row");
                     return None;
                 }
-                Answer::Late(limit) => {
-                    let reason = format!("not done after {} s{}", limit.as_secs_f64(), after(steps_known));
-                    self.failed_first(open, Status::Timeout, &reason);
+                Answer::Late(how) => {
+                    self.failed_first(open, Status::Timeout, &how);
                     return None;
                 }
                 Answer::Died(how) => {
-                    self.failed_first(open, Status::Crashed, &format!("{how}{}", after(steps_known)));
+                    self.failed_first(open, Status::Crashed, &how);
                     return None;
                 }
                 Answer::Unfit(why) => {
@@ -176,9 +171,4 @@ fn inputs(cases: &[Case], plugin: &Path) -> Vec<PathBuf> {
     let files: BTreeSet<&str> =
         of_plugin.flat_map(|case| case.inputs.iter()).map(|input| input.file.as_str()).collect();
     files.into_iter().map(PathBuf::from).collect()
-}
-
-/// How far a schedule had come, as far as that is known.
-fn after(steps: u64) -> String {
-    if steps == 0 { String::new() } else { format!("; it had come to step {steps} at least") }
 }

@@ -7,7 +7,9 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::env::split_paths;
 use std::fmt;
@@ -42,7 +44,7 @@ impl Holds {
         [
             (self.landlock >= ABI::V1 as u32, "read only libraries and a case's files, write none, start no program"),
             (self.landlock >= ABI::V3 as u32, "cut no file off"),
-            (self.seccomp, "open no socket, look into no other process"),
+            (self.seccomp, "fork no process, open no socket, look into no other process"),
             (self.landlock >= ABI::V6 as u32, "signal no process outside"),
         ]
     }
@@ -141,8 +143,8 @@ fn libraries_in(folder: &Path) -> Vec<PathBuf> {
 
 /// Calls that no schedule needs fail as if they were not allowed; whether they can be told apart on this kind of processor.
 fn filter_calls() -> Result<bool, seccompiler::Error> {
-    let Ok(kind) = std::env::consts::ARCH.try_into() else { return Ok(false) };
-    let refused: BTreeMap<_, _> = [
+    let always = Vec::new;
+    let mut refused: BTreeMap<_, _> = [
         libc::SYS_socket,
         // By which all others could be asked for.
         libc::SYS_io_uring_setup,
@@ -152,11 +154,25 @@ fn filter_calls() -> Result<bool, seccompiler::Error> {
         libc::SYS_pidfd_getfd,
     ]
     .into_iter()
-    .map(|call| (call, Vec::new()))
+    .map(|call| (call, always()))
     .collect();
-    let denied = SeccompAction::Errno(libc::EPERM as u32);
-    let filter =
-        SeccompFilter::new(refused, SeccompAction::Allow, denied, kind).map_err(seccompiler::Error::Backend)?;
+    // Threads may be started, processes not: they would outlive a program that is killed.
+    let is_process =
+        SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64), 0);
+    let is_process = is_process.and_then(|condition| SeccompRule::new(vec![condition]));
+    refused.insert(libc::SYS_clone, vec![is_process.map_err(seccompiler::Error::Backend)?]);
+    #[cfg(target_arch = "x86_64")]
+    refused.extend([libc::SYS_fork, libc::SYS_vfork].map(|call| (call, always())));
+    // What it is to start stands in memory, where no filter looks: as on a kernel without it, it is asked for by `clone`.
+    let unknown = BTreeMap::from([(libc::SYS_clone3, always())]);
+    Ok(refuse(refused, libc::EPERM)? && refuse(unknown, libc::ENOSYS)?)
+}
+
+/// Has calls fail with this error; whether they can be told apart on this kind of processor, and the kernel knows how.
+fn refuse(calls: BTreeMap<i64, Vec<SeccompRule>>, error: i32) -> Result<bool, seccompiler::Error> {
+    let Ok(kind) = std::env::consts::ARCH.try_into() else { return Ok(false) };
+    let answer = SeccompAction::Errno(error as u32);
+    let filter = SeccompFilter::new(calls, SeccompAction::Allow, answer, kind).map_err(seccompiler::Error::Backend)?;
     let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
     match seccompiler::apply_filter(&program) {
         Ok(()) => Ok(true),

@@ -1,5 +1,8 @@
 //! What a process printed before it died, without what Rust's own runtime adds: that hides the reason.
 
+/// What a line of the host's own begins with that is about a plugin's habits.
+pub const REMARK: &str = "remark: ";
+
 /// Whether a line says nothing of why a process died: a note on backtraces, or a line of one.
 pub fn is_backtrace(line: &str) -> bool {
     let line = line.trim();

@@ -48,7 +48,7 @@ fn what_is_there_is_written_over_only_when_asked() {
     let case = ["fully-connected:3", "pairwise", "uniform:1"];
     assert!(exports("goal", case, &[], Path::new(out)));
     let args = ["export", "--format", "goal", "--topology", "ring:3", "--algorithm", "ring", "--out", out];
-    assert!(refused(&args).contains("it is there already: give another --out, or --force"));
+    assert!(refused(&args).contains("it is there already, with "));
     assert!(exports("goal", case, &["--force"], Path::new(out)));
     let folder = ["export", "--format", "mpi", "--topology", "ring:3", "--algorithm", "ring"];
     assert!(refused(&folder).contains("this format is several files: give --out FOLDER"));

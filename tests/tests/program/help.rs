@@ -4,12 +4,12 @@ use crate::support::swapmeet;
 use swapmeet_tests::project;
 use tempfile::tempdir;
 
-fn said(args: &[&str]) -> String {
+pub(crate) fn said(args: &[&str]) -> String {
     String::from_utf8(swapmeet(args).assert().success().stderr("").get_output().stdout.clone()).unwrap()
 }
 
 /// The commands that the program's own help lists, but for `help`.
-fn commands() -> Vec<String> {
+pub(crate) fn commands() -> Vec<String> {
     let help = said(&["--help"]);
     let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));

@@ -2,6 +2,7 @@
 
 use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -50,6 +51,25 @@ fn rows_that_somebody_cuts_off_are_written_again() {
     assert!(said.contains("something else has cut it off to 0 bytes while rows were written"), "{said}");
     let names: Vec<String> = read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
     assert_eq!(names, ["gen", "pairwise", "sleeps"]);
+}
+
+#[test]
+fn what_somebody_adds_to_rows_stays_and_is_told() {
+    let dir = tempdir().unwrap();
+    let Some(torture) = torture(dir.path()) else { return };
+    let out = dir.path().join("rows.csv");
+    let run = slow_run(&torture, &out, |run| {
+        run.args(["--timeout", "0.5"]);
+    });
+    wait_for("no rows", || lines(&out) == 3);
+    let before = std::fs::read_to_string(&out).unwrap();
+    File::options().append(true).open(&out).unwrap().write_all(b"theirs").unwrap();
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("rows.csv: something else has added to it while rows were written"), "{said}");
+    let text = std::fs::read_to_string(&out).unwrap();
+    let rest = text.strip_prefix(&format!("{before}theirs\n")).unwrap();
+    assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
 }
 
 /// The disk is one that keeps only what was brought to it: see `tests/plugins/power.c`.
@@ -161,6 +181,18 @@ fn a_terminal_is_told_nothing_by_names_of_files_and_specs() {
     }
 }
 
+/// A folder is never named by nothing: what is remembered of plugins, and where they are looked for, is left out.
+#[test]
+fn a_home_that_is_nowhere_is_no_folder() {
+    let dir = tempdir().unwrap();
+    for (home, cache) in [("", ""), ("relative", "relative")] {
+        let mut run = swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out", "-"]);
+        run.env("HOME", home).env("XDG_CACHE_HOME", cache).env("XDG_DATA_HOME", cache).current_dir(dir.path());
+        run.assert().success();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}
+
 /// What a program that was killed has left behind goes with the next file; what another is at stays.
 #[test]
 fn drafts_of_programs_that_were_killed_are_removed() {
@@ -175,10 +207,14 @@ fn drafts_of_programs_that_were_killed_are_removed() {
         file
     };
     drop(draft(".swapmeet-left"));
+    std::fs::create_dir(path(".swapmeet-folder")).unwrap();
+    std::fs::write(path(".swapmeet-folder").join("half.goal"), "").unwrap();
+    File::open(path(".swapmeet-folder")).unwrap().set_modified(long_ago).unwrap();
     let busy = draft(".swapmeet-busy");
     busy.try_lock().unwrap();
     swapmeet(&["merge"]).arg(&rows).arg("--out").arg(path("all.csv")).assert().success();
-    assert_eq!([".swapmeet-left", ".swapmeet-busy", "all.csv"].map(|name| path(name).exists()), [false, true, true]);
+    let left = [".swapmeet-left", ".swapmeet-folder", ".swapmeet-busy", "all.csv"].map(|name| path(name).exists());
+    assert_eq!(left, [false, false, true, true]);
 }
 
 /// A file of two names would be one of either.
@@ -189,7 +225,7 @@ fn a_file_of_two_names_is_not_parted() {
     swapmeet(&["run", "--quiet", "--topology", "ring:5", "--algorithm", "gen", "--out"]).arg(&rows).assert().success();
     std::fs::write(&one, "both").unwrap();
     std::fs::hard_link(&one, &other).unwrap();
-    let said = refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap()]);
+    let said = refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap(), "--force"]);
     assert!(said.contains("it has another name, which would keep what was there"), "{said}");
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }

@@ -4,8 +4,9 @@ use crate::support::tools::left_out;
 use crate::support::{compile_c, rows, swapmeet, timeless};
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use swapmeet_results::{Record, Status, read_file, read_records};
 use swapmeet_runner::batch::{Batch, Event};
 use swapmeet_runner::case::cases;
@@ -18,30 +19,32 @@ use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
 /// How each algorithm of the torture plugin ends.
-const ENDS: [(&str, Status, &str); 25] = [
+const ENDS: [(&str, Status, &str); 27] = [
     ("segfault", Status::Crashed, "its process was killed by signal 11 (SIGSEGV)"),
     ("aborts", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
     ("divides", Status::Crashed, "its process was killed by signal 8 (SIGFPE)"),
     ("overflows", Status::Crashed, "its process was killed by signal"),
     ("exits", Status::Crashed, "its process ended with exit status 0, without an answer"),
     ("exits-three", Status::Crashed, "its process ended with exit status 3, without an answer"),
-    ("loops", Status::Timeout, "not done after 3 s"),
-    ("sleeps", Status::Timeout, "not done after 3 s"),
-    ("stops", Status::Timeout, "not done after 3 s"),
-    ("ignores", Status::Timeout, "not done after 3 s"),
+    ("loops", Status::Timeout, "not done after 0.5 s"),
+    ("sleeps", Status::Timeout, "not done after 0.5 s"),
+    ("stops", Status::Timeout, "not done after 0.5 s"),
+    ("ignores", Status::Timeout, "not done after 0.5 s"),
     ("eats", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
     ("kills-group", Status::Crashed, "its process was killed by signal 9 (SIGKILL)"),
     ("closes", Status::Crashed, "its process "),
     ("forks", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
     ("garbles", Status::Crashed, "the worker process sent what is no row"),
-    ("outlives", Status::Crashed, "its process was killed by signal 6 (SIGABRT); its last words: still here"),
+    ("outlives", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
+    ("falls", Status::Crashed, "its process was killed by signal 11 (SIGSEGV); it was in step 2"),
+    ("dawdles", Status::Timeout, "not done after 0.5 s; it was in step 3"),
     (
         "floods",
         Status::Crashed,
         "the worker process sent what is no row: it has over a mebibyte without a line's end, and a row takes a few kilobytes",
     ),
-    ("pesters", Status::Timeout, "not done after 3 s"),
-    ("babbles", Status::Timeout, "not done after 3 s"),
+    ("pesters", Status::Timeout, "not done after 0.5 s"),
+    ("babbles", Status::Timeout, "not done after 0.5 s"),
     ("lies", Status::Invalid, "after step 0: block 1 -> 0 was never delivered to node 0 (it is at node 1)"),
     ("odd-answer", Status::Error, "the plugin returned 12345, expected 0 to 4"),
     ("fails", Status::Error, "on purpose"),
@@ -78,6 +81,8 @@ const GOOD: [&str; ENDS.len() + 1] = [
     "torus-multiscatter:variant=one-port,cycles=2",
     "torus-multiscatter:variant=one-port,cycles=3",
     "torus-multiscatter:variant=all-ports,cycles=2",
+    "torus-multiscatter:variant=hybrid,cycles=2",
+    "torus-multiscatter:variant=all-ports,cycles=3",
 ];
 
 #[test]
@@ -97,7 +102,7 @@ fn a_plugin_that_misbehaves_costs_its_own_row() {
         "--algorithm",
         GOOD[ENDS.len()],
         "--timeout",
-        "3",
+        "0.5",
         "--memory-limit",
         "256MiB",
         "--out",
@@ -173,6 +178,7 @@ fn what_a_plugin_reaches_for_is_out_of_its_reach() {
         ("connects", "could open a socket"),
         ("signals", "could signal the program"),
         ("starts", "could start a program"),
+        ("begets", "could start a process"),
         ("cuts", "could cut a file off"),
         ("removes", "could remove a file"),
     ];
@@ -190,6 +196,31 @@ fn what_a_plugin_reaches_for_is_out_of_its_reach() {
     let within: Vec<_> = reaching.iter().map(|(_, could)| (Status::Error, (*could).to_owned())).collect();
     assert_eq!(ends(&["--no-sandbox"]), within);
     assert!(mark.exists() && !secret.exists(), "the test's own doing would show");
+}
+
+/// Wherever they lie; and no others beside them.
+#[test]
+fn a_plugin_reads_the_files_that_its_case_names() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let listed = String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
+    if !listed.contains("sandbox: Landlock ") {
+        return left_out("landlock", "a kernel with Landlock");
+    }
+    let elsewhere = tempdir().unwrap();
+    let [named, other] = ["named.csv", "other.csv"].map(|name| elsewhere.path().join(name));
+    [&named, &other].iter().for_each(|path| std::fs::write(path, "0,1\n1,0\n").unwrap());
+    let reads = |secret: &Path| {
+        let mut run = swapmeet(&["run", "--quiet", "--out", "-", "--topology", "ring:2", "--algorithm", "reads"]);
+        run.arg("--plugin-dir").arg(&file).args(["--workload", &format!("matrix:{}", named.display())]);
+        let output = run.current_dir(dir.path()).env("TORTURE_SECRET", secret).output().unwrap();
+        let mut rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
+        (rows[0].status, std::mem::take(&mut rows[0].reason))
+    };
+    assert_eq!(reads(&named), (Status::Error, "could read a file".to_owned()));
+    assert_eq!(reads(&other), (Status::Ok, String::new()));
 }
 
 /// A trace is made in a worker: what is known by then is printed, and the fault is told.
@@ -268,6 +299,63 @@ fn what_one_algorithm_prints_is_not_the_last_words_of_another() {
     }
 }
 
+/// The command lines of processes that were given this file's name in their environment.
+fn running(mark: &Path) -> Vec<String> {
+    let given = format!("TORTURE_MARK={}\0", mark.display());
+    let read = |entry: &Path, name: &str| {
+        std::fs::read(entry.join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    processes.filter(|path| read(path, "environ").contains(&given)).map(|path| read(&path, "cmdline")).collect()
+}
+
+/// Not even where nobody can say any more that it is to end.
+#[test]
+fn a_program_that_is_killed_takes_its_workers_and_what_they_forked_along() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    for (sandbox, workers) in [(None, 1), (Some("--no-sandbox"), 2)] {
+        let mark = dir.path().join(format!("mark-{workers}"));
+        let mut run = Command::new(build().join("swapmeet"));
+        run.args(["run", "--quiet", "--topology", "ring:4", "--algorithm", "lingers", "--plugin-dir"]).arg(&file);
+        run.args(sandbox).env("TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
+        let mut run = run.stdout(Stdio::null()).spawn().unwrap();
+        let of_workers = || running(&mark).iter().filter(|line| line.contains("\0worker\0")).count();
+        wait_until("no worker", || of_workers() >= workers);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        wait_until("a worker, or what it forked, is left", || running(&mark).is_empty());
+    }
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Without a sandbox a plugin may fork: what it leaves behind is not waited for, be it that it prints for half a minute.
+#[test]
+fn what_outlives_its_process_holds_nothing_up() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
+        return;
+    };
+    let mark = dir.path().join("mark");
+    let mut run = swapmeet(&["run", "--quiet", "--no-sandbox", "--out", "-", "--topology", "ring:6", "--plugin-dir"]);
+    run.arg(&file).args(["--algorithm", "outlives", "--algorithm", "forks"]).env("TORTURE_MARK", &mark);
+    let output = run.output().unwrap();
+    let rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
+    let end = "its process was killed by signal 6 (SIGABRT)";
+    let ends: Vec<&str> = rows.iter().map(|row| row.reason.as_str()).collect();
+    assert_eq!(ends, [format!("{end}; its last words: still here").as_str(), end]);
+    assert!(!mark.exists(), "what a plugin left behind was waited for");
+}
+
 /// What forked from a worker dies with it.
 #[test]
 fn nothing_is_left_running() {
@@ -288,15 +376,11 @@ fn nothing_is_left_running() {
         "sleeps",
         "--timeout",
         "0.2",
+        "--no-sandbox",
     ];
-    swapmeet(&args).assert().code(1);
-    let left: Vec<String> = std::fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(file))
-        .collect();
-    assert_eq!(left, Vec::<String>::new());
+    let mark = dir.path().join("mark");
+    swapmeet(&args).env("TORTURE_MARK", &mark).assert().code(1);
+    assert_eq!(running(&mark), [""; 0]);
 }
 
 /// A worker looks files up for itself.

@@ -1,6 +1,6 @@
 //! To and from other programs: `export`, `import`, `tune`.
 
-use super::{PluginArgs, seconds};
+use super::{Over, PluginArgs, seconds};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::path::PathBuf;
@@ -50,6 +50,9 @@ pub(crate) struct ImportArgs {
     /// The file of rows; `-` is standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
 }
 
 pub(super) const TUNE_EXAMPLES: &str = "\
@@ -81,6 +84,9 @@ pub(crate) struct TuneArgs {
     /// The file; `-` is standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
 }
 
 /// What `export` takes.
@@ -110,9 +116,9 @@ pub(crate) struct ExportArgs {
     /// The file, or the folder where a format is several files; `-` is standard output.
     #[arg(long, value_name = "PATH", default_value = "-")]
     pub out: PathBuf,
-    /// Write over what is there.
-    #[arg(long)]
-    pub force: bool,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,

@@ -1,5 +1,6 @@
 //! What the program says of itself: `completions` and `man`.
 
+use super::Over;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -27,4 +28,7 @@ pub(crate) struct ManArgs {
     /// A folder for a page a command; the program's own page to standard output if not given.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
 }

@@ -1,6 +1,6 @@
 //! Experiments run in parts: shards, the joining of their rows, the processes that run cases.
 
-use super::PluginArgs;
+use super::{Over, PluginArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -112,6 +112,9 @@ pub(crate) struct MergeArgs {
     /// Where all rows go; `-` is standard output.
     #[arg(long, value_name = "FILE.csv")]
     pub out: PathBuf,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
     /// The experiment that the rows are of.
     #[arg(long, value_name = "EXPERIMENT.toml")]
     pub experiment: Option<PathBuf>,

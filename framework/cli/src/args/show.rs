@@ -1,5 +1,6 @@
 //! For showing results: `plot` and `report`.
 
+use super::Over;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use swapmeet_plot::Length;
@@ -138,6 +139,9 @@ pub(crate) struct PlotArgs {
     /// Where the figure goes.
     #[arg(long, value_name = "FIGURE.svg|png|pdf|tex|csv")]
     pub out: PathBuf,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
     /// What it is written as [default: what the ending of its name says].
     #[arg(long)]
     pub format: Option<FigureFormat>,
@@ -185,6 +189,9 @@ pub(crate) struct ReportArgs {
     /// Where the page goes; `-` is standard output.
     #[arg(long, value_name = "REPORT.html")]
     pub out: PathBuf,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
     /// A title [default: the experiments' names].
     #[arg(long)]
     pub title: Option<String>,

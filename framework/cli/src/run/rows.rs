@@ -133,7 +133,12 @@ impl Rows {
         let sorted = || {
             let bytes = std::fs::read(path).map_err(|e| Failure::writing(&path.display().to_string(), &e))?;
             let records = read_bytes(path.display().to_string(), &bytes).map_err(|e| Failure::Output(e.to_string()))?;
-            rewritten(path, &matched(path, records, cases)?)
+            let held = records.len();
+            let found = matched(path, records, cases)?;
+            if found.kept() < held {
+                return Err(Failure::Output(format!("{}: it has rows that are none of this run's", path.display())));
+            }
+            rewritten(path, &found)
         };
         match sorted() {
             Ok(file) => {
@@ -177,10 +182,7 @@ pub(crate) fn take_up(path: &Path, before: Before, cases: &[Case], all: &[Case])
     let mut found = Found::nothing(cases.len());
     match before {
         Before::Leave if is_file && there > 0 => {
-            return Err(Failure::Usage(format!(
-                "{}: it is there already, with {there} bytes: --resume takes its rows up, --force writes over it",
-                path.display()
-            )));
+            return Err(output::taken(path, there, "--resume takes its rows up, "));
         }
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,

@@ -5,7 +5,7 @@
 
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Selection, Side};
 use crate::delivery::collective::{BlockSizes, Collective, SecondCopy};
-use crate::delivery::fault::{DeliveryFault, Fault, SendFault};
+use crate::delivery::fault::{Block, DeliveryFault, Fault, Place, SendFault};
 use crate::delivery::holdings::{self, Holdings};
 use crate::delivery::placement::Placement;
 use inventory::Inventory;
@@ -53,10 +53,12 @@ pub struct Exchange {
     arriving: Vec<u64>,
     loads: Loads,
     copied: bool,
+    /// The first block that came where it was already, since somebody asked.
+    redundant: Option<Box<(Place, Block)>>,
     step: u64,
     selection: Selection,
     /// What is done with what arrives, where values are summed.
-    combining: Combining,
+    combining: Box<Combining>,
 }
 
 impl Exchange {
@@ -95,8 +97,9 @@ impl Exchange {
             arriving: Vec::new(),
             loads: Loads::new(held),
             copied: false,
+            redundant: None,
             step: 0,
-            combining: Combining::default(),
+            combining: Box::default(),
         })
     }
 
@@ -219,11 +222,17 @@ impl Exchange {
             self.holdings.insert_box(layout, node, &new);
         }
         // Sizes of shared collectives are those of whole blocks, so a share of the load is a share of the count.
+        self.redundant.get_or_insert_with(|| Box::new((placement.locate(node), self.inventory.first_block(&overlap))));
         let total = holdings::count(record);
         let load = self.inventory.load(arrived, total);
         let waste = (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
         self.loads.wasted(placement.physical(node), waste);
         Ok(())
+    }
+
+    /// The first block since this was asked that came where it was already, and no fault.
+    pub fn take_redundant(&mut self) -> Option<(Place, Block)> {
+        self.redundant.take().map(|boxed| *boxed)
     }
 
     /// Proves that everyone has what they should.

@@ -4,7 +4,7 @@ use crate::delivery::boxes::Layout;
 use crate::delivery::byte_counts::{ByteCounts, Redistribution, Share, Units};
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::exchange::Exchange;
-use crate::delivery::fault::Fault;
+use crate::delivery::fault::{Block, Fault, Place};
 use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
@@ -97,6 +97,14 @@ impl Payload {
     /// Ends the step: what was sent has arrived.
     pub fn end_step(&mut self) -> Result<(), Fault> {
         either!(self, payload => payload.end_step())
+    }
+
+    /// The first block of the step that has ended which came where it was already, and no fault; where blocks are followed node by node.
+    pub fn take_redundant(&mut self) -> Option<(Place, Block)> {
+        match self {
+            Self::Blocks(exchange) => exchange.take_redundant(),
+            Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => None,
+        }
     }
 
     /// Proves that everyone has what they should.

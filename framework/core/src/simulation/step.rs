@@ -220,6 +220,11 @@ pub trait Listener {
         let _ = unsent;
     }
 
+    /// In the schedule's step of this number a node was sent a block that it has already: waste. Called once a step, of the first such block.
+    fn redundant(&mut self, step: u64, node: crate::delivery::fault::Place, block: crate::delivery::fault::Block) {
+        let _ = (step, node, block);
+    }
+
     /// How much of a schedule it reads: where that is not the whole, one node of each orbit may be planned for.
     fn reads(&self) -> Reads {
         Reads::Schedule

@@ -258,7 +258,7 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
 
 unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     // SAFETY: see `fail`.
-    unsafe { with(ctx, SWM_STOPPED, |host| host.simulation(|simulation| simulation.step())) }
+    unsafe { with(ctx, SWM_STOPPED, |host| host.step()) }
 }
 
 /// A copy of what a plugin sends, or why it can't be read.

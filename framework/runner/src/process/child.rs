@@ -2,6 +2,7 @@
 
 use super::lines::Lines;
 use super::printed::Printed;
+use super::progress::Page;
 use crate::words::is_out_of_memory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -26,6 +27,8 @@ pub(crate) struct Child {
     pipe: Option<PipeReader>,
     /// What it printed.
     pub(crate) printed: Printed,
+    /// How far it has come.
+    progress: Page,
 }
 
 /// What came from a child.
@@ -44,12 +47,20 @@ impl Child {
         let (ours, theirs) = UnixStream::pair()?;
         let (pipe, writer) = io::pipe()?;
         ours.set_nonblocking(true)?;
+        let progress = Page::of(command);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         command.stdout(Stdio::from(OwnedFd::from(writer.try_clone()?))).stderr(Stdio::from(OwnedFd::from(writer)));
         let process = command.process_group(0).spawn()?;
         // The command holds the other ends: as long as it does, nobody hears that the child closed them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self { process, socket: ours, lines: Lines::default(), pipe: Some(pipe), printed: Printed::default() })
+        Ok(Self {
+            process,
+            socket: ours,
+            lines: Lines::default(),
+            pipe: Some(pipe),
+            printed: Printed::default(),
+            progress,
+        })
     }
 
     /// Sends it all of this, unless `is_over` says meanwhile that it is not worth it: a child that was stopped takes nothing.
@@ -157,13 +168,19 @@ impl Child {
         self.kill();
         self.read_printed(ENOUGH, |_| false);
         let how = how.as_deref().unwrap_or(unsaid);
-        match (self.printed.last_words(), memory_limit) {
-            ("", _) => how.to_owned(),
+        let words = match (self.printed.last_words(), memory_limit) {
+            ("", _) => String::new(),
             (words, Some(limit)) if is_out_of_memory(words) => {
-                format!("{how}; its last words: {words} (--memory-limit is {})", format_size(limit))
+                format!("; its last words: {words} (--memory-limit is {})", format_size(limit))
             }
-            (words, _) => format!("{how}; its last words: {words}"),
-        }
+            (words, _) => format!("; its last words: {words}"),
+        };
+        format!("{how}{words}{}", self.progress.in_words())
+    }
+
+    /// That it took longer than it may, and where it was.
+    pub(crate) fn late(&self, limit: Duration) -> String {
+        format!("not done after {} s{}", limit.as_secs_f64(), self.progress.in_words())
     }
 
     /// Ends it, and whatever it has started that is still in its group.

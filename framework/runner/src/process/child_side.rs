@@ -1,6 +1,6 @@
 //! What a child does to itself before a plugin is loaded.
 
-use super::printed::MARK;
+use super::{printed::MARK, progress};
 use crate::limits::{limit_memory, no_core_file};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::ffi::{c_int, c_void};
@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Standard input, moved out of a plugin's way.
+/// Standard input, moved out of a plugin's way. From now on steps are written down, too.
 pub(crate) fn take_socket() -> io::Result<OwnedFd> {
+    progress::share();
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(socket)
@@ -18,8 +19,15 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
 /// A plugin may not take more than its share, nor outlive the program, nor leave a core file.
 pub(crate) fn confine(memory: u64) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
+    // A sandbox lets a plugin fork nothing. Without one what it forks ends with it, be the program ended by what nobody can catch.
+    // SAFETY: the handler does nothing but a system call.
+    unsafe { libc::pthread_atfork(None, None, Some(end_with_parent)) };
     limit_memory(memory)?;
     no_core_file()
+}
+
+unsafe extern "C" fn end_with_parent() {
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
 /// Sends on what a plugin has printed and C's library still holds, and a mark after it. A plugin may have closed or moved the output: then nobody hears.

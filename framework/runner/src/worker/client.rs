@@ -34,8 +34,8 @@ pub(crate) enum Answer {
     Seen(serde_json::Value),
     /// The job is done; what it left behind in the worker, if anything.
     Done(Option<String>),
-    /// It took longer than it may; the worker is no more.
-    Late(Duration),
+    /// It took longer than it may, in words; the worker is no more.
+    Late(String),
     /// The worker is no more, for this reason.
     Died(String),
     /// The worker is no more, and never came as far as a plugin.
@@ -155,7 +155,7 @@ impl Worker {
             let spent = self.run_time.spent();
             if let Some(limit) = limit.filter(|limit| spent > limit.mul_f64(1.25) + Duration::from_secs(2) + grace) {
                 self.child.kill();
-                return Answer::Late(limit);
+                return Answer::Late(self.child.late(limit));
             }
             match report {
                 Report::Nothing => {}

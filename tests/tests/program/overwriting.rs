@@ -1,0 +1,94 @@
+//! Every command that writes where the user says: over nothing that is there unless it is told to, and over nothing that it reads whatever it is told.
+
+use super::help::{commands, said};
+use crate::support::swapmeet;
+use std::path::Path;
+use std::process::Output;
+use tempfile::{TempDir, tempdir};
+
+/// A command, what it is given, `--out`, the file that it then writes, and a file that it reads and could be told to write.
+const WRITING: [(&str, &str, &str, &str, Option<&str>); 10] = [
+    ("run", "e.toml --quiet", "new.csv", "new.csv", Some("e.toml")),
+    ("merge", "rows.csv", "all.csv", "all.csv", Some("rows.csv")),
+    ("import", "osu.txt --name cluster --ranks 4", "measured.csv", "measured.csv", Some("osu.txt")),
+    ("tune", "rows.csv --format openmpi", "rules.txt", "rules.txt", Some("rows.csv")),
+    ("export", "--format goal --topology graph:g.txt --algorithm linear", "linear.goal", "linear.goal", Some("g.txt")),
+    ("plot", "rows.csv --format svg", "figure.svg", "figure.svg", Some("rows.csv")),
+    ("report", "rows.csv", "page.html", "page.html", Some("rows.csv")),
+    ("reproduce", "tpu-v4", "pages", "pages/tpu-v4.md", None),
+    ("man", "", "pages", "pages/swapmeet-run.1", None),
+    // Before there is a screen; for what it writes there are tests of its own.
+    ("tui", "e.toml", "new.csv", "new.csv", None),
+];
+
+fn folder() -> TempDir {
+    let dir = tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write("e.toml", "topologies = [\"ring:4\"]\nalgorithms = [\"pairwise\", \"bruck\"]\n");
+    write(
+        "osu.txt",
+        "# OSU MPI All-to-All Personalized Exchange Latency Test v7.4\n# Size       Avg Latency(us)\n64      4.31\n",
+    );
+    write("g.txt", "0 1\n1 2\n");
+    std::fs::create_dir(dir.path().join("pages")).unwrap();
+    swapmeet(&["run", "e.toml", "--quiet", "--out", "rows.csv"]).current_dir(dir.path()).assert().success();
+    dir
+}
+
+fn written(folder: &Path, command: &str, args: &str, out: &str, force: bool) -> Output {
+    let mut program = swapmeet(&[command]);
+    program.args(args.split_whitespace()).args(["--out", out]).args(force.then_some("--force"));
+    program.current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn every_command_that_writes_is_tried_here() {
+    let writes = |command: &String| said(&[command, "--help"]).contains("--out <");
+    let mut writing: Vec<String> = commands().into_iter().filter(writes).collect();
+    let mut tried = WRITING.map(|(command, ..)| command.to_owned());
+    writing.sort();
+    tried.sort();
+    assert_eq!(writing, tried);
+}
+
+#[test]
+fn nothing_that_is_there_is_written_over_unasked() {
+    let dir = folder();
+    for (command, args, out, file, _) in WRITING {
+        let path = dir.path().join(file);
+        std::fs::write(&path, "notes to myself").unwrap();
+        let output = written(dir.path(), command, args, out, false);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
+        if command == "tui" {
+            continue;
+        }
+        assert!(said.contains(&format!("{file}: it is there already, with 15 bytes: ")), "{command}: {said}");
+        assert!(said.trim_end().ends_with("--force writes over it"), "{command}: {said}");
+        let output = written(dir.path(), command, args, out, true);
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_ne!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
+        // What is empty is nobody's.
+        std::fs::write(&path, "").unwrap();
+        std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
+        std::fs::create_dir(dir.path().join("pages")).unwrap();
+        assert_eq!(written(dir.path(), command, args, out, false).status.code(), Some(0), "{command}");
+        std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
+        std::fs::create_dir(dir.path().join("pages")).unwrap();
+    }
+}
+
+#[test]
+fn nothing_that_is_read_is_written_over_whatever_is_said() {
+    let dir = folder();
+    for (command, args, _, _, read) in WRITING {
+        let Some(read) = read else { continue };
+        let before = std::fs::read(dir.path().join(read)).unwrap();
+        let output = written(dir.path(), command, args, read, true);
+        let expected = format!("error: --out {read}: it is read for this: give another --out\n");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), said), (Some(2), expected), "{command}");
+        assert!(std::fs::read(dir.path().join(read)).unwrap() == before, "{command}");
+    }
+}
