@@ -20,6 +20,9 @@ pub(crate) fn rounded(x: f64) -> f64 {
 
 /// How a field of a row is written and read.
 pub(crate) trait Field: Clone {
+    /// What it is, in the words of Table Schema: `string`, `integer` or `number`.
+    const TYPE: &'static str;
+
     /// Its text in CSV.
     fn write(&self) -> String;
 
@@ -39,6 +42,8 @@ pub(crate) trait Field: Clone {
 
 /// A text that a spreadsheet would take for a formula stands behind an apostrophe, by which spreadsheets themselves say that it is none.
 impl Field for String {
+    const TYPE: &'static str = "string";
+
     fn write(&self) -> String {
         if is_run_by_spreadsheets(self) { format!("'{self}") } else { self.clone() }
     }
@@ -58,6 +63,8 @@ fn whole<T: FromStr>(text: &str) -> Result<T, String> {
 }
 
 impl Field for u64 {
+    const TYPE: &'static str = "integer";
+
     fn write(&self) -> String {
         self.to_string()
     }
@@ -67,6 +74,8 @@ impl Field for u64 {
 }
 
 impl Field for u128 {
+    const TYPE: &'static str = "integer";
+
     fn write(&self) -> String {
         self.to_string()
     }
@@ -76,6 +85,8 @@ impl Field for u128 {
 }
 
 impl Field for u32 {
+    const TYPE: &'static str = "integer";
+
     fn write(&self) -> String {
         self.to_string()
     }
@@ -85,6 +96,8 @@ impl Field for u32 {
 }
 
 impl Field for f64 {
+    const TYPE: &'static str = "number";
+
     fn write(&self) -> String {
         rounded(*self).to_string()
     }
@@ -101,6 +114,8 @@ impl Field for f64 {
 
 /// A figure that a model may have no meaning for: empty then, never 0.
 impl<T: Field> Field for Option<T> {
+    const TYPE: &'static str = T::TYPE;
+
     fn write(&self) -> String {
         self.as_ref().map(T::write).unwrap_or_default()
     }
@@ -147,6 +162,8 @@ macro_rules! words {
         }
 
         impl $crate::field::Field for $type {
+            const TYPE: &'static str = "string";
+
             fn write(&self) -> String {
                 self.word().to_owned()
             }

@@ -27,6 +27,6 @@ pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
 pub use merge::{MergeError, Merged, merge};
 pub use output::{CsvSink, Sink};
 pub use parts::Parts;
-pub use record::{Record, Status, Verified, columns, outcome_columns};
+pub use record::{About, Record, Status, Verified, about_columns, columns, outcome_columns};
 pub use render::{as_csv, as_html, as_json, as_markdown, as_table, escaped, in_words};
 pub use units::duration;

@@ -41,12 +41,23 @@ words! {
 }
 
 struct Column {
-    name: &'static str,
+    about: About,
     /// Whether it says what came of the case, rather than which case it is.
     is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
     is_writable: fn(&Record) -> bool,
+}
+
+/// What a column is, for who reads rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct About {
+    /// Its name.
+    pub name: &'static str,
+    /// What its texts are, in the words of Table Schema: `string`, `integer` or `number`. An empty one is a figure without meaning there.
+    pub kind: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
 }
 
 /// Whether columns of a kind say what came of a case.
@@ -60,18 +71,18 @@ macro_rules! is_outcome {
 }
 
 macro_rules! record {
-    ($($(#[$doc:meta])* $kind:ident $name:ident: $type:ty),+ $(,)?) => {
+    ($($(#[doc = $doc:literal])+ $kind:ident $name:ident: $type:ty),+ $(,)?) => {
         /// One row: a case and what came of it. Times are in microseconds (`plan_ms` and `wall_ms` in milliseconds), sizes in bytes:
         /// whole numbers that are exact however large, for a schedule passes on the same bytes many times.
         ///
         /// The default is an `error` without a reason and without figures: a row that failed is its case, a status and a reason on top of it.
         #[derive(Debug, Clone, PartialEq, Default)]
         pub struct Record {
-            $($(#[$doc])* pub $name: $type,)+
+            $($(#[doc = $doc])+ pub $name: $type,)+
         }
 
         static COLUMNS: &[Column] = &[$(Column {
-            name: stringify!($name),
+            about: About { name: stringify!($name), kind: <$type as Field>::TYPE, meaning: concat!($($doc),+) },
             is_outcome: is_outcome!($kind),
             write: |r| r.$name.write(),
             read: |r, text| <$type as Field>::read(text).map(|value| r.$name = value),
@@ -97,6 +108,7 @@ macro_rules! record {
 }
 
 record! {
+    /// The name of the experiment.
     case experiment: String,
     /// The algorithm, with its parameters.
     case algorithm: String,
@@ -106,17 +118,21 @@ record! {
     case plugin_version: String,
     /// What was to reach whom.
     case collective: String,
+    /// The network, and how its links lie.
     case topology: String,
+    /// Ranks that take part.
     case nodes: u64,
     /// Sizes of blocks.
     case workload: String,
     /// At which prices.
     case machine: String,
+    /// How the machine prices messages.
     case model: String,
     /// Which repetition, from 0.
     case repetition: u32,
     /// Its seed.
     case seed: u64,
+    /// How the case ended.
     outcome status: Status,
     /// Why, where it isn't `ok`.
     outcome reason: String,
@@ -124,11 +140,15 @@ record! {
     outcome verified: Verified,
     /// Completion time: the sum of the six parts.
     outcome time_us: Option<f64>,
+    /// Start-ups of messages.
     outcome startup_us: Option<f64>,
+    /// Bytes on their way over links.
     outcome transmission_us: Option<f64>,
+    /// Hops, and latencies of links.
     outcome propagation_us: Option<f64>,
     /// Rearrangement of data within nodes.
     outcome rearrangement_us: Option<f64>,
+    /// Barriers between steps.
     outcome barrier_us: Option<f64>,
     /// What sharing of links, or waiting for ports, adds.
     outcome contention_us: Option<f64>,
@@ -190,14 +210,19 @@ record! {
     outcome mean_rank_us: Option<f64>,
 }
 
+/// What every column is, in order.
+pub fn about_columns() -> impl Iterator<Item = About> {
+    COLUMNS.iter().map(|c| c.about)
+}
+
 /// The names of all columns, in order.
 pub fn columns() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().map(|c| c.name)
+    COLUMNS.iter().map(|c| c.about.name)
 }
 
 /// The names of the columns that say what came of a case, in order.
 pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.name)
+    COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.about.name)
 }
 
 /// The names of the columns that no file of rows lacks; those after them came with later versions.
@@ -222,8 +247,8 @@ impl Record {
     pub fn set_outcome<'a>(&mut self, texts: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
         let mut texts = texts.into_iter();
         for column in COLUMNS.iter().filter(|c| c.is_outcome) {
-            let text = texts.next().ok_or_else(|| format!("no {}", column.name))?;
-            (column.read)(self, text).map_err(|expected| format!("{}: expected {expected}", column.name))?;
+            let text = texts.next().ok_or_else(|| format!("no {}", column.about.name))?;
+            (column.read)(self, text).map_err(|expected| format!("{}: expected {expected}", column.about.name))?;
         }
         if texts.next().is_some() {
             return Err("more columns than say what came of a case".to_owned());
@@ -261,13 +286,13 @@ impl Record {
 
     /// Sets a column from text; `None` if there is no such column, `Err` says what was expected.
     pub(crate) fn set(&mut self, column: &str, text: &str) -> Option<Result<(), String>> {
-        COLUMNS.iter().find(|c| c.name == column).map(|c| (c.read)(self, text))
+        COLUMNS.iter().find(|c| c.about.name == column).map(|c| (c.read)(self, text))
     }
 
     /// The first column that could not be read again.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
         let column = COLUMNS.iter().find(|c| !(c.is_writable)(self))?;
-        Some(NotFinite { column: column.name, value: (column.write)(self).parse().unwrap_or(f64::NAN) })
+        Some(NotFinite { column: column.about.name, value: (column.write)(self).parse().unwrap_or(f64::NAN) })
     }
 }
 

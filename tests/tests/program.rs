@@ -10,6 +10,7 @@ mod files;
 mod from_files;
 mod help;
 mod import;
+mod install;
 mod machines;
 mod networks;
 mod overwriting;

@@ -165,16 +165,17 @@ Examples:
   swapmeet list algorithms                what each does, where it runs, its paper
   swapmeet list machines --format csv     every parameter of every preset, its source
   swapmeet list plugins --format json     files, versions, ABI, licences, algorithms
+  swapmeet list columns --format json     what rows say: name, type and meaning, for who reads them
 
 Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
-folder and beside the program.";
+folder, beside the program and in the program itself.";
 
 /// Where plugins are looked for.
 #[derive(Debug, Default, Args)]
 pub(crate) struct PluginArgs {
     /// A folder of plugins, or a plugin's file; searched first, may be given several times.
     ///
-    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins) and the program's own.
+    /// Then come the folders of SWAPMEET_PLUGIN_PATH, the user's data folder (~/.local/share/swapmeet/plugins), the program's own, and the bundled plugins in the program itself where none of that name was found beside it.
     #[arg(long = "plugin-dir", value_name = "DIR")]
     pub plugin_dirs: Vec<PathBuf>,
     /// Let plugins do all that you may: by default they write no files, start no programs and open no sockets, as far as the kernel can hold them to it.
@@ -292,6 +293,8 @@ pub(crate) enum Kind {
     Machines,
     /// Plugin files found, and what was passed over.
     Plugins,
+    /// Columns of rows, with the type of each.
+    Columns,
 }
 
 /// How a list is printed.

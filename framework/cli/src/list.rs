@@ -12,6 +12,7 @@ use swapmeet_core::cost::parameter::Parameter;
 use swapmeet_core::cost::settings::Origin;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
+use swapmeet_results::about_columns;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::sandbox::{self, NO_SANDBOX};
@@ -31,7 +32,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         let described = match args.kind {
             None | Some(Kind::Topologies) => describe::topology(spec, args.format)?,
             Some(Kind::Machines) => describe::machine(spec, args.format)?,
-            Some(Kind::Algorithms | Kind::Workloads | Kind::Plugins) => {
+            Some(Kind::Algorithms | Kind::Workloads | Kind::Plugins | Kind::Columns) => {
                 return Err(Failure::Usage(
                     "--describe: describes a topology or a machine, expected `list topologies --describe SPEC` or `list machines --describe SPEC`"
                         .to_owned(),
@@ -45,7 +46,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         Some(kind) => vec![kind],
         None if args.format == Format::Csv => {
             return Err(Failure::Usage(
-                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, plugins, as in \
+                "--format csv: each kind has columns of its own, expected one of algorithms, topologies, workloads, machines, plugins, columns, as in \
                  `list machines --format csv`"
                     .to_owned(),
             ));
@@ -127,6 +128,11 @@ fn make(kind: Kind, registry: &Registry) -> List {
                     texts(&[&p.name, &p.version, &abi, &p.licence, &algorithms.join(" "), &file, &origin.to_string()])
                 })
                 .collect(),
+        },
+        Kind::Columns => List {
+            title: "columns",
+            header: &["name", "type", "description"],
+            rows: about_columns().map(|c| texts(&[c.name, c.kind, c.meaning.trim()])).collect(),
         },
     }
 }

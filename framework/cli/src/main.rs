@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 mod args;
+mod bundled;
 mod check;
 mod compare;
 mod describe;
@@ -37,6 +38,7 @@ use failure::{BAD_INPUT, Failure};
 fn main() -> ExitCode {
     // A file that may grow no further is an error of writing it, not the end of the program.
     drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
+    swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(said) => return without_command(&said),

@@ -5,7 +5,7 @@
 
 use crate::alone::{self, Asked};
 use crate::plugin::file::Stamp;
-use crate::plugin::{Plugin, PluginError};
+use crate::plugin::{Plugin, PluginError, linked};
 use crate::sandbox;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -73,14 +73,18 @@ struct Remembered {
 
 /// What a child says of a file now, or said before.
 fn remembered(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
-    let stamp = Stamp::at(file).ok();
-    let memory = stamp.as_ref().and_then(|stamp| memory(command, stamp));
+    let stamp = Stamp::at(linked::file_of(file)).ok();
+    let memory = stamp.as_ref().and_then(|stamp| memory(command, file, stamp));
     let known =
         memory.as_deref().and_then(recall).filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref());
     if let Some(known) = known {
         return Ok(known.answer);
     }
-    let answer = ask(command, file)?;
+    let answer = match linked::at(file) {
+        // It is the program's own code.
+        Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
+        None => ask(command, file)?,
+    };
     // Of a file that is being written nobody can tell later whether it is the one that was asked about.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let remembered = Remembered { file: file.to_owned(), stamp, answer };
@@ -93,13 +97,14 @@ fn remembered(command: &[PathBuf], file: &Path) -> io::Result<Answer> {
 
 /// Where the answer of a file is remembered: in `$XDG_CACHE_HOME/swapmeet`, by default under `~/.cache`, where there is such a folder. A file written in the
 /// place of another takes that one's place here, too.
-fn memory(command: &[PathBuf], stamp: &Stamp) -> Option<PathBuf> {
+fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let (device, number) = stamp.place();
     // What a plugin says may depend on what it may do.
     let freely = if command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX) { "-freely" } else { "" };
-    let name = format!("{}-{device:x}-{number:x}{freely}.json", env!("CARGO_PKG_VERSION"));
+    let linked = linked::at(file).map(|linked| format!("-{}", linked.name)).unwrap_or_default();
+    let name = format!("{}-{device:x}-{number:x}{linked}{freely}.json", env!("CARGO_PKG_VERSION"));
     base.is_dir().then(|| base.join("swapmeet").join(name))
 }
 

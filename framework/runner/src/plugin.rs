@@ -13,6 +13,7 @@ use swapmeet_abi::{
 use swapmeet_core::limits;
 
 pub(crate) mod file;
+pub mod linked;
 
 use file::{Known, Stamp, digest_of};
 
@@ -190,6 +191,12 @@ impl Plugin {
 
     /// The same, where the digest of the file may be known.
     pub(crate) fn load_known(path: &Path, known: Option<Known<'_>>) -> Result<Self, PluginError> {
+        if let Some(linked) = linked::at(path) {
+            let (digest, stamp) = linked::build(known)
+                .map_err(|e| PluginError::NotALibrary { path: path.to_owned(), reason: e.to_string() })?;
+            // SAFETY: it is what a plugin's entry returned.
+            return unsafe { Self::read(path, digest, &stamp, (linked.table)()) };
+        }
         // A bare file name would be looked up in the system's library folders.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let no_library = |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };

@@ -2,7 +2,7 @@
 
 use crate::describe::Reader;
 use crate::plugin::file::Known;
-use crate::plugin::{Algorithm, Plugin, PluginError};
+use crate::plugin::{Algorithm, Plugin, PluginError, linked};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub enum Origin {
     UserData,
     /// The program's own folders.
     Program,
+    /// The program itself.
+    Linked,
 }
 
 impl fmt::Display for Origin {
@@ -34,6 +36,7 @@ impl fmt::Display for Origin {
             Self::Variable => PATH_VARIABLE,
             Self::UserData => "user's data folder",
             Self::Program => "beside the program",
+            Self::Linked => "in the program",
         })
     }
 }
@@ -83,8 +86,8 @@ pub struct UnknownAlgorithm {
 }
 
 impl Registry {
-    /// Looks in the folders (or files) of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data folder and beside the executable. Where two
-    /// plugins offer the same algorithm, the first found has it.
+    /// Looks in the folders (or files) of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data folder and beside the executable; plugins
+    /// that are linked into the program stand in for those that don't lie beside it. Where two plugins offer the same algorithm, the first found has it.
     ///
     /// What the user names must be right: a file that is no plugin, or a folder that can't be read, is an error. In a scan, files that are
     /// no plugins are passed over with a line in the log.
@@ -110,7 +113,15 @@ impl Registry {
         if let Some(folder) = program_folder("") {
             search.scan(&folder, Origin::Program, |name| name.starts_with(BUNDLED_PREFIX))?;
         }
-        search.read(reader)
+        let mut registry = search.read(reader)?;
+        let is_beside =
+            |(plugin, origin): (&Plugin, Origin), name: &str| origin == Origin::Program && plugin.name == name;
+        let missing = linked::all()
+            .into_iter()
+            .filter(|(plugin, _)| !registry.origins().any(|beside| is_beside(beside, plugin.name)));
+        let linked = Search { files: missing.map(|(_, path)| (path, Origin::Linked, true)).collect(), log: Vec::new() };
+        linked.read_into(&mut registry, reader)?;
+        Ok(registry)
     }
 
     /// Only what is in these folders and files.
@@ -221,8 +232,13 @@ impl Search {
         Ok(())
     }
 
-    fn read(self, reader: &Reader) -> Result<Registry, RegistryError> {
-        let mut registry = Registry { log: self.log, ..Registry::default() };
+    fn read(mut self, reader: &Reader) -> Result<Registry, RegistryError> {
+        let mut registry = Registry { log: std::mem::take(&mut self.log), ..Registry::default() };
+        self.read_into(&mut registry, reader)?;
+        Ok(registry)
+    }
+
+    fn read_into(self, registry: &mut Registry, reader: &Reader) -> Result<(), RegistryError> {
         let files: Vec<PathBuf> = self.files.iter().map(|(path, ..)| path.clone()).collect();
         for ((_, origin, named), plugin) in
             self.files.into_iter().zip(reader.read(&files).map_err(RegistryError::Reading)?)
@@ -233,7 +249,7 @@ impl Search {
                 Err(error) => registry.log.push(format!("passed over {error}")),
             }
         }
-        Ok(registry)
+        Ok(())
     }
 }
 

@@ -111,6 +111,11 @@ macro_rules! export_plugin {
         /// The plugin's one exported symbol.
         #[unsafe(no_mangle)]
         pub extern "C" fn swapmeet_plugin() -> *const $crate::abi::SwmPlugin {
+            plugin_table()
+        }
+
+        /// The plugin's table, for programs that link the crate: of many plugins in one program, the symbol could be only one's.
+        pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
                 &TABLE,

@@ -220,7 +220,7 @@ fn a_list_as_csv_is_of_one_kind() {
     let said = refused(&["list", "--format", "csv"]);
     assert!(
         said.contains(
-            "expected one of algorithms, topologies, workloads, machines, plugins, as in `list machines --format csv`"
+            "expected one of algorithms, topologies, workloads, machines, plugins, columns, as in `list machines --format csv`"
         ),
         "{said}"
     );

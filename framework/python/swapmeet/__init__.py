@@ -1,0 +1,134 @@
+"""Rows of the Swapmeet program as typed data frames."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Union, overload
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+__all__ = ["columns", "program", "read"]
+
+Path = Union[str, "os.PathLike[str]"]
+
+# The largest whole number that the integer columns of both libraries hold.
+_LARGEST = 2**64 - 1
+
+
+def program() -> str:
+    """The path of the ``swapmeet`` program that came with this package."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "swapmeet")
+
+
+def main() -> None:
+    """Becomes the program: what the command ``swapmeet`` of this package does."""
+    os.execv(program(), ["swapmeet", *sys.argv[1:]])
+
+
+@functools.lru_cache(maxsize=None)
+def _kinds() -> dict[str, str]:
+    said = subprocess.run(
+        [program(), "list", "columns", "--format", "json"], check=True, capture_output=True, text=True
+    )
+    return {column["name"]: column["type"] for column in json.loads(said.stdout)}
+
+
+def columns() -> dict[str, str]:
+    """The columns of rows, in order, each with its type: ``string``, ``integer`` or ``number``."""
+    return dict(_kinds())
+
+
+@overload
+def read(files: Path | Iterable[Path], library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
+
+
+@overload
+def read(files: Path | Iterable[Path], library: Literal["polars"]) -> polars.DataFrame: ...
+
+
+def read(files: Path | Iterable[Path], library: str = "pandas") -> Any:
+    """Reads files of rows (``swapmeet run --out rows.csv``) into one frame.
+
+    Each column has its own type, whatever a file holds: texts; whole numbers, nothing where a figure has no meaning, and floating-point
+    numbers where one is beyond 64 bits; times as floating-point numbers. Columns that an older file lacks are empty; columns that this
+    version doesn't know stay texts.
+
+    Raises ``ValueError`` for a file that holds no rows of Swapmeet, or a text where a number was expected, with file, line and column; and for
+    a library other than ``pandas`` and ``polars``.
+    """
+    if library not in ("pandas", "polars"):
+        raise ValueError(f"library: {library!r}, expected 'pandas' or 'polars'")
+    paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    if not paths:
+        raise ValueError("no files of rows were given")
+    texts = _texts(paths)
+    values = {name: _typed(cells, _kinds().get(name, "string")) for name, cells in texts.items()}
+    return _pandas(values) if library == "pandas" else _polars(values)
+
+
+def _texts(paths: list[Path]) -> dict[str, list[tuple[str, str]]]:
+    """The cells of each column, each with the place it stands at."""
+    import csv
+
+    # A schedule's remark may be longer than what the reader takes by default.
+    csv.field_size_limit(sys.maxsize)
+    known = list(_kinds())
+    rows: list[tuple[str, dict[str, str]]] = []
+    names = dict.fromkeys(known)
+    for path in paths:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            if header[:2] != known[:2]:
+                raise ValueError(f"{os.fspath(path)}:1: no rows of swapmeet: expected a header that begins with {','.join(known[:2])}")
+            names.update(dict.fromkeys(header))
+            for cells in reader:
+                place = f"{os.fspath(path)}:{reader.line_num}"
+                if len(cells) != len(header):
+                    raise ValueError(f"{place}: {len(cells)} cells, expected {len(header)}")
+                rows.append((place, dict(zip(header, cells))))
+    return {name: [(f"{place}: {name}", row.get(name, "")) for place, row in rows] for name in names}
+
+
+def _typed(cells: list[tuple[str, str]], kind: str) -> tuple[str, list[Any]]:
+    """The values of a column, and what they are: ``string``, ``integer`` or ``number``."""
+    if kind == "string":
+        return kind, [_unquoted(text) for _, text in cells]
+    make = int if kind == "integer" else float
+    values = []
+    for place, text in cells:
+        try:
+            values.append(make(text) if text else None)
+        except ValueError:
+            what = "a whole number" if kind == "integer" else "a number"
+            raise ValueError(f"{place}: {text!r}, expected {what}, or nothing") from None
+    if kind == "integer" and any(value is not None and value > _LARGEST for value in values):
+        return "number", [None if value is None else float(value) for value in values]
+    return kind, values
+
+
+def _unquoted(text: str) -> str:
+    """A text that a spreadsheet would run stands behind an apostrophe."""
+    is_quoted = text.startswith("'") and text.lstrip("'").startswith(("=", "+", "-", "@", "\t", "\r"))
+    return text[1:] if is_quoted else text
+
+
+def _pandas(columns: dict[str, tuple[str, list[Any]]]) -> pandas.DataFrame:
+    import pandas
+
+    types = {"string": "string", "integer": "UInt64", "number": "float64"}
+    return pandas.DataFrame({name: pandas.array(values, dtype=types[kind]) if kind != "number"
+                             else pandas.Series(values, dtype="float64") for name, (kind, values) in columns.items()})
+
+
+def _polars(columns: dict[str, tuple[str, list[Any]]]) -> polars.DataFrame:
+    import polars
+
+    types = {"string": polars.String, "integer": polars.UInt64, "number": polars.Float64}
+    return polars.DataFrame({name: polars.Series(name, values, dtype=types[kind]) for name, (kind, values) in columns.items()})

@@ -1,0 +1,99 @@
+//! What is installed, and where below a prefix it lies.
+
+use crate::Outcome;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where an installation goes: `/usr`, or the top of an archive.
+pub(crate) struct Prefix(PathBuf);
+
+impl Prefix {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// A folder below it, made.
+    fn folder(&self, below: &str) -> Outcome<PathBuf> {
+        let path = self.0.join(below);
+        fs::create_dir_all(&path)?;
+        Ok(path)
+    }
+}
+
+/// Lays out an installation of what was built from the checkout at `root`.
+pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()> {
+    let program = prefix.folder("bin")?.join("swapmeet");
+    copy(&built.join("swapmeet"), &program)?;
+    strip(&program);
+    // The program looks for plugins here, beside its own folder.
+    let plugins = prefix.folder("lib/swapmeet/plugins")?;
+    let is_plugin =
+        |name: &str| name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX);
+    for file in files(built, is_plugin)? {
+        let to = plugins.join(name(&file));
+        copy(&file, &to)?;
+        strip(&to);
+    }
+    fs::write(prefix.folder("include")?.join("swapmeet.h"), said(&program, &["header"])?)?;
+    let manuals = prefix.folder("share/man/man1")?;
+    said(&program, &["man", "--out", &manuals.to_string_lossy()])?;
+    for (shell, place, file) in [
+        ("bash", "share/bash-completion/completions", "swapmeet"),
+        ("zsh", "share/zsh/site-functions", "_swapmeet"),
+        ("fish", "share/fish/vendor_completions.d", "swapmeet.fish"),
+    ] {
+        fs::write(prefix.folder(place)?.join(file), said(&program, &["completions", shell])?)?;
+    }
+    let experiments = prefix.folder("share/swapmeet/experiments")?;
+    for file in files(&root.join("workloads/experiments"), |_| true)? {
+        copy(&file, &experiments.join(name(&file)))?;
+    }
+    let docs = prefix.folder("share/doc/swapmeet")?;
+    for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "CITATION.cff"] {
+        copy(&root.join(file), &docs.join(file))?;
+    }
+    let pages = prefix.folder("share/doc/swapmeet/docs")?;
+    for file in files(&root.join("docs"), |name| name.ends_with(".md"))? {
+        copy(&file, &pages.join(name(&file)))?;
+    }
+    Ok(())
+}
+
+/// The regular files of a folder whose names are wanted, in order.
+fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Outcome<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && is_wanted(&entry.file_name().to_string_lossy()) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn name(file: &Path) -> &OsStr {
+    file.file_name().unwrap_or_default()
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    fs::copy(from, to).map(drop).map_err(|e| format!("{} to {}: {e}", from.display(), to.display()).into())
+}
+
+/// Takes debugging information out, where there is a program for it: a backtrace still has names, and an installation a quarter of the size.
+fn strip(file: &Path) {
+    // Without it the file is only larger.
+    drop(Command::new("strip").arg("--strip-debug").arg(file).output());
+}
+
+/// What the program prints.
+fn said(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
+    let output = Command::new(program).args(args).output().map_err(|e| format!("{}: {e}", program.display()))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(format!("{} {}: {}", program.display(), args.join(" "), String::from_utf8_lossy(&output.stderr)).into())
+    }
+}

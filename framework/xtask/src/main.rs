@@ -1,0 +1,130 @@
+//! What makers of releases run: `cargo run -p xtask -- dist [FOLDER]` builds the program and lays out an archive and a Debian package.
+
+use std::env::consts::{ARCH, OS};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+mod layout;
+
+use layout::{Prefix, lay_out};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const USAGE: &str = "usage: cargo run -p xtask -- dist [FOLDER [BUILT]]
+Builds the program in release (or takes what is built in the folder BUILT) and writes into FOLDER, by default target/dist,
+an archive swapmeet-VERSION-ARCH-OS.tar.gz and, where there is dpkg-deb, swapmeet_VERSION_ARCH.deb: program, plugin files,
+swapmeet.h, manual pages, completions, experiment files, docs.";
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let made = match words[..] {
+        ["dist"] => build().and_then(|built| dist(&root().join("target/dist"), &built)),
+        ["dist", folder] => build().and_then(|built| dist(Path::new(folder), &built)),
+        ["dist", folder, built] => dist(Path::new(folder), Path::new(built)),
+        _ => Err(USAGE.into()),
+    };
+    match made {
+        Ok(files) => {
+            // What was made, a path a line.
+            print_all(&files);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "it is what this program says")]
+fn print_all(files: &[PathBuf]) {
+    for file in files {
+        println!("{}", file.display());
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "it is what this program says")]
+fn complain(what: &str) {
+    eprintln!("{what}");
+}
+
+/// The checkout.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here)
+}
+
+/// Builds all there is; the folder it is in.
+fn build() -> Outcome<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    run(Command::new(cargo).args(["build", "--release", "--workspace", "--locked"]).current_dir(root()))?;
+    let built = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(root().join(built).join("release"))
+}
+
+/// Packs what is built; the files made.
+fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
+    let folder = std::path::absolute(folder)?;
+    fs::create_dir_all(&folder)?;
+    let mut made = vec![archive(built, &folder)?];
+    if Command::new("dpkg-deb").arg("--version").output().is_ok() {
+        made.push(debian(built, &folder)?);
+    } else {
+        complain("no .deb: there is no dpkg-deb here");
+    }
+    Ok(made)
+}
+
+/// An archive of one folder, to be unpacked anywhere.
+fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
+    let name = format!("swapmeet-{VERSION}-{ARCH}-{OS}");
+    let top = fresh(&folder.join(&name))?;
+    lay_out(root(), built, &Prefix::new(&top))?;
+    let file = folder.join(format!("{name}.tar.gz"));
+    run(Command::new("tar").arg("-czf").arg(&file).arg("-C").arg(folder).args(["--owner=0", "--group=0"]).arg(&name))?;
+    fs::remove_dir_all(top)?;
+    Ok(file)
+}
+
+/// A Debian package: the same below `/usr`.
+fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
+    let kind = match ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let top = fresh(&folder.join("deb"))?;
+    lay_out(root(), built, &Prefix::new(&top.join("usr")))?;
+    fs::create_dir_all(top.join("DEBIAN"))?;
+    let control = format!(
+        "Package: swapmeet\nVersion: {VERSION}\nArchitecture: {kind}\nMaintainer: The Swapmeet authors <swapmeet@localhost>\nSection: science\n\
+         Priority: optional\nDepends: libc6, libgcc-s1\nDescription: workbench for collective-communication algorithms\n \
+         Runs algorithms for all-to-all, allgather, allreduce and their kin on a choice of topologies and\n machines, \
+         proves each schedule correct, prices it and compares it with others.\n"
+    );
+    fs::write(top.join("DEBIAN/control"), control)?;
+    let file = folder.join(format!("swapmeet_{VERSION}_{kind}.deb"));
+    run(Command::new("dpkg-deb").args(["--root-owner-group", "--build"]).arg(&top).arg(&file))?;
+    fs::remove_dir_all(top)?;
+    Ok(file)
+}
+
+/// An empty folder.
+fn fresh(path: &Path) -> Outcome<PathBuf> {
+    if path.exists() {
+        fs::remove_dir_all(path)?;
+    }
+    fs::create_dir_all(path)?;
+    Ok(path.to_owned())
+}
+
+/// Runs a program to its end; what it prints on standard output is none of ours.
+fn run(command: &mut Command) -> Outcome<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stderr(std::process::Stdio::inherit()).output().map_err(|e| format!("{name}: {e}"))?;
+    if output.status.success() { Ok(()) } else { Err(format!("{name} failed: {}", output.status).into()) }
+}

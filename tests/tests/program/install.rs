@@ -1,0 +1,186 @@
+//! The program where it is installed: alone, with its plugins in it; from the archive; from the Debian package; from the Python wheel.
+
+use crate::support::timeless_rows;
+use crate::support::tools::{has, left_out};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use swapmeet_results::Record;
+use swapmeet_tests::{build, project};
+use tempfile::tempdir;
+
+/// The program at `program`, as a user calls it who has no plugins of his own.
+fn run(program: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").env("NO_COLOR", "1");
+    command.output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The rows of quick start as that program makes them, without their build's digest.
+fn quick_start(program: &Path) -> Vec<Record> {
+    let dir = tempdir().unwrap();
+    let (rows, experiment) = (dir.path().join("rows.csv"), project("workloads/experiments/quick-start.toml"));
+    printed(&run(program, &["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()]));
+    let rows = timeless_rows(&rows);
+    assert!(rows.iter().all(|row| !row.plugin_digest.is_empty()), "a row says which build it is of");
+    rows.into_iter().map(|row| Record { plugin_digest: String::new(), ..row }).collect()
+}
+
+/// The plugins that a program finds: name and origin.
+fn plugins(program: &Path) -> BTreeSet<(String, String)> {
+    let list = printed(&run(program, &["list", "plugins", "--format", "csv"]));
+    let mut reader = csv::Reader::from_reader(list.as_bytes());
+    reader.records().map(Result::unwrap).map(|row| (row[0].to_owned(), row[6].to_owned())).collect()
+}
+
+fn names(plugins: &BTreeSet<(String, String)>) -> BTreeSet<String> {
+    plugins.iter().map(|(name, _)| name.clone()).collect()
+}
+
+#[test]
+fn the_program_alone_has_every_bundled_algorithm_and_makes_the_same_rows() {
+    let dir = tempdir().unwrap();
+    let alone = dir.path().join("swapmeet");
+    std::fs::copy(build().join("swapmeet"), &alone).unwrap();
+    let (files, linked) = (plugins(&build().join("swapmeet")), plugins(&alone));
+    assert!(files.iter().all(|(_, origin)| origin == "beside the program"), "{files:?}");
+    assert!(linked.iter().all(|(_, origin)| origin == "in the program"), "{linked:?}");
+    assert_eq!(names(&linked), names(&files), "a bundled plugin is a row of `framework/cli/src/bundled.rs`");
+    assert_eq!(quick_start(&alone), quick_start(&build().join("swapmeet")));
+}
+
+#[test]
+fn a_plugin_file_of_the_users_comes_before_the_one_in_the_program() {
+    let dir = tempdir().unwrap();
+    let alone = dir.path().join("swapmeet");
+    std::fs::copy(build().join("swapmeet"), &alone).unwrap();
+    let file = build().join("libswapmeet_plugin_classic.so");
+    let list =
+        printed(&run(&alone, &["list", "algorithms", "--plugin-dir", file.to_str().unwrap(), "--format", "csv"]));
+    assert!(list.contains("\nbruck,"), "{list}");
+    let rows = dir.path().join("rows.csv");
+    let case =
+        ["run", "--topology", "ring:4", "--algorithm", "bruck", "--workload", "uniform:8", "--machine", "paragon"];
+    let digest = |more: &[&str]| {
+        let out = ["--quiet", "--force", "--out", rows.to_str().unwrap()];
+        printed(&run(&alone, &[&case[..], &out, more].concat()));
+        timeless_rows(&rows)[0].plugin_digest.clone()
+    };
+    assert_ne!(digest(&["--plugin-dir", file.to_str().unwrap()]), digest(&[]));
+}
+
+/// What `dist` makes of the build that is tested: archive and, where Debian's tools are, package.
+fn dist(folder: &Path) -> Vec<PathBuf> {
+    let made = Command::new(build().join("xtask")).arg("dist").arg(folder).arg(build()).output().unwrap();
+    printed(&made).lines().map(PathBuf::from).collect()
+}
+
+#[test]
+fn archive_and_package_are_whole_and_quick_start_runs_from_them() {
+    let dir = tempdir().unwrap();
+    let made = dist(dir.path());
+    let here = quick_start(&build().join("swapmeet"));
+    let prefix = dir.path().join("unpacked");
+    for file in &made {
+        std::fs::create_dir(&prefix).unwrap();
+        let (mut unpack, below) = if file.extension().is_some_and(|e| e == "deb") {
+            let mut unpack = Command::new("dpkg-deb");
+            unpack.arg("-x").arg(file).arg(&prefix);
+            (unpack, "usr".to_owned())
+        } else {
+            let mut unpack = Command::new("tar");
+            unpack.arg("-xzf").arg(file).arg("-C").arg(&prefix);
+            (unpack, file.file_name().unwrap().to_string_lossy().replace(".tar.gz", ""))
+        };
+        printed(&unpack.output().unwrap());
+        let top = prefix.join(below);
+        for part in [
+            "bin/swapmeet",
+            "include/swapmeet.h",
+            "share/man/man1/swapmeet.1",
+            "share/man/man1/swapmeet-run.1",
+            "share/bash-completion/completions/swapmeet",
+            "share/zsh/site-functions/_swapmeet",
+            "share/fish/vendor_completions.d/swapmeet.fish",
+            "share/swapmeet/experiments/quick-start.toml",
+            "share/doc/swapmeet/README.md",
+            "share/doc/swapmeet/docs/plugin-guide.md",
+        ] {
+            assert!(top.join(part).metadata().is_ok_and(|m| m.len() > 0), "{} lacks {part}", file.display());
+        }
+        let program = top.join("bin/swapmeet");
+        assert!(plugins(&program).iter().all(|(_, origin)| origin == "beside the program"));
+        assert_eq!(quick_start(&program), here, "from {}", file.display());
+        std::fs::remove_dir_all(&prefix).unwrap();
+    }
+    let is_package = |file: &PathBuf| file.extension().is_some_and(|e| e == "deb");
+    assert_eq!(made.iter().filter(|file| is_package(file)).count(), usize::from(has(&["dpkg-deb"])));
+}
+
+/// Read by what the wheel brings: the types of the columns, an empty figure, a total beyond 64 bits, a text behind an apostrophe, an older file.
+const READ: &str = r#"
+import sys, swapmeet
+rows = swapmeet.read(sys.argv[1])
+kinds = swapmeet.columns()
+assert list(rows.columns) == list(kinds), list(rows.columns)
+assert str(rows.time_us.dtype) == "float64" and str(rows.steps.dtype) == "UInt64" and str(rows.algorithm.dtype) == "string"
+assert len(rows) == 12 and (rows.status == "ok").all(), rows
+assert rows.block_bytes.tolist()[:4] == [8, 64, 1024, 16384], rows.block_bytes
+assert rows.reduction_us.isna().all()
+text = open(sys.argv[1]).read().splitlines()
+head = text[0].split(",")
+cells = text[1].split(",")
+cells[head.index("total_bytes")] = str(2**70)
+cells[head.index("experiment")] = "'=1+1"
+open("odd.csv", "w").write("\n".join([text[0], ",".join(cells)]) + "\n")
+odd = swapmeet.read("odd.csv")
+assert odd.total_bytes[0] == 2.0**70 and odd.experiment[0] == "=1+1"
+cells[head.index("steps")] = "many"
+open("bad.csv", "w").write("\n".join([text[0], ",".join(cells)]) + "\n")
+for wrong, expected in [("bad.csv", "bad.csv:2: steps: 'many', expected a whole number"), (__file__, "no rows of swapmeet")]:
+    try:
+        swapmeet.read(wrong)
+    except ValueError as said:
+        assert expected in str(said), said
+    else:
+        raise SystemExit(f"{wrong} was read")
+"#;
+
+#[test]
+fn pip_installs_a_wheel_that_runs_and_reads_rows() {
+    let dir = tempdir().unwrap();
+    let python = dir.path().join("python/bin/python");
+    let made = Command::new("python3").args(["-m", "venv"]).arg(dir.path().join("python")).output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        return left_out("python3", "no `python3` with venv");
+    }
+    let pip = |args: &[&str]| Command::new(&python).args(["-m", "pip", "install", "-q"]).args(args).output().unwrap();
+    let needed = pip(&["setuptools>=70.1", "pandas"]);
+    if !needed.status.success() {
+        return left_out("pip", "pip gets neither setuptools nor pandas");
+    }
+    // A copy: setuptools leaves things behind where it builds.
+    let source = dir.path().join("source");
+    printed(&Command::new("cp").arg("-r").arg(project("framework/python")).arg(&source).output().unwrap());
+    let wheel = Command::new(&python)
+        .args(["-m", "pip", "install", "-q", "--no-build-isolation"])
+        .arg(&source)
+        .env("SWAPMEET_BUILT", build())
+        .output()
+        .unwrap();
+    printed(&wheel);
+    let program = dir.path().join("python/bin/swapmeet");
+    assert_eq!(quick_start(&program), quick_start(&build().join("swapmeet")));
+    let rows = dir.path().join("rows.csv");
+    let experiment = project("workloads/experiments/quick-start.toml");
+    printed(&run(&program, &["run", experiment.to_str().unwrap(), "--quiet", "--out", rows.to_str().unwrap()]));
+    let script = dir.path().join("read.py");
+    std::fs::write(&script, READ).unwrap();
+    printed(&Command::new(&python).arg(script).arg(&rows).current_dir(dir.path()).output().unwrap());
+}
