@@ -4,6 +4,7 @@ mod collectives;
 mod dual_net;
 mod liu;
 mod oracle;
+mod orbits;
 mod spencer;
 mod suh_shin;
 mod thakur;

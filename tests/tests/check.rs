@@ -82,6 +82,22 @@ fn every_misprinted_rule_is_found_and_no_mended_one() {
         ("sums-counted-twice", "delivers", "ring:7", "contribution to part 0 of the vector twice"),
         ("sums-left-out", "delivers", "ring:7", "49 contributions in all are missing, at 7 nodes"),
         ("sums-replaced", "delivers", "ring:7", "what it is sent replaces its own value"),
+        ("shifts-leaving-out", "delivers", "ring:7", "7 blocks in all are missing, at 7 nodes"),
+        ("shifts-sending-twice", "delivers", "ring:7", "block 0 -> 1 is delivered twice"),
+        ("shifts-not-held", "delivers", "ring:7", "which it does not hold"),
+        ("shifts-two-a-port", "ports", "ring:7", "2 messages"),
+        (
+            "shifts-not-symmetric",
+            "symmetry",
+            "ring:7",
+            "in step 1 node 1 sends node 0 what follows from no other's send",
+        ),
+        (
+            "shifts-gone-through-twice",
+            "symmetry",
+            "ring:7",
+            "a plan goes through those that it is asked for once a step",
+        ),
     ];
     for (algorithm, test, place, what) in expected {
         let start = format!("fault {test} {algorithm} {place} ");

@@ -436,7 +436,7 @@ typedef struct SwmHost {
     // Says under which group the schedule is invariant, and asks for whom to plan; after `layout` and `place`, before the first step, once. The
     // group is the product of what it does to each axis of the grid, or, given one axis alone, does this to the nodes' numbers: whatever one of its elements does to the
     // nodes of every send and to the members of its sets makes another send of the same step. The host writes to `planned`, for each axis, how many coordinates it is to plan
-    // for, from 0 on: `unit` of them where one node of each orbit will do, the radix where it wants everyone. Only nodes with such coordinates send from then on;
+    // for, from 0 on: `unit` of them where one node of each orbit will do, the radix where it wants everyone. Only nodes with such coordinates send from then on, in ascending order, each all that it sends in a step;
     // what the others do follows from the group. A plugin that never calls it plans for everyone.
     int32_t (*symmetric)(void *ctx, const struct SwmSymmetry *axes, uint64_t axis_count, uint64_t *planned);
 } SwmHost;

@@ -1,7 +1,7 @@
 //! The other process: loads the plugin, answers one question.
 
 use crate::about::About;
-use crate::question::{Answer, Plan, Question, Ran, Rung};
+use crate::question::{Answer, Plan, Question, Ran, Rung, Symmetry};
 use crate::watch::Watch;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::SecondCopy;
 use swapmeet_core::simulation::Proving;
 use swapmeet_results::Record;
+use swapmeet_results::Status;
 use swapmeet_runner::case::{Case, Chosen};
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::session::{self, Event};
@@ -54,11 +55,12 @@ fn case(plugin: &Plugin, rung: &Rung, timeout: Duration) -> Result<Case, String>
         repetition: 0,
         seed: 42,
         timeout: Some(timeout),
-        proving: Proving::Auto,
+        proving: Proving::Full,
     })
 }
 
-/// The case alone, again, and with few nodes on two threads at once: a schedule must depend on nothing but its problem.
+/// The case alone, again, and with few nodes on two threads at once: a schedule must depend on nothing but its problem. Once more with one node of each orbit
+/// planned for, where the schedule says what maps it onto itself.
 fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     let before = peak_bytes();
     let started = Instant::now();
@@ -75,10 +77,31 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
             }));
         }
     }
+    let is_right = plans[0].0.status == Status::Ok.to_string();
+    let symmetry = if is_right && case.topology.nodes() <= FEW_NODES { symmetry(case, progress) } else { None };
     // Beside another plan there are the threads of both.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
-    Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, bytes })
+    Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, symmetry, bytes })
+}
+
+/// What a schedule says of itself, compared with what it is, if it says anything.
+fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
+    let run = |proving| {
+        let mut watch = Watch::new(Some(progress)).by_blocks();
+        let case = Case { proving, ..case.clone() };
+        let record = session::run_group(&[case], &mut [&mut watch]).into_iter().next().unwrap_or_default();
+        (record, watch)
+    };
+    let (by_orbits, followed) = run(Proving::Auto);
+    let nodes = by_orbits.proved_on.filter(|nodes| *nodes == case.topology.nodes());
+    if nodes.is_some() && by_orbits.status == Status::Ok {
+        return None;
+    }
+    let (_, every) = run(Proving::Full);
+    let broken = (by_orbits.status != Status::Ok).then(|| format!("it is {}: {}", by_orbits.status, by_orbits.reason));
+    let differs = every.breaks_symmetry(&followed).or(broken);
+    Some(Symmetry { nodes: by_orbits.proved_on.unwrap_or(0), differs })
 }
 
 /// Different cases in one process: there and back, so that each follows another than the first time; then both orders at once, on two threads.

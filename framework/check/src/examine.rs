@@ -321,7 +321,7 @@ impl<'a> Examiner<'a> {
             return Ok(None);
         }
         self.done.cases += 1;
-        let Some(Ran { nodes, plans, ms, bytes }) = self.asked(rung, place)? else { return Ok(None) };
+        let Some(Ran { nodes, plans, ms, symmetry, bytes }) = self.asked(rung, place)? else { return Ok(None) };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
         match first.status.as_str() {
             "ok" => {
@@ -335,6 +335,13 @@ impl<'a> Examiner<'a> {
                     self.done.fattest = (bytes, rung.topology.clone());
                 }
                 self.ports(&first, rung, place);
+                if let Some(symmetry) = symmetry {
+                    self.done.symmetric += 1;
+                    if let Some(differs) = symmetry.differs {
+                        let what = format!("one node of each orbit says another schedule than all nodes do: {differs}");
+                        self.fault("symmetry", at, what);
+                    }
+                }
                 // Where blocks have bytes and every node sends to every other.
                 if rung.machine == ONE_PORT && rung.workload.ends_with("uniform:8") && !first.waste.is_empty() {
                     self.remark_once("waste", at, first.waste.join("; "));

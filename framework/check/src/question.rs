@@ -30,7 +30,7 @@ impl Question {
     pub fn plans(&self) -> u32 {
         match self {
             Self::About => 1,
-            Self::Run(_) => 4,
+            Self::Run(_) => 6,
             Self::Among(rungs) => 4 * u32::try_from(rungs.len()).unwrap_or(u32::MAX / 4),
         }
     }
@@ -96,6 +96,17 @@ pub struct Ran {
     pub plans: Vec<Plan>,
     /// Milliseconds that the first took, with all that the host does.
     pub ms: f64,
+    /// What came of it with one node of each orbit planned for, where the schedule says what maps it onto itself and there are few nodes.
+    pub symmetry: Option<Symmetry>,
     /// Bytes that the process grew by while it made the first, where the system tells.
     pub bytes: Option<u64>,
+}
+
+/// What came of a case with one node of each orbit planned for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symmetry {
+    /// How many were planned for.
+    pub nodes: u64,
+    /// Where it differs from the plan for everyone.
+    pub differs: Option<String>,
 }

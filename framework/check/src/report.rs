@@ -18,7 +18,7 @@ pub enum Severity {
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// What was tested: `tables`, `delivers`, `repeats`, `ports`, `time`, `memory`, `survives`, `quiet`, `defaults`.
+    /// What was tested: `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`, `memory`, `survives`, `quiet`, `defaults`.
     pub test: &'static str,
     /// The algorithm; empty for the plugin as a whole.
     pub algorithm: String,
@@ -48,6 +48,8 @@ pub struct Examined {
     pub verified: u64,
     /// Of these, those whose schedules move amounts.
     pub amounts: u64,
+    /// Verified cases of few nodes in which it says what maps its schedule onto itself.
+    pub symmetric: u64,
     /// Cases that it refused.
     pub unsupported: u64,
     /// The most nodes of a verified case.
@@ -167,6 +169,13 @@ impl fmt::Display for Examined {
         let used =
             if self.verified > 0 { format!("{} used at most", self.ports_used) } else { "not measured".to_owned() };
         writeln!(f, "\n  ports     {claimed}, {used}")?;
+        if self.symmetric > 0 {
+            writeln!(
+                f,
+                "  symmetry  claimed, compared with the plan for everyone in {}",
+                amount(self.symmetric as usize, "case")
+            )?;
+        }
         if !self.slowest.1.is_empty() {
             writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }
@@ -207,6 +216,7 @@ mod tests {
             cases: 9,
             verified: 3,
             amounts: 0,
+            symmetric: 2,
             unsupported: 1,
             most_nodes: 64,
             ports_claimed: 1,
@@ -228,6 +238,7 @@ lib.so
 one (alltoall)
   verified  3 of 9 cases, every block, up to 64 nodes; 1 refused as unsupported; 5 failed
   ports     1 claimed, 1 used at most
+  symmetry  claimed, compared with the plan for everyone in 2 cases
   time      12.3 ms at most, on ring:64
   memory    1.0 MiB at most, on ring:64
   FAULT   delivers: ring:3: invalid: lost

@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::ManuallyDrop;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::byte_counts::{Redistribution, Share};
 use swapmeet_core::delivery::fault::{Block, Count, Place};
 use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
@@ -39,7 +40,7 @@ impl fmt::Display for Fullest {
 }
 
 /// A send as it was told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Told {
     step: u64,
     from: u64,
@@ -47,6 +48,8 @@ struct Told {
     load: u64,
     /// Of what goes, and which way.
     what: u64,
+    /// The same, however what goes is cut up into boxes; looked at where one node of each orbit may be planned for.
+    blocks: u64,
 }
 
 pub(crate) struct Watch {
@@ -60,6 +63,8 @@ pub(crate) struct Watch {
     idle: Seen,
     copied: Seen,
     redundant: Seen,
+    /// Whether sends are told apart by their blocks, too.
+    by_blocks: bool,
     /// The last step that was ended.
     last: u64,
     /// Where that is written down, for whoever is left to read it. Left open: a plugin that closes what isn't its own may have closed it, and
@@ -105,11 +110,47 @@ impl Watch {
             idle: Seen::default(),
             copied: Seen::default(),
             redundant: Seen::default(),
+            by_blocks: false,
             last: 0,
             progress: progress.and_then(|path| File::create(path).ok()).map(ManuallyDrop::new),
         };
         watch.note_progress();
         watch
+    }
+
+    /// The same for schedules that are to be compared however what goes is cut up into boxes: that looks at every block.
+    pub(crate) fn by_blocks(self) -> Self {
+        Self { by_blocks: true, ..self }
+    }
+
+    /// Where a schedule that was planned for everyone, this one, first differs from the one that follows from what one node of each orbit does.
+    pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
+        let by_blocks = |told: &Told| Told { what: 0, ..*told };
+        let sorted = |told: &[Told]| {
+            let mut sorted: Vec<Told> = told.iter().map(by_blocks).collect();
+            sorted.sort_unstable();
+            sorted
+        };
+        let (every, followed) = (sorted(&self.told), sorted(&by_orbits.told));
+        if let Some(at) = (0..every.len().max(followed.len())).find(|i| every.get(*i) != followed.get(*i)) {
+            return match (every.get(at), followed.get(at)) {
+                (Some(own), other) if other.is_none_or(|other| own < other) => {
+                    let Told { step, from, to, .. } = own;
+                    Some(format!("in step {step} node {from} sends node {to} what follows from no other's send"))
+                }
+                (_, follows) => follows.map(|Told { step, from, to, .. }| {
+                    format!("in step {step} node {from} should send node {to} what follows from another's send, but sends otherwise")
+                }),
+            };
+        }
+        // The same sends, in the order of their senders: each goes through the nodes once.
+        let ordered = |told: &[Told]| told.iter().map(by_blocks).collect::<Vec<_>>();
+        let (every, followed) = (ordered(&self.told), ordered(&by_orbits.told));
+        let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
+        let Told { step, from, .. } = every[at];
+        Some(format!(
+            "in step {step} node {from} sends in another order among the nodes: a plan goes through those that it is asked for once a step"
+        ))
     }
 
     /// Everything that was told, as one number.
@@ -170,6 +211,27 @@ fn send_of(step: u64, from: Place, to: Place) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
+/// A number for all blocks of a send together, in whatever boxes, for what becomes of them and for their way.
+fn blocks(sent: &Sent<'_>) -> u64 {
+    let of = |side, bits: &[u64]| if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] };
+    let mut all = 0_u64;
+    for bits in &sent.boxes {
+        let sides = [Side::Origins, Side::Destinations, Side::Segments].map(|side| of(side, bits));
+        for origin in &sides[0] {
+            for destination in &sides[1] {
+                for segment in &sides[2] {
+                    let mut one = DefaultHasher::new();
+                    (origin, destination, segment).hash(&mut one);
+                    all = all.wrapping_add(one.finish());
+                }
+            }
+        }
+    }
+    let mut what = DefaultHasher::new();
+    (all, sent.copy, sent.combine, sent.route).hash(&mut what);
+    what.finish()
+}
+
 /// The last step that a process wrote down before it ended.
 pub(crate) fn last_step(progress: &Path) -> Option<u64> {
     let bytes = std::fs::read(progress).ok()?;
@@ -202,7 +264,8 @@ impl Listener for Watch {
         }
         if self.told.len() < Self::SENDS {
             let (step, from, to) = (sent.step, sent.from.virtual_node, sent.to.virtual_node);
-            self.told.push(Told { step, from, to, load: sent.load, what });
+            let blocks = if self.by_blocks { blocks(sent) } else { 0 };
+            self.told.push(Told { step, from, to, load: sent.load, what, blocks });
         }
     }
 

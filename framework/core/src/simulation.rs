@@ -2,6 +2,7 @@
 //!
 //! Nothing outlives its step: a schedule of a billion messages takes no more memory than its largest step.
 
+mod expansion;
 mod messages;
 pub mod step;
 pub mod step_statistics;
@@ -18,6 +19,7 @@ use crate::delivery::placement::Placement;
 use crate::limits;
 use crate::network::symmetry::{Group, Symmetry};
 use crate::network::topology::{Route, Topology};
+use crate::simulation::expansion::Expansion;
 use crate::simulation::messages::Messages;
 use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Totals, Unsent};
 use crate::simulation::step_statistics::{Orbits, StepStatistics, Wanted};
@@ -95,8 +97,10 @@ pub struct Simulation<'a> {
     counts_blocks: bool,
     /// The most that a listener reads.
     reads: Reads,
-    /// Where one node of each orbit is planned for.
+    /// Where one node of each orbit is planned for and facts of steps are all that is read.
     orbits: Option<Orbits>,
+    /// Where one node of each orbit is planned for and somebody reads what all nodes do.
+    expansion: Option<Expansion>,
     phase: String,
     phase_number: u32,
     in_step: bool,
@@ -129,6 +133,7 @@ impl<'a> Simulation<'a> {
             counts_blocks: wanted.packing,
             reads,
             orbits: None,
+            expansion: None,
             phase: String::new(),
             phase_number: 0,
             in_step: false,
@@ -199,16 +204,15 @@ impl<'a> Simulation<'a> {
             State::Running(_) => {
                 Err(Fault::OutOfOrder("the schedule says what maps it onto itself after its first step"))
             }
-            State::Open { placement, division, byte_counts, claimed: claimed @ None, .. } => {
+            State::Open { placement, byte_counts, claimed: claimed @ None, .. } => {
                 let (own, nodes) = (placement.grid().radices(), [placement.grid().nodes()]);
                 // One symmetry speaks of the nodes' numbers, whatever the grid.
                 let radices = if symmetries.len() == 1 { &nodes } else { own };
                 let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
-                let blocks_alike = byte_counts.is_none() && self.task.sizes.is_none() && !division.in_parts;
+                let blocks_alike = byte_counts.is_none() && self.task.sizes.is_none();
                 let own_nodes = placement.is_identity() && placement.check().is_ok();
                 let taken = group.order() > 1
                     && self.task.proving == Proving::Auto
-                    && self.reads < Reads::Schedule
                     && blocks_alike
                     && own_nodes
                     && Grid::new(radices).is_ok()
@@ -245,19 +249,27 @@ impl<'a> Simulation<'a> {
             let (topology, collective) = (&self.task.topology, self.task.collective.clone());
             let group = claimed.as_ref().filter(|claim| claim.taken).map(|claim| claim.group.clone());
             let planned = group.as_ref().map_or(topology.nodes(), Group::representatives);
-            affordable(planned).map_err(Fault::Refused)?;
+            // What is looked at node by node, whoever is planned for.
+            let followed = if self.reads == Reads::Facts { planned } else { topology.nodes() };
+            affordable(followed).map_err(Fault::Refused)?;
             let payload = match (byte_counts, group) {
                 (Some(units), _) => Payload::byte_counts(placement, sizes, *units)?,
                 (None, Some(group)) => {
-                    self.orbits = Some(Orbits::new(topology.as_ref(), group.clone(), self.reads == Reads::Messages));
-                    Payload::Orbits(OrbitExchange::new(collective, placement, division.segments, group)?)
+                    let folds = (self.reads == Reads::Facts).then(|| Orbits::new(topology.as_ref(), group.clone()));
+                    let exchange = OrbitExchange::new(collective, placement, division, group)?;
+                    self.expansion = folds.is_none().then(|| Expansion::new(&exchange));
+                    self.orbits = folds;
+                    Payload::Orbits(exchange)
+                }
+                (None, None) if !self.watched && sizes.is_none() && has_long_axes(&placement) => {
+                    Payload::Orbits(OrbitExchange::of_everyone(collective, placement, division)?)
                 }
                 (None, None) => Payload::Blocks(Exchange::new(collective, placement, division, sizes)?),
             };
-            self.statistics.follow(planned as usize);
+            self.statistics.follow(followed as usize);
             self.messages = match self.orbits {
-                None => Messages::new(planned as usize, self.counts_blocks),
-                Some(_) => Messages::of_some(planned as usize),
+                None => Messages::new(followed as usize, self.counts_blocks),
+                Some(_) => Messages::of_some(followed as usize),
             };
             self.state = State::Running(Box::new(payload));
         }
@@ -288,12 +300,7 @@ impl<'a> Simulation<'a> {
         let looked_at = self.watched || self.counts_blocks;
         let exchange = match self.in_step()? {
             Payload::Blocks(exchange) => exchange,
-            Payload::Orbits(exchange) => {
-                return match exchange.send(rule)? {
-                    Some(put) => self.sent_by_all(rule, put, route),
-                    None => Ok(()),
-                };
-            }
+            Payload::Orbits(_) => return self.send_of_all(rule, route),
             Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
                 return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"));
             }
@@ -386,10 +393,17 @@ impl<'a> Simulation<'a> {
                 listener.sent(&sent);
             }
         }
+        self.count((from, to), load, blocks, route);
+        Ok(())
+    }
+
+    /// Counts a send from one node of the schedule's grid to another.
+    fn count(&mut self, (from, to): (u64, u64), load: u64, blocks: u32, route: Option<&Route>) {
+        let State::Running(payload) = &self.state else { return };
         let (from, to) = (payload.placement().physical(from), payload.placement().physical(to));
         let (step, segments) = (payload.step(), payload.segments());
         if load == 0 && self.task.skip_empty {
-            return Ok(());
+            return;
         }
         let (from, to, phase_number) = (from as u32, to as u32, self.phase_number);
         if from == to {
@@ -397,14 +411,34 @@ impl<'a> Simulation<'a> {
             for listener in &mut self.listeners {
                 listener.local_copy(LocalCopy { node: from, load, segments, phase_number, schedule_step: step });
             }
-            return Ok(());
+            return;
         }
         let route = match route {
             None => 0,
             Some(route) => self.route_number(route),
         };
         self.messages.add(step, from, to, route, load, blocks);
-        Ok(())
+    }
+
+    /// A representative sends, and with it all nodes of its orbit.
+    fn send_of_all(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
+        let State::Running(payload) = &mut self.state else { return Ok(()) };
+        let Payload::Orbits(exchange) = &mut **payload else { return Ok(()) };
+        let sent = exchange.send(rule);
+        match (&mut self.expansion, sent) {
+            (Some(expansion), Ok(put)) => expansion.done(exchange, rule, put, route, self.watched, self.counts_blocks),
+            (Some(_), Err(fault)) => {
+                self.refused_of_all(rule);
+                Err(fault)
+            }
+            (None, Ok(Some(put))) if self.orbits.is_some() => self.sent_by_all(rule, put, route),
+            (None, Ok(Some(put))) => {
+                let blocks = if self.counts_blocks { exchange.blocks_taken() } else { 0 };
+                self.count((rule.from, rule.to), put.load, blocks, route);
+                Ok(())
+            }
+            (None, nothing) => self.unsent((rule.from, rule.to), nothing.err()),
+        }
     }
 
     /// A representative put a load on its way, and with it all nodes of its orbit theirs.
@@ -435,6 +469,7 @@ impl<'a> Simulation<'a> {
         if !std::mem::take(&mut self.in_step) {
             return Ok(());
         }
+        self.write_out(None);
         let State::Running(payload) = &mut self.state else { return Ok(()) };
         let anything = !self.messages.is_empty();
         payload.end_step()?;
@@ -450,27 +485,27 @@ impl<'a> Simulation<'a> {
         if !anything {
             return Ok(());
         }
+        self.write_out_held();
+        let State::Running(payload) = &self.state else { return Ok(()) };
         let (number, (messages, blocks)) = (payload.step(), self.messages.merged());
         let facts = match &mut self.orbits {
             None => self.statistics.measure(number, messages, blocks, &self.routes)?,
             Some(orbits) => self.statistics.measure_orbits(number, messages, &self.routes, orbits)?,
         };
         self.totals.add(&facts);
-        let named = (self.messages.as_slice(), &self.routes[..], self.statistics.inverse_bandwidth());
-        let (transfers, routes, inverse_bandwidth) = self.orbits.as_ref().and_then(Orbits::expanded).unwrap_or(named);
         let step = Step {
-            inverse_bandwidth,
+            inverse_bandwidth: self.statistics.inverse_bandwidth(),
             busiest_links: self.statistics.busiest_links(),
             proof: payload.proof(),
             number: self.totals.steps,
             schedule_step: payload.step(),
             phase: &self.phase,
             phase_number: self.phase_number,
-            transfers,
-            routes,
+            transfers: self.messages.as_slice(),
+            routes: &self.routes,
             segments: payload.segments(),
             facts,
-            held: payload.held(),
+            held: self.expansion.as_ref().map_or(payload.held(), Expansion::held),
         };
         for listener in &mut self.listeners {
             listener.step(&step);
@@ -513,6 +548,14 @@ impl<'a> Simulation<'a> {
     }
 }
 
+/// Whether sets are better followed as runs, every node its own orbit: where they would take many words, of which ranges and single coordinates need few.
+fn has_long_axes(placement: &Placement) -> bool {
+    /// Measured: below, boxes of bits are as fast.
+    const LONG_AXIS: u64 = 512;
+    let is_long = |radix: &u64| *radix >= LONG_AXIS;
+    placement.is_identity() && placement.check().is_ok() && placement.grid().radices().iter().any(is_long)
+}
+
 /// Whether a case may be planned for so many nodes; `Err` says why not.
 pub fn affordable(planned: u64) -> Result<(), String> {
     const MOST: u64 = limits::CASE_NODES;
@@ -521,9 +564,7 @@ pub fn affordable(planned: u64) -> Result<(), String> {
 
 /// Whether a group maps a collective onto itself: it takes what each node has to what another has, and what each is to have.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
-    // Sums are followed for everyone.
-    let kind = collective.kind();
-    !kind.is_rooted() && !kind.sums && collective.images().is_none_or(|images| group.commutes_with(images))
+    !collective.kind().is_rooted() && collective.images().is_none_or(|images| group.commutes_with(images))
 }
 
 #[cfg(test)]

@@ -381,8 +381,9 @@ impl<'a> Schedule<'a> {
     }
 
     /// Says that the schedule is invariant under a group, which does this to each axis of its grid, and asks for whom to plan: for one node of each
-    /// orbit, or for everyone where the problem breaks the symmetry or the whole schedule is wanted. Once, after [`Schedule::layout`] and
-    /// [`Schedule::place`], before the first step. What nodes send that are not planned for follows from the group: only those planned for may send.
+    /// orbit, or for everyone where the problem breaks the symmetry. Once, after [`Schedule::layout`] and
+    /// [`Schedule::place`], before the first step. What nodes send that are not planned for follows from the group: only those planned for may send, and a plan goes through
+    /// them once a step, so that whoever wants all messages gets them in the order of their senders.
     ///
     /// One symmetry alone, whatever the grid, says what the group does to the nodes' numbers.
     ///

@@ -5,7 +5,9 @@
 //! those whom the other meets later, sum last.
 
 use crate::{ANYWHERE, reach, steps};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop, Symmetry,
+};
 
 pub(crate) struct Butterfly {
     about: About,
@@ -65,6 +67,11 @@ fn met(r: u64, i: u32, steps: u32) -> Vec<u64> {
     words
 }
 
+/// Even ranks go one way and odd ones the other, as far: two on, everyone meets those two on, at first hand and through others.
+fn planned(n: u64, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
+    schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])
+}
+
 impl Algorithm for Butterfly {
     fn about(&self) -> About {
         self.about
@@ -79,9 +86,10 @@ impl Algorithm for Butterfly {
         let collective = problem.collective();
         if collective == Collective::AllReduce && problem.choice("variant", &[("shares", false), ("whole", true)])? {
             schedule.layout(&[n], 1)?;
+            let planned = planned(n, schedule)?;
             for i in 0..s {
                 schedule.step()?;
-                (0..n).try_for_each(|r| schedule.send(&Blocks::new(r, partner(r, i, n)).copy().combine()))?;
+                planned.iter().try_for_each(|r| schedule.send(&Blocks::new(r, partner(r, i, n)).copy().combine()))?;
             }
             return Ok(());
         }
@@ -90,11 +98,12 @@ impl Algorithm for Butterfly {
         } else {
             schedule.layout(&[n], 1)?;
         }
+        let planned = planned(n, schedule)?;
         if collective != Collective::AllGather {
             schedule.phase("reduce-scatter")?;
             for i in 0..s {
                 schedule.step()?;
-                for r in 0..n {
+                for r in &planned {
                     let to = partner(r, i, n);
                     let theirs = met(to, i + 1, s);
                     let parts = [Axis::bits(&theirs)];
@@ -106,7 +115,7 @@ impl Algorithm for Butterfly {
             schedule.phase("allgather")?;
             for i in (0..s).rev() {
                 schedule.step()?;
-                for r in 0..n {
+                for r in &planned {
                     let to = partner(r, i, n);
                     let own = met(r, i + 1, s);
                     let parts = [Axis::bits(&own)];

@@ -55,16 +55,17 @@ impl Algorithm for Linear {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
-        let from_each_to_each = match problem.collective() {
-            Collective::AllToAll | Collective::AllGather | Collective::ReduceScatter | Collective::AllReduce => true,
-            Collective::Broadcast
-            | Collective::Scatter
-            | Collective::Gather
-            | Collective::Permutation
-            | Collective::Reduce => false,
+        // Each rank sends to all others, whichever it is; in a permutation that commutes with shifts of each dimension, as translations do, to the one as far on. With a root nothing is symmetric.
+        let (from_each_to_each, symmetry) = match problem.collective() {
+            Collective::AllToAll | Collective::AllGather | Collective::ReduceScatter | Collective::AllReduce => {
+                (true, vec![Symmetry::shift(1)])
+            }
+            Collective::Permutation => (false, vec![Symmetry::shift(1); problem.topology().dims().len()]),
+            Collective::Broadcast | Collective::Scatter | Collective::Gather | Collective::Reduce => {
+                (false, vec![Symmetry::NONE])
+            }
         };
-        // Each rank sends to all others, whichever it is.
-        let planned = schedule.symmetric(&[if from_each_to_each { Symmetry::shift(1) } else { Symmetry::NONE }])?;
+        let planned = schedule.symmetric(&symmetry)?;
         if from_each_to_each && planned.is_everyone() {
             affordable(n)?;
         }
@@ -84,8 +85,8 @@ impl Algorithm for Linear {
             }
             Collective::AllToAll | Collective::AllGather => {
                 // Everyone begins with the next rank, so that not all send to the same at first.
-                for distance in 1..n {
-                    for from in &planned {
+                for from in &planned {
+                    for distance in 1..n {
                         let to = (from + distance) % n;
                         let send = Blocks::new(from, to).origins(Set::one(from)).strict();
                         let copies = problem.collective() == Collective::AllGather;
@@ -99,8 +100,8 @@ impl Algorithm for Linear {
                 }
             }
             Collective::ReduceScatter | Collective::AllReduce => {
-                for distance in 1..n {
-                    for from in &planned {
+                for from in &planned {
+                    for distance in 1..n {
                         let to = (from + distance) % n;
                         let send = Blocks::new(from, to).combine();
                         let copies = problem.collective() == Collective::AllReduce;
@@ -109,7 +110,7 @@ impl Algorithm for Linear {
                 }
             }
             Collective::Permutation => {
-                for from in 0..n {
+                for from in &planned {
                     let to = problem.destination(from);
                     if to != from {
                         schedule.send(&Blocks::new(from, to))?;

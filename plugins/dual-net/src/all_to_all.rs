@@ -40,6 +40,8 @@ pub(crate) struct AllToAll<'a, 'h> {
     pub variant: Variant,
     pub goods: Goods,
     pub schedule: &'a mut Schedule<'h>,
+    /// How many nodes are planned for, those of the lowest places: all, or those of type 0.
+    pub planned: u64,
 }
 
 /// For a node (t, c, x): which blocks.
@@ -54,6 +56,9 @@ impl AllToAll<'_, '_> {
 
     fn send(&mut self, from: u64, to: u64, blocks: &Blocks<'_>) -> Result<(), Stop> {
         let place = |node| self.sets.place(self.net.levels(), node);
+        if place(from) >= self.planned {
+            return Ok(());
+        }
         let (send, set) = (swapmeet_sdk::Blocks::new(place(from), place(to)), Set::product(blocks.axes()));
         self.schedule.send(&match self.goods {
             Goods::Same => send.origins(set).copy(),

@@ -29,7 +29,7 @@
 
 use net::Net;
 use sets::Sets;
-use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
+use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, Symmetry, export_plugin, words};
 
 mod all_to_all;
 mod net;
@@ -128,7 +128,14 @@ fn all_to_all(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    all_to_all::AllToAll { net, sets, variant, goods, schedule }.plan()
+    // Types are alike: with all types of the highest level exchanged, partners are partners, clusters are clusters, and every rule says of 1 - t what it said of t. (A cluster's number is a node's in
+    // the other type, so that no shift of one axis alone leaves the net as it is.)
+    let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
+    if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
+        *types = Symmetry::xor(1);
+    }
+    let planned = schedule.symmetric(&symmetry)?.len();
+    all_to_all::AllToAll { net, sets, variant, goods, schedule, planned }.plan()
 }
 
 export_plugin!(

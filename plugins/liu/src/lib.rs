@@ -16,7 +16,8 @@
 //! paper counts a node's message to itself; here it is a local copy, no message.
 
 use swapmeet_sdk::{
-    About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set, Stop, export_plugin,
+    About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set, Stop, Symmetry,
+    export_plugin,
 };
 
 mod array;
@@ -50,10 +51,12 @@ impl Algorithm for Direct {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
+        // Ring order is the same seen from every node: (j + x) + s = (j + s) + x, modulo p.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.rearrange()?;
         for s in 1..=p {
             schedule.step()?;
-            for j in 0..p {
+            for j in &planned {
                 let to = ring(j, s, p);
                 let send = Blocks::new(j, to).origins(Set::one(j)).destinations(Set::one(to)).strict();
                 schedule.send(&if to == j { send.local() } else { send })?;

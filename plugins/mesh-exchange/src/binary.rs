@@ -4,7 +4,7 @@
 //! "The mesh is recursively halved and nodes symmetrically located with respect to each cut exchange block[s]": across the columns' cut, then the rows', then those of each quarter.
 
 use crate::{SQUARE, give, square};
-use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct Binary;
 
@@ -24,11 +24,13 @@ impl Algorithm for Binary {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
+        // (c xor x) xor (side - 1) = (c xor (side - 1)) xor x, and what goes is for all that agree with the receiver in the higher bits.
+        let planned = schedule.symmetric(&[Symmetry::xor(1); 2])?;
         let mut side = grid.radix(0);
         while side > 1 {
             for dimension in [1, 0] {
                 schedule.step()?;
-                for node in 0..grid.nodes() {
+                for node in &planned {
                     // Within its part of the mesh the last coordinate's image is the first.
                     let image = grid.moved(node, dimension, grid.coordinate(node, dimension) ^ (side - 1));
                     give(&grid, dimension, (node, image), side / 2, schedule)?;

@@ -6,7 +6,7 @@
 //! and two for D = 1.
 
 use crate::{SQUARE, give, square};
-use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct Cyclic;
 
@@ -26,6 +26,8 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
+        // Whose turn it is depends on coordinates modulo `far`, up to half a side, and partners differ in that bit: the highest bit may be turned over.
+        let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let (mut far, mut begun) = (grid.radix(0) / 2, false);
         while far > 0 {
             schedule.phase(&format!("distance {far}"))?;
@@ -36,7 +38,7 @@ impl Algorithm for Cyclic {
                 }
                 begun = true;
                 schedule.step()?;
-                for node in 0..grid.nodes() {
+                for node in &planned {
                     let turn = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % far;
                     let dimension = match (step + far - turn) % far {
                         _ if far == 1 => 1 - step as usize,

@@ -22,10 +22,11 @@ impl Algorithm for Doubling {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let folded = Folded::of(problem.topology().nodes());
         schedule.layout(&folded.radices(), 1)?;
+        let planned = folded.planned(schedule)?;
         folded.fold(schedule)?;
         for i in 0..folded.steps() {
             schedule.step()?;
-            for rank in 0..folded.ranks() {
+            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
                 let (from, to) = (folded.node(rank), folded.node(rank ^ 1 << i));
                 schedule.send(&Blocks::new(from, to).copy().combine())?;
             }

@@ -1,7 +1,7 @@
 //! Ranks beyond a power of two: r of them give what they have to a neighbour before the first step, and are given the result after the last. Of the first 2r
 //! nodes the even ones do, so that the ranks that take part are the odd ones among these, and all others.
 
-use swapmeet_sdk::{Axis, Blocks, Schedule, Stop};
+use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
 /// Bits of a rank that an axis stands for: eight coordinates an axis, so that twenty bits are seven axes of one word together.
 const BITS: u32 = 3;
@@ -41,6 +41,22 @@ impl Folded {
         let highest = self.steps() % BITS;
         let first = (highest > 0 || self.steps() == 0).then_some(1 << highest);
         first.into_iter().chain((0..self.steps() / BITS).map(|_| 1 << BITS)).collect()
+    }
+
+    /// For whom to plan, and what these are as ranks. Where all nodes take part, partners differ in one bit and sets in low bits that are known: (rank xor x) xor 2^i = (rank xor 2^i) xor x, on
+    /// every axis. Where some fold into others, nothing is symmetric.
+    pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
+        let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
+        schedule.symmetric(&vec![symmetry; self.radices().len()])
+    }
+
+    /// The rank of a node, if it takes part.
+    pub(crate) fn rank(self, node: u64) -> Option<u64> {
+        let beyond = self.n - self.ranks;
+        match node.checked_sub(2 * beyond) {
+            Some(rest) => Some(rest + beyond),
+            None => (node % 2 == 1).then_some(node / 2),
+        }
     }
 
     /// Where all nodes take part, those of the grid that agree with `rank` in its lowest `bits` bits: a subset for each axis.

@@ -43,12 +43,13 @@ impl Algorithm for Rabenseifner {
         } else {
             schedule.layout(&folded.radices(), folded.ranks() as u32)?;
         }
+        let planned = folded.planned(schedule)?;
         folded.fold(schedule)?;
         let mut axes = Vec::new();
         schedule.phase("recursive halving")?;
         for i in 0..folded.steps() {
             schedule.step()?;
-            for rank in 0..folded.ranks() {
+            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
                 let to = rank ^ 1 << i;
                 let send = Blocks::new(folded.node(rank), folded.node(to)).strict().combine();
                 send_alike(folded, schedule, &send, (to, i + 1), &mut axes)?;
@@ -57,7 +58,7 @@ impl Algorithm for Rabenseifner {
         schedule.phase("recursive doubling")?;
         for i in (0..folded.steps()).rev() {
             schedule.step()?;
-            for rank in 0..folded.ranks() {
+            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
                 let send = Blocks::new(folded.node(rank), folded.node(rank ^ 1 << i)).strict().copy();
                 send_alike(folded, schedule, &send, (rank, i + 1), &mut axes)?;
             }

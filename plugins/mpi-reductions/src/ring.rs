@@ -4,7 +4,7 @@
 //! Part c of the vector begins at rank c + 1 and goes once round, each rank adding its own, to rank c; and once more round, to be left with everyone.
 
 use crate::ANYWHERE;
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct Ring {
     about: About,
@@ -46,10 +46,12 @@ impl Algorithm for Ring {
         } else {
             schedule.layout(&[n], 1)?;
         }
+        // Every rank does the same, seen from itself: to the next one, the part so many ranks back.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.phase("reduce-scatter")?;
         for step in 1..n {
             schedule.step()?;
-            for rank in 0..n {
+            for rank in &planned {
                 let part = Set::one((rank + n - step) % n);
                 schedule.send(&Blocks::new(rank, (rank + 1) % n).destinations(part).strict().combine())?;
             }
@@ -60,7 +62,7 @@ impl Algorithm for Ring {
         schedule.phase("allgather")?;
         for step in 0..n - 1 {
             schedule.step()?;
-            for rank in 0..n {
+            for rank in &planned {
                 let part = Set::one((rank + n - step) % n);
                 schedule.send(&Blocks::new(rank, (rank + 1) % n).destinations(part).strict().copy())?;
             }

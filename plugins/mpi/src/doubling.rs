@@ -3,7 +3,7 @@
 //! With b = 1, 2, 4, .. rank r exchanges with r xor b all that it has: the b blocks of the ranks that agree with it in all bits from b on.
 
 use crate::{ANYWHERE, line};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct Doubling;
 
@@ -27,9 +27,11 @@ impl Algorithm for Doubling {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
+        // Partners differ in one bit, and a rank has the blocks of all that agree with it in the higher ones: exclusive-or leaves both as they are.
+        let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;
-            for rank in 0..n {
+            for rank in &planned {
                 let origins = [Axis::range(rank & !(b - 1), b)];
                 schedule.send(&Blocks::new(rank, rank ^ b).origins(Set::product(&origins)).copy().strict())?;
             }

@@ -3,7 +3,7 @@
 //! With a window of w, rank r sends to r + 1, .., r + w and receives from r - 1, .., r - w; then the next w. The libraries begin another as soon as any ends; here w begin together.
 
 use crate::ANYWHERE;
-use swapmeet_sdk::{About, Algorithm, Blocks, ParamInfo, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct LinearSync;
 
@@ -36,14 +36,20 @@ impl Algorithm for LinearSync {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, window) = (problem.topology().nodes(), window(problem)?);
-        for distance in 1..n {
-            if (distance - 1) % window == 0 {
-                schedule.step()?;
+        // Each rank sends to those at the same distances, whichever it is.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        let mut nearest = 1;
+        while nearest < n {
+            schedule.step()?;
+            let beyond = nearest.saturating_add(window).min(n);
+            for from in &planned {
+                for distance in nearest..beyond {
+                    let to = (from + distance) % n;
+                    schedule
+                        .send(&Blocks::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict())?;
+                }
             }
-            for from in 0..n {
-                let to = (from + distance) % n;
-                schedule.send(&Blocks::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict())?;
-            }
+            nearest = beyond;
         }
         Ok(())
     }

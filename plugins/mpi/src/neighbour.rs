@@ -5,7 +5,7 @@
 //! then those that came in the step before.
 
 use crate::{ANYWHERE, line};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct Neighbour;
 
@@ -30,9 +30,11 @@ impl Algorithm for Neighbour {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
+        // What a rank does depends on whether it is even, and else is the same, seen from itself.
+        let planned = schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])?;
         for step in 1..=n / 2 {
             schedule.step()?;
-            for rank in 0..n {
+            for rank in &planned {
                 let upwards = (rank + step) % 2 == 1;
                 let to = if upwards { rank + 1 } else { rank + n - 1 } % n;
                 // What came from the other side: a pair, and that of the first step is its own.

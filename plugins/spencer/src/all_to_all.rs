@@ -20,7 +20,7 @@
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
-use swapmeet_sdk::{Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Collective, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
 /// How one dimension is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,13 @@ impl TwoPhase {
 
     fn rounds(&self, phase: usize) -> u64 {
         self.methods[phase].rounds(self.p(phase))
+    }
+
+    /// By multiples of what coordinates may be shifted and all else shifts with them: k takes every cycle of phase 2 to the next one, and every node of phase 1 one on, which where nodes pair up
+    /// must be two.
+    fn period(&self) -> u64 {
+        let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
+        if pairs { 2 * self.k } else { self.k }
     }
 
     /// The most circuits on a directed link.
@@ -97,7 +104,9 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
     let two_phase = choose(torus, problem.given("cycles")?)?;
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
-    let all = torus.span(0, &torus.cycles);
+    let periods: Vec<u64> = two_phase.iter().map(TwoPhase::period).collect();
+    let planned = schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
+    let coordinates = if planned.is_everyone() { &torus.dims } else { &periods };
     for stage in 0..torus.cycles.len() {
         for phase in 0..2 {
             let rounds = lanes.iter().map(|order| two_phase[order[stage]].rounds(phase)).max().unwrap_or(0);
@@ -106,13 +115,12 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
             }
             for round in 1..=rounds {
                 schedule.step()?;
-                for (lane, order) in lanes.iter().enumerate() {
-                    let dim = order[stage];
-                    if round <= two_phase[dim].rounds(phase) {
-                        let hops = hops(&two_phase[dim], phase, round, problem.collective());
-                        send_all(torus, schedule, &all, (lane as u64, dim), &hops, problem.collective())?;
-                    }
-                }
+                let under_way = (0..).zip(&lanes).map(|(lane, order)| (lane, order[stage]));
+                let under_way = under_way.filter(|(_, dim)| round <= two_phase[*dim].rounds(phase));
+                let hops = |(lane, dim): (u64, usize)| {
+                    (lane, dim, hops(&two_phase[dim], coordinates[dim], phase, round, problem.collective()))
+                };
+                send_all(torus, schedule, &planned, &under_way.map(hops).collect::<Vec<_>>(), problem.collective())?;
             }
         }
     }
@@ -127,11 +135,11 @@ struct Hop {
     destinations: Vec<u64>,
 }
 
-/// What every node of a cycle sends in a round, by its coordinate.
-fn hops(cycle: &TwoPhase, phase: usize, round: u64, collective: Collective) -> Vec<Vec<Hop>> {
+/// What the first nodes of a cycle, so many, send in a round, by their coordinates.
+fn hops(cycle: &TwoPhase, nodes: u64, phase: usize, round: u64, collective: Collective) -> Vec<Vec<Hop>> {
     let (n, k, p) = (cycle.n, cycle.k, cycle.p(phase));
     let gossip = collective == Collective::AllGather;
-    (0..n)
+    (0..nodes)
         .map(|x| {
             // On its cycle it is node `place`; which cycle, is the rest of its coordinate.
             // In phase 2 the circuits that close a cycle share its links: a gossip's first round, which has one message and not two, is theirs.
@@ -164,28 +172,35 @@ fn bits(n: u64, contains: impl Fn(u64) -> bool) -> Vec<u64> {
     words
 }
 
-/// Every node of the torus sends what its coordinate says.
+/// What a lane carries along a dimension in a round, by coordinates there.
+type Carried = (u64, usize, Vec<Vec<Hop>>);
+
+/// Every node that is planned for sends what its coordinates say, lane by lane.
 fn send_all(
     torus: &Torus,
     schedule: &mut Schedule<'_>,
-    nodes: &[u64],
-    (lane, dim): (u64, usize),
-    hops: &[Vec<Hop>],
+    nodes: &Planned,
+    lanes: &[Carried],
     collective: Collective,
 ) -> Result<(), Stop> {
-    let signs = [torus.along(dim, false), torus.along(dim, true)];
-    let routes = signs.each_ref().map(|s| Route::signs(s));
+    let signs: Vec<[Vec<i8>; 2]> =
+        lanes.iter().map(|(_, dim, _)| [torus.along(*dim, false), torus.along(*dim, true)]).collect();
     let (mut origins, mut destinations) = (vec![Axis::ALL; torus.dims.len()], vec![Axis::ALL; torus.dims.len()]);
-    for &from in nodes {
-        for hop in &hops[torus.coordinate(from, dim) as usize] {
-            origins[dim] = Axis::bits(&hop.origins);
-            destinations[dim] = Axis::bits(&hop.destinations);
-            let send = Blocks::new(from, torus.moved(from, dim, hop.to)).segments(Axis::one(lane));
-            let send = send.origins(Set::product(&origins)).route(&routes[usize::from(hop.plus)]);
-            schedule.send(&match collective {
-                Collective::AllGather => send.copy(),
-                _ => send.destinations(Set::product(&destinations)),
-            })?;
+    for from in nodes {
+        for ((lane, dim, hops), signs) in lanes.iter().zip(&signs) {
+            for hop in &hops[torus.coordinate(from, *dim) as usize] {
+                origins[*dim] = Axis::bits(&hop.origins);
+                destinations[*dim] = Axis::bits(&hop.destinations);
+                let route = Route::signs(&signs[usize::from(hop.plus)]);
+                let send = Blocks::new(from, torus.moved(from, *dim, hop.to)).segments(Axis::one(*lane));
+                let send = send.origins(Set::product(&origins)).route(&route);
+                schedule.send(&match collective {
+                    Collective::AllGather => send.copy(),
+                    _ => send.destinations(Set::product(&destinations)),
+                })?;
+            }
+            origins[*dim] = Axis::ALL;
+            destinations[*dim] = Axis::ALL;
         }
     }
     Ok(())

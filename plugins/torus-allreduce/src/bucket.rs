@@ -149,6 +149,11 @@ impl Shares for Rings {
         vec![Gift { to: self.along(c, 1, dimension), sign, parts: set(radix, [part]) }]
     }
 
+    /// Every node does the same, seen from itself.
+    fn period(&self, _: usize) -> u64 {
+        1
+    }
+
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
         let turn = |dimension: usize| (dimension + self.radices.len() - self.first) % self.radices.len();
         let radix = self.radices[dimension];

@@ -1,7 +1,7 @@
 //! An allreduce by shares: in each step of a reduce-scatter a node gives its partners what they, or those whom they will meet later, sum last; the allgather is
 //! the same backwards.
 
-use swapmeet_sdk::{Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
 /// One of the collectives that run at once, each of its own segment of the vector's parts. Parts are known by the node that sums them last.
 pub(crate) trait Shares {
@@ -16,6 +16,9 @@ pub(crate) trait Shares {
 
     /// The coordinates in another dimension of the parts that a node with coordinate `c` there still sums before step number `step`.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
+
+    /// By multiples of what, which divides a dimension, its coordinates may be shifted and all else shifts with them.
+    fn period(&self, dimension: usize) -> u64;
 }
 
 /// What a node gives another along a dimension.
@@ -51,44 +54,87 @@ pub(crate) fn all(radix: u64) -> Coordinates {
 /// Runs these at once.
 pub(crate) fn allreduce(grid: &Grid, all: &[&dyn Shares], schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     schedule.layout_in_parts(grid.radices(), all.len() as u32)?;
+    // They are told apart by where they begin and which way they go: of each dimension all have the period alike.
+    let period = |dimension| all.iter().map(|one| one.period(dimension)).max().unwrap_or(1);
+    let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
+    let planned = schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
     let steps = all.iter().map(|one| one.steps()).max().unwrap_or(0);
+    let coordinates = if planned.is_everyone() { grid.radices().to_vec() } else { periods };
     schedule.phase("reduce-scatter")?;
     for step in 0..steps {
-        at_once(grid, all, schedule, step, true)?;
+        at_once(grid, all, schedule, (&planned, &coordinates), (step, true))?;
     }
     schedule.phase("allgather")?;
-    (0..steps).rev().try_for_each(|step| at_once(grid, all, schedule, step, false))
+    (0..steps).rev().try_for_each(|step| at_once(grid, all, schedule, (&planned, &coordinates), (step, false)))
 }
 
-/// A step of all of them, forwards or backwards.
-fn at_once(grid: &Grid, all: &[&dyn Shares], schedule: &mut Schedule<'_>, step: usize, sums: bool) -> Result<(), Stop> {
-    schedule.step()?;
-    for (segment, one) in (0..).zip(all).filter(|(_, one)| step < one.steps()) {
+/// What one of the collectives does in a step.
+struct UnderWay {
+    segment: u64,
+    dimension: usize,
+    /// For each coordinate in the dimension what nodes send.
+    sends: Vec<Vec<Gift>>,
+    /// For each other dimension and coordinate there the parts: what nodes with the same coordinate keep is the same, whatever their other coordinates.
+    kept: Vec<Vec<Coordinates>>,
+}
+
+/// A step of all of them, forwards or backwards, at the nodes that are planned for, whose coordinates are the first of each dimension.
+fn at_once(
+    grid: &Grid,
+    all: &[&dyn Shares],
+    schedule: &mut Schedule<'_>,
+    (planned, coordinates): (&Planned, &[u64]),
+    (step, sums): (usize, bool),
+) -> Result<(), Stop> {
+    let begins = |(segment, one): (u64, &&dyn Shares)| {
         let dimension = one.dimension(step);
-        let gifts: Vec<Vec<Gift>> = (0..grid.radix(dimension)).map(|c| one.gives(step, c)).collect();
-        // What nodes with the same coordinate keep is the same, whatever their other coordinates.
-        let kept: Vec<Vec<Coordinates>> = (0..grid.dimensions())
-            .map(|along| match along == dimension {
-                true => Vec::new(),
-                false => (0..grid.radix(along)).map(|c| one.kept(step, along, c)).collect(),
-            })
-            .collect();
-        for node in 0..grid.nodes() {
-            for gift in &gifts[grid.coordinate(node, dimension) as usize] {
-                let other = grid.moved(node, dimension, gift.to);
-                let parts = |(along, c): (usize, u64)| match along == dimension {
+        let sends =
+            |c| if sums { one.gives(step, c) } else { gives_back(*one, step, (dimension, grid.radix(dimension)), c) };
+        let kept = |along: usize| match along == dimension {
+            true => Vec::new(),
+            false => (0..coordinates[along]).map(|c| one.kept(step, along, c)).collect(),
+        };
+        let sends = (0..coordinates[dimension]).map(sends).collect();
+        UnderWay { segment, dimension, sends, kept: (0..grid.dimensions()).map(kept).collect() }
+    };
+    schedule.step()?;
+    let under_way: Vec<UnderWay> = (0..).zip(all).filter(|(_, one)| step < one.steps()).map(begins).collect();
+    for node in planned {
+        for UnderWay { segment, dimension, sends, kept } in &under_way {
+            for gift in &sends[grid.coordinate(node, *dimension) as usize] {
+                let parts = |(along, c): (usize, u64)| match along == *dimension {
                     true => Axis::bits(&gift.parts),
                     false => Axis::bits(&kept[along][c as usize]),
                 };
                 let axes: Vec<Axis<'_>> = grid.coordinates(node).enumerate().map(parts).collect();
                 let mut signs = vec![0; grid.dimensions()];
-                signs[dimension] = if sums { gift.sign } else { -gift.sign };
+                signs[*dimension] = gift.sign;
                 let route = Route::signs(&signs);
-                let send = if sums { Blocks::new(node, other).combine() } else { Blocks::new(other, node).copy() };
-                let send = send.destinations(Set::product(&axes)).segments(Axis::one(segment)).strict();
+                let send = Blocks::new(node, grid.moved(node, *dimension, gift.to));
+                let send = if sums { send.combine() } else { send.copy() };
+                let send = send.destinations(Set::product(&axes)).segments(Axis::one(*segment)).strict();
                 schedule.send(&if gift.sign == 0 { send } else { send.route(&route) })?;
             }
         }
     }
     Ok(())
+}
+
+/// What a node with coordinate `c` gives back in the step: to whoever gave it something, the same parts, the other way.
+fn gives_back(one: &dyn Shares, step: usize, (dimension, radix): (usize, u64), c: u64) -> Vec<Gift> {
+    let period = one.period(dimension);
+    let mut back = Vec::new();
+    // Whoever is as much further on gives as much further on.
+    for (like, gifts) in (0..period).map(|like| (like, one.gives(step, like))) {
+        for (number, gift) in gifts.into_iter().enumerate() {
+            let giver = (c + radix + like - gift.to) % radix;
+            if giver % period == like
+                && let Some(given) = one.gives(step, giver).into_iter().nth(number)
+            {
+                back.push((number, Gift { to: giver, sign: -given.sign, parts: given.parts }));
+            }
+        }
+    }
+    back.sort_by_key(|(number, _)| *number);
+    back.into_iter().map(|(_, gift)| gift).collect()
 }

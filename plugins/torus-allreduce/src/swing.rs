@@ -10,7 +10,7 @@
 //! that have some left. `variant=all-ports` runs 2D collectives at once, each of m/2D: the k-th begins with dimension k, and half of them are mirrored, rho negated.
 
 use crate::shares::{Coordinates, Gift, Shares, allreduce, goes_round, set};
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct Swing;
 
@@ -60,9 +60,11 @@ impl Algorithm for Swing {
             let swings: Vec<&dyn Shares> = swings.iter().map(|one| one as &dyn Shares).collect();
             return allreduce(&grid, &swings, schedule);
         }
+        let period = |dimension| Symmetry::shift(swings[0].period(dimension));
+        let planned = schedule.symmetric(&(0..grid.dimensions()).map(period).collect::<Vec<_>>())?;
         for (dimension, s) in &swings[0].turns {
             schedule.step()?;
-            for node in 0..grid.nodes() {
+            for node in &planned {
                 let to = swings[0].partner(*dimension, *s, grid.coordinate(node, *dimension));
                 schedule.send(&Blocks::new(node, grid.moved(node, *dimension, to)).copy().combine())?;
             }
@@ -136,6 +138,11 @@ impl Shares for Swings {
         // In a ring of two both ways are as short: the one that the swing goes.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![Gift { to, sign, parts }]
+    }
+
+    /// Even coordinates swing one way and odd ones the other, as far: two on, all is as much further on.
+    fn period(&self, dimension: usize) -> u64 {
+        self.radices[dimension].min(2)
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {

@@ -6,7 +6,7 @@
 //! dimension k on: c keeps the parts that are c modulo 3^(s + 1), and gives either the parts that are as it is.
 
 use crate::shares::{Coordinates, Gift, Shares, allreduce, set};
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct Trivance;
 
@@ -43,9 +43,11 @@ impl Algorithm for Trivance {
             let leaps: Vec<&dyn Shares> = leaps.iter().map(|one| one as &dyn Shares).collect();
             return allreduce(&grid, &leaps, schedule);
         }
+        // c + 3^s and c - 3^s, whatever c is.
+        let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         for (dimension, s) in &leaps[0].turns {
             schedule.step()?;
-            for node in 0..grid.nodes() {
+            for node in &planned {
                 for by in [3_i64.pow(*s), -3_i64.pow(*s)] {
                     schedule.send(&Blocks::new(node, grid.shift(node, *dimension, by)).copy().combine())?;
                 }
@@ -106,6 +108,11 @@ impl Shares for Leaps {
         let (radix, leap) = (self.radices[dimension], 3_u64.pow(s));
         let gift = |to: u64| Gift { to, sign: 0, parts: self.alike(dimension, s + 1, to) };
         vec![gift((c + leap) % radix), gift((c + radix - leap) % radix)]
+    }
+
+    /// Every node does the same, seen from itself.
+    fn period(&self, _: usize) -> u64 {
+        1
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {

@@ -4,7 +4,7 @@
 //! In step s of dimension i everyone sends to the node s on along it all that is for nodes with that coordinate.
 
 use crate::TORUS;
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct ByDimension;
 
@@ -22,12 +22,14 @@ impl Algorithm for ByDimension {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
+        // Every node does the same, seen from itself: so far on along the dimension, what is for coordinates as far on.
+        let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         let mut destinations = vec![Axis::ALL; grid.dimensions()];
         for dimension in 0..grid.dimensions() {
             schedule.phase(&format!("dimension {dimension}"))?;
             for distance in 1..grid.radix(dimension) {
                 schedule.step()?;
-                for from in 0..grid.nodes() {
+                for from in &planned {
                     let to = grid.shift(from, dimension, distance as i64);
                     destinations[dimension] = Axis::one(grid.coordinate(to, dimension));
                     schedule.send(&Blocks::new(from, to).destinations(Set::product(&destinations)))?;

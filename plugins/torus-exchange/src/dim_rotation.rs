@@ -5,7 +5,7 @@
 
 use crate::half_ring::Rings;
 use crate::{TORUS, only_tori};
-use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct DimRotation;
 
@@ -31,6 +31,7 @@ impl Algorithm for DimRotation {
         let rings: Vec<usize> = (0..grid.dimensions()).filter(|d| grid.radix(*d) > 1).collect();
         let d = rings.len();
         schedule.layout(grid.radices(), 2 * d.max(1) as u32)?;
+        let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         for stage in 0..d {
             schedule.phase(&format!("dimension {} of each share's order", stage + 1))?;
             let shares: Vec<Rings<'_>> = (0..d)
@@ -38,8 +39,9 @@ impl Algorithm for DimRotation {
                 .collect();
             for s in 1..=shares.iter().map(Rings::steps).max().unwrap_or(0) {
                 schedule.step()?;
-                for share in shares.iter().filter(|share| s <= share.steps()) {
-                    share.step(s, schedule)?;
+                for from in &planned {
+                    let under_way = shares.iter().filter(|share| s <= share.steps());
+                    under_way.into_iter().try_for_each(|share| share.sends(s, from, schedule))?;
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! was for it: blocks of the node s - 1 behind, for those still ahead.
 
 use crate::{TORUS, only_tori};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct HalfRing;
 
@@ -26,13 +26,10 @@ impl Rings<'_> {
         self.n() / 2
     }
 
-    /// What every node sends in step s, from 1.
-    pub(crate) fn step(&self, s: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        for from in 0..self.grid.nodes() {
-            self.one_way(s, from, true, schedule)?;
-            self.one_way(s, from, false, schedule)?;
-        }
-        Ok(())
+    /// What a node sends in step s, from 1. It is the same seen from every node: blocks of those behind, for those ahead.
+    pub(crate) fn sends(&self, s: u64, from: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        self.one_way(s, from, true, schedule)?;
+        self.one_way(s, from, false, schedule)
     }
 
     fn one_way(&self, s: u64, from: u64, forwards: bool, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
@@ -89,9 +86,10 @@ impl Algorithm for HalfRing {
         let grid = problem.topology().grid()?;
         let rings = Rings { grid: &grid, dimension: 0, pair: 0 };
         schedule.layout(grid.radices(), 2)?;
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         for s in 1..=rings.steps() {
             schedule.step()?;
-            rings.step(s, schedule)?;
+            planned.iter().try_for_each(|from| rings.sends(s, from, schedule))?;
         }
         Ok(())
     }

@@ -206,7 +206,9 @@ fn two_hosts_agree_on_every_bundled_algorithm() {
 fn two_hosts_agree_on_what_is_wrong() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
     let plugin = Plugin::load(&file).unwrap();
-    let found: u64 = plugin.algorithms.iter().map(|algorithm| compare(algorithm).1).sum();
+    // What one node of each orbit says is another schedule there, which `swapmeet check` finds.
+    let honest = plugin.algorithms.iter().filter(|algorithm| algorithm.name != "shifts-not-symmetric");
+    let found: u64 = honest.map(|algorithm| compare(algorithm).1).sum();
     assert!(found > 20, "{found} wrong schedules");
 }
 

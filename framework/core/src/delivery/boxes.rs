@@ -168,6 +168,13 @@ impl Layout {
         }
     }
 
+    /// Narrows one axis of `side` of `out` down to these coordinates.
+    pub fn narrow_axis(&self, side: Side, axis: usize, members: impl IntoIterator<Item = u64>, out: &mut [u64]) {
+        let index = self.range(side).start + axis;
+        self.clear(index, out);
+        members.into_iter().for_each(|member| self.insert(index, member, out));
+    }
+
     fn field_is_empty(&self, f: &Field, bits: &[u64]) -> bool {
         if f.words == 1 { bits[f.word] & f.mask == 0 } else { bits[f.word..f.word + f.words].iter().all(|w| *w == 0) }
     }

@@ -5,7 +5,10 @@
 
 mod boxes;
 mod exchange;
+mod expand;
 mod explain;
 mod set;
+mod values;
 
 pub use exchange::{OrbitExchange, Put};
+pub use expand::Taken;

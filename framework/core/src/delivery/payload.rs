@@ -84,6 +84,7 @@ impl Payload {
     pub fn proof(&self) -> Proof {
         match self {
             Self::Blocks(exchange) if exchange.sums() => Proof::Contributions,
+            Self::Orbits(exchange) if exchange.sums() => Proof::Contributions,
             Self::Blocks(_) | Self::Orbits(_) => Proof::Blocks,
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => Proof::ByteCounts,
         }
@@ -126,7 +127,8 @@ impl Payload {
     pub fn in_parts(&self) -> bool {
         match self {
             Self::Blocks(exchange) => exchange.in_parts(),
-            Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => false,
+            Self::Orbits(exchange) => exchange.in_parts(),
+            Self::ByteCounts(_) | Self::LargeByteCounts(_) => false,
         }
     }
 
@@ -144,7 +146,8 @@ impl Payload {
     pub fn most_summed(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.most_summed(),
-            Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => 0,
+            Self::Orbits(exchange) => exchange.most_summed(),
+            Self::ByteCounts(_) | Self::LargeByteCounts(_) => 0,
         }
     }
 

@@ -91,7 +91,7 @@ pub struct Step<'a> {
     /// Number of the phase, from 1.
     pub phase_number: u32,
     /// Every message, no two with the same ends, in the order in which the schedule first named their ends. Where one node of each orbit is planned for and nobody
-    /// reads more than [`Reads::Facts`], only what these nodes send, and without hops; else, where somebody reads [`Reads::Messages`], in another order.
+    /// reads more than [`Reads::Facts`], only what these nodes send, and without hops.
     pub transfers: &'a [Transfer],
     /// Ways that transfers refer to.
     pub routes: &'a [Route],
@@ -169,9 +169,8 @@ impl Totals {
 pub enum Reads {
     /// The facts of steps.
     Facts,
-    /// Every message of a step, in whatever order.
-    Messages,
-    /// The schedule as the plugin gives it for all nodes: the order of its messages, what each node holds, local copies.
+    /// The schedule as the plugin gives it for all nodes: messages in their order, what each node holds, local copies. Where one node of each orbit is planned for,
+    /// it is written out, a step at a time.
     Schedule,
 }
 
@@ -225,7 +224,7 @@ pub trait Listener {
         let _ = (step, node, block);
     }
 
-    /// How much of a schedule it reads: where that is not the whole, one node of each orbit may be planned for.
+    /// How much of a schedule it reads.
     fn reads(&self) -> Reads {
         Reads::Schedule
     }

@@ -215,7 +215,8 @@ unsafe extern "C" fn symmetric(ctx: *mut c_void, axes: *const SwmSymmetry, axis_
     // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
-            host.simulation(|simulation| {
+            let mut claims = false;
+            let code = host.simulation(|simulation| {
                 let bad = |what: &str| Fault::BadSymmetry(what.to_owned());
                 if axis_count > limits::AXES {
                     return Err(bad("it is one of over 64 axes"));
@@ -230,12 +231,15 @@ unsafe extern "C" fn symmetric(ctx: *mut c_void, axes: *const SwmSymmetry, axis_
                     other => Err(bad(&format!("an axis is of kind {other}, expected 0 to 2"))),
                 });
                 let symmetries: Vec<Symmetry> = symmetries.collect::<Result<_, _>>()?;
+                claims = symmetries.iter().any(|symmetry| *symmetry != Symmetry::Fixed);
                 for (axis, count) in simulation.symmetric(&symmetries)?.into_iter().enumerate() {
                     // There are as many as axes were given, and the plugin has room for these.
                     planned.add(axis).write_unaligned(count);
                 }
                 Ok(())
-            })
+            });
+            host.claims_symmetry |= claims;
+            code
         })
     }
 }

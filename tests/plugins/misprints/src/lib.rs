@@ -1,4 +1,4 @@
-//! For the tests only: rules of the papers as they are printed where the print is wrong, beside the same rules mended.
+//! For the tests only: rules of the papers as they are printed where the print is wrong, beside the same rules mended; and schedules of our own with a fault planted.
 //!
 //! `swapmeet check` must find each of the printed ones, and nothing wrong with the mended ones, which share every line but the rule.
 
@@ -11,11 +11,13 @@ mod network;
 mod liu;
 mod reductions;
 mod suh_shin;
+mod symmetric;
 mod thakur;
 
 use liu::{RowsAndColumns, Stall};
 use reductions::{Ring, Sums};
 use suh_shin::{Rule, SuhShin};
+use symmetric::{Shifts, Wrong};
 use thakur::Shift;
 
 swapmeet_sdk::export_plugin!(
@@ -34,5 +36,12 @@ swapmeet_sdk::export_plugin!(
         Ring { name: "sums-counted-twice", sums: Sums::CountedTwice },
         Ring { name: "sums-left-out", sums: Sums::LeftOut },
         Ring { name: "sums-replaced", sums: Sums::Replaced },
+        Shifts { name: "shifts-mended", wrong: Wrong::Nothing },
+        Shifts { name: "shifts-leaving-out", wrong: Wrong::LeavesOut },
+        Shifts { name: "shifts-sending-twice", wrong: Wrong::SendsTwice },
+        Shifts { name: "shifts-not-held", wrong: Wrong::HasNot },
+        Shifts { name: "shifts-two-a-port", wrong: Wrong::CrowdsPorts },
+        Shifts { name: "shifts-not-symmetric", wrong: Wrong::IsNotSymmetric },
+        Shifts { name: "shifts-gone-through-twice", wrong: Wrong::GoesThroughTwice },
     ],
 );

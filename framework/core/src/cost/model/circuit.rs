@@ -45,7 +45,7 @@ parameters! {
 impl Model for Circuit {
     /// Rounds are arranged message by message.
     fn reads(&self) -> Reads {
-        Reads::Messages
+        Reads::Schedule
     }
 
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {

@@ -42,7 +42,7 @@ parameters! {
 impl Model for StoreAndForward {
     /// Each message has a time of its own.
     fn reads(&self) -> Reads {
-        Reads::Messages
+        Reads::Schedule
     }
 
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {

@@ -184,7 +184,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
     }
 
     fn reads(&self) -> Reads {
-        // How many blocks a message has, and which links are the busiest two ways, is looked at for everyone.
+        // How many blocks a message has, and which links are the busiest two ways, is looked at message by message.
         if self.wants_packing() || self.wants_busiest_links() { Reads::Schedule } else { self.model.reads() }
     }
 

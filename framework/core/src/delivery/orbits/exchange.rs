@@ -2,21 +2,23 @@
 
 use super::boxes::{Cube, common, count, cut, insert, without};
 use super::set::Set;
+use super::values::Arrived;
 use crate::delivery::boxes::{NodeSet, Side};
 use crate::delivery::collective::{Blocks, Collective, SecondCopy};
-use crate::delivery::exchange::Rule;
+use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::{Fault, SendFault};
 use crate::delivery::grid::Grid;
 use crate::delivery::placement::Placement;
-use crate::network::symmetry::Group;
+use crate::network::symmetry::{Group, Symmetry};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// An exchange followed on representatives: whole blocks of one size, each node its own home.
+/// An exchange followed on representatives: blocks of one size, each node its own home.
 #[derive(Debug)]
 pub struct OrbitExchange {
     pub(super) collective: Collective,
     pub(super) placement: Placement,
+    pub(super) division: Division,
     /// The grid that the group acts on: the schedule's own, or that of the nodes' numbers.
     pub(super) grid: Grid,
     pub(super) group: Group,
@@ -26,10 +28,17 @@ pub struct OrbitExchange {
     pub(super) destinations: Range<usize>,
     pub(super) held: Vec<Vec<Cube>>,
     pub(super) arriving: Vec<Vec<Cube>>,
-    loads: Vec<u64>,
+    /// The same where it is summed: send by send.
+    pub(super) terms: Vec<Vec<Arrived>>,
+    pub(super) loads: Vec<u64>,
+    /// What representatives have added to what they had, in the step under way.
+    pub(super) summed: Vec<u64>,
+    most_summed: u64,
     peak: u64,
-    copied: bool,
+    pub(super) copied: bool,
     pub(super) step: u64,
+    /// What the last send took, as its sender had it.
+    pub(super) taken: Vec<Cube>,
 }
 
 /// A set for some axes of boxes, by number of the axis.
@@ -40,35 +49,48 @@ type Narrowing = SmallVec<[(usize, Set); 4]>;
 pub struct Put {
     /// The sender's number among representatives.
     pub sender: usize,
-    /// Segments of blocks.
+    /// Segments of blocks, or of their parts.
     pub load: u64,
 }
 
 impl OrbitExchange {
+    /// The same with every node its own orbit.
+    pub fn of_everyone(collective: Collective, placement: Placement, division: Division) -> Result<Self, Fault> {
+        let radices = placement.grid().radices();
+        let group = Group::new(radices, &vec![Symmetry::Fixed; radices.len()]).map_err(Fault::BadSymmetry)?;
+        Self::new(collective, placement, division, group)
+    }
+
     /// Every representative holds what the collective gives it. Nodes run on the nodes of the machine of the same number.
-    pub fn new(collective: Collective, placement: Placement, segments: u32, group: Group) -> Result<Self, Fault> {
+    pub fn new(collective: Collective, placement: Placement, division: Division, group: Group) -> Result<Self, Fault> {
         /// So that what a node holds, or a message carries, fits its number.
         const MOST_LOAD: u128 = 1 << 63;
         placement.check()?;
         let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
         let acted_on = Grid::new(&radices).map_err(Fault::BadSymmetry)?;
         let grid = radices;
-        let side = |side, start: usize| start..start + if collective.kind().tells_apart(side) { grid.len() } else { 0 };
-        let origins = side(Side::Origins, 0);
-        let destinations = side(Side::Destinations, origins.end);
+        let side = |told: bool, start: usize| start..start + if told { grid.len() } else { 0 };
+        let origins = side(collective.kind().tells_apart(Side::Origins), 0);
+        let by_destination = collective.kind().tells_apart(Side::Destinations) || division.in_parts;
+        let destinations = side(by_destination, origins.end);
         let sides = usize::from(!origins.is_empty()) + usize::from(!destinations.is_empty());
         let mut radices = grid.repeat(if grid.is_empty() { 0 } else { sides });
-        radices.push(u64::from(segments.max(1)));
+        radices.push(u64::from(division.segments.max(1)));
         let representatives = group.representatives() as usize;
         let mut exchange = Self {
             held: vec![Vec::new(); representatives],
             arriving: vec![Vec::new(); representatives],
+            terms: vec![Vec::new(); if collective.kind().sums { representatives } else { 0 }],
             loads: vec![0; representatives],
+            summed: vec![0; representatives],
+            most_summed: 0,
             peak: 0,
             copied: false,
             step: 0,
+            taken: Vec::new(),
             collective,
             placement,
+            division,
             grid: acted_on,
             group,
             radices,
@@ -79,12 +101,13 @@ impl OrbitExchange {
         for index in 0..representatives {
             let node = exchange.group.representative(index);
             let before = exchange.cube(exchange.collective.before(node));
-            exchange.loads[index] = before.iter().map(|cube| count(cube)).sum();
+            exchange.loads[index] = before.iter().map(|cube| exchange.load(cube)).sum();
             exchange.held[index].extend(before);
             exists += u128::from(exchange.loads[index]) * u128::from(exchange.group.order());
         }
         if exists > MOST_LOAD {
-            return Err(Fault::Refused(format!("its blocks, in {segments} segments each, add up beyond 2^63")));
+            let units = exchange.segments();
+            return Err(Fault::Refused(format!("its blocks, in {units} segments each, add up beyond 2^63")));
         }
         exchange.peak = exchange.loads.iter().copied().max().unwrap_or(0);
         Ok(exchange)
@@ -123,7 +146,7 @@ impl OrbitExchange {
         if from == to && !rule.local {
             return Err(Fault::Send(step, SendFault::SentToItself { node: self.placement.locate(from) }));
         }
-        if rule.combine {
+        if rule.combine && !self.sums() {
             return Err(Fault::COMBINES_NOTHING);
         }
         let (sender, element) = self.group.home(from);
@@ -139,31 +162,49 @@ impl OrbitExchange {
         let (receiver, element) = self.group.home(to);
         let back = self.group.inverse(element);
         let selected = self.selected(&narrowed);
-        let (mut load, mut rests, mut taken) = (0_u64, SmallVec::<[Cube; 4]>::new(), Vec::new());
+        let mut taken = std::mem::take(&mut self.taken);
+        taken.clear();
+        let (mut found, mut rests) = (0_u64, SmallVec::<[Cube; 4]>::new());
         // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it.
         let mut at = self.held[sender].len();
-        while at > 0 && load < selected {
+        while at > 0 && found < selected {
             at -= 1;
             let Some((inner, rest)) = cut(&self.held[sender][at], &narrowed, &self.radices) else { continue };
-            load = load.saturating_add(count(&inner));
+            found = found.saturating_add(count(&inner));
             if !rule.copy {
                 self.held[sender].swap_remove(at);
                 rests.extend(rest);
             }
             taken.push(inner);
         }
-        if rule.strict && load < selected {
+        let load = if self.sums() { self.load_of_values(&taken) } else { found };
+        let wanted = if self.sums() { self.values_selected(&narrowed) } else { selected };
+        if rule.strict && load < wanted {
             return Err(self.not_held(rule, &narrowed, &taken));
         }
         for rest in rests {
             insert(&mut self.held[sender], rest, &self.radices);
         }
-        if load == 0 {
-            return Ok(None);
+        if load > 0 {
+            self.copied |= rule.copy;
+            if !rule.copy {
+                self.loads[sender] -= load;
+            }
+            if self.sums() {
+                let cubes = taken.iter().map(|cube| self.moved(cube, back)).collect();
+                let from = self.group.moved(from, back);
+                self.terms[receiver].push(Arrived { from, combine: rule.combine, cubes });
+            } else {
+                self.put_on_its_way(receiver, &taken, back);
+            }
         }
-        self.copied |= rule.copy;
+        self.taken = taken;
+        Ok((load > 0).then_some(Put { sender, load }))
+    }
+
+    fn put_on_its_way(&mut self, receiver: usize, taken: &[Cube], back: u64) {
         for cube in taken {
-            let moved = self.moved(&cube, back);
+            let moved = self.moved(cube, back);
             // What was copied may come twice, and is told apart only when it has arrived.
             if self.copied {
                 self.arriving[receiver].push(moved);
@@ -171,10 +212,6 @@ impl OrbitExchange {
                 insert(&mut self.arriving[receiver], moved, &self.radices);
             }
         }
-        if !rule.copy {
-            self.loads[sender] -= load;
-        }
-        Ok(Some(Put { sender, load }))
     }
 
     /// What a rule says of the axes of boxes. `Err` says which set is wrong, and how.
@@ -185,7 +222,8 @@ impl OrbitExchange {
             ("origins", Side::Origins, rule.origins, &self.origins),
             ("destinations", Side::Destinations, rule.destinations, &self.destinations),
         ] {
-            let refused = if matches!(set, NodeSet::All) { None } else { kind.refuses(side) };
+            let is_part = side == Side::Destinations && self.division.in_parts;
+            let refused = if matches!(set, NodeSet::All) || is_part { None } else { kind.refuses(side) };
             refused.map_or_else(|| set.check(grid), Err).map_err(|what| (name, what))?;
             match set {
                 NodeSet::All => {}
@@ -239,6 +277,10 @@ impl OrbitExchange {
 
     /// Ends the step: what was sent has arrived.
     pub fn end_step(&mut self) -> Result<(), Fault> {
+        if self.sums() {
+            self.values_arrive()?;
+            self.most_summed = self.summed.iter_mut().map(std::mem::take).max().unwrap_or(0);
+        }
         for index in 0..self.arriving.len() {
             for cube in std::mem::take(&mut self.arriving[index]) {
                 if self.copied {
@@ -288,9 +330,25 @@ impl OrbitExchange {
         self.step
     }
 
-    /// Segments that blocks are split in.
+    /// Parts that blocks are cut in, segments of parts included: loads are in these.
     pub fn segments(&self) -> u64 {
-        self.radices[self.radices.len() - 1]
+        let parts = if self.division.in_parts { self.grid.nodes() } else { 1 };
+        parts * self.radices[self.radices.len() - 1]
+    }
+
+    /// Whether blocks are cut into a part for each node.
+    pub fn in_parts(&self) -> bool {
+        self.division.in_parts
+    }
+
+    /// Whether what comes from different nodes is summed.
+    pub fn sums(&self) -> bool {
+        self.collective.kind().sums
+    }
+
+    /// The most load that one node added to what it had, in the step that has ended.
+    pub fn most_summed(&self) -> u64 {
+        self.most_summed
     }
 
     /// Who runs what.

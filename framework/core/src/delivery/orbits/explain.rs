@@ -14,17 +14,40 @@ impl OrbitExchange {
         for (axis, set) in narrowed {
             selection[*axis] = set.clone();
         }
-        let lacks = without(vec![selection.clone()], taken, &self.radices);
-        let one = self.first_of(lacks.first().unwrap_or(&selection));
+        // Blocks of which a sum has some are all in it, as far as sends look at them.
+        let taken: Vec<Cube> = match self.sums() {
+            true => taken.iter().map(|cube| self.with_all_origins(cube)).collect(),
+            false => taken.to_vec(),
+        };
+        let lacks = without(vec![selection.clone()], &taken, &self.radices);
+        let mut one = self.first_of(lacks.first().unwrap_or(&selection));
+        let mut block = self.block(&one);
+        if self.sums() {
+            // What is not held is the sum: where it is, the sender's own contribution to it shows.
+            block.origin = None;
+            one.splice(self.origins.clone(), self.grid.coordinates(rule.from));
+        }
         self.for_all(Fault::Delivery(
             self.step,
             DeliveryFault::NotHeld {
                 from: self.placement.locate(rule.from),
                 to: self.placement.locate(rule.to),
-                block: self.block(&one),
+                block,
                 whereabouts: self.whereabouts(&one),
             },
         ))
+    }
+
+    /// A sum with a contribution that the representative's own value has.
+    pub(super) fn counted_twice(&self, index: usize, both: &Cube) -> Fault {
+        let block = self.block(&self.first_of(both));
+        self.for_all(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node: self.place(index), block }))
+    }
+
+    /// A value replaced by one without a contribution of its own.
+    pub(super) fn replaced(&self, index: usize, lost: &Cube) -> Fault {
+        let block = self.block(&self.first_of(lost));
+        self.for_all(Fault::Delivery(self.step, DeliveryFault::Replaced { node: self.place(index), block }))
     }
 
     /// A block that came to a representative that has it.
@@ -43,7 +66,7 @@ impl OrbitExchange {
                 node: self.place(index),
                 block: self.block(&one),
                 whereabouts: self.whereabouts(&one),
-                missing: Count(missing.saturating_mul(order), "block"),
+                missing: Count(missing.saturating_mul(order), if self.sums() { "contribution" } else { "block" }),
                 nodes: Count(lacking * order, "node"),
             },
         )
@@ -70,9 +93,11 @@ impl OrbitExchange {
     }
 
     fn block(&self, one: &[u64]) -> Block {
-        let segment = one.last().copied().filter(|_| self.segments() > 1);
-        let (origin, destination) = (self.node(&self.origins, one), self.node(&self.destinations, one));
-        Block { origin, destination, segment, part: None, is_summed: false }
+        let segment = one.last().copied().filter(|_| self.division.segments > 1);
+        let (origin, place) = (self.node(&self.origins, one), self.node(&self.destinations, one));
+        let in_parts = self.in_parts();
+        let (destination, part) = (place.filter(|_| !in_parts), place.filter(|_| in_parts));
+        Block { origin, destination, segment, part, is_summed: self.sums() }
     }
 
     /// Who holds a block: of all nodes the first, for a representative holds for its orbit the images of what it holds.
@@ -81,13 +106,14 @@ impl OrbitExchange {
             let held = lists.iter().enumerate().flat_map(|(index, list)| list.iter().map(move |cube| (index, cube)));
             held.filter_map(|(index, cube)| self.holder(index, cube, one)).min()
         };
-        if let Some(node) = first(&self.arriving) {
+        let terms = self.terms.iter().map(|sends| sends.iter().flat_map(|sent| sent.cubes.iter().cloned()).collect());
+        let terms: Vec<Vec<Cube>> = terms.collect();
+        if let Some(node) = first(&self.arriving).into_iter().chain(first(&terms)).min() {
             return Whereabouts::Arriving(self.placement.locate(node));
         }
+        let destination = self.node(&self.destinations, one).filter(|_| !self.in_parts());
         match first(&self.held) {
-            Some(node) if self.node(&self.destinations, one) == Some(node) => {
-                Whereabouts::Delivered(self.placement.locate(node))
-            }
+            Some(node) if destination == Some(node) => Whereabouts::Delivered(self.placement.locate(node)),
             Some(node) => Whereabouts::At(self.placement.locate(node)),
             None => Whereabouts::Nowhere,
         }

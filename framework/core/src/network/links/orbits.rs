@@ -52,7 +52,10 @@ impl OrbitLinks {
                 (Some(folded), _) => Way::Folded(folded),
                 (None, Regularity::Torus(dims)) => lines(dims, true, group),
                 (None, Regularity::Mesh(dims)) => lines(dims, false, group),
-                (None, Regularity::Hypercube(_) | Regularity::Complete | Regularity::Irregular) => Way::Expanded,
+                (
+                    None,
+                    Regularity::Hypercube(_) | Regularity::Complete | Regularity::Halves { .. } | Regularity::Irregular,
+                ) => Way::Expanded,
             },
             _ => Way::Expanded,
         };

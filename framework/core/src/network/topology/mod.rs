@@ -142,6 +142,12 @@ pub enum Regularity<'a> {
     Hypercube(u32),
     /// A link for every two nodes: whatever is done to nodes takes routes to routes.
     Complete,
+    /// Two halves alike, the lower and the upper nodes: exchanging them takes routes to routes. Links are numbered so many within one half, as many within the other, then those that leave one for the
+    /// other, by the nodes that they leave.
+    Halves {
+        /// Numbers of links within a half.
+        within: u64,
+    },
 }
 
 /// What connects the nodes.

@@ -7,7 +7,7 @@
 //! Routes need no table (Theorem 2). To the other type: within the cluster to the node with the edge, across, within the cluster to the destination. To another
 //! cluster of the same type: across, within the cluster of the other type, across again, and within the cluster to the destination. No way is shorter.
 
-use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology, asked_for};
+use super::{Bisection, Plane, Read, Regularity, Route, RouteError, Run, Topology, asked_for};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -129,6 +129,11 @@ impl Topology for Rdn {
 
     fn radices(&self) -> &[u64] {
         &self.digits
+    }
+
+    /// The types: every route from (t, c, x) has its like from (1 - t, c, x).
+    fn regularity(&self) -> Regularity<'_> {
+        Regularity::Halves { within: self.n * self.base.link_slots() }
     }
 
     fn link_slots(&self) -> u64 {

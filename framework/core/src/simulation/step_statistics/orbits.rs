@@ -14,8 +14,6 @@ use std::sync::Arc;
 pub(in crate::simulation) struct Orbits {
     group: Group,
     links: OrbitLinks,
-    /// Whether somebody wants all messages of a step, whether links need it or not.
-    wants_messages: bool,
     /// Of the nodes of the machine, for steps that are expanded.
     everyone: Option<Box<StepStatistics>>,
     expanded: Vec<Transfer>,
@@ -23,15 +21,9 @@ pub(in crate::simulation) struct Orbits {
 }
 
 impl Orbits {
-    pub(in crate::simulation) fn new(topology: &dyn Topology, group: Group, wants_messages: bool) -> Self {
+    pub(in crate::simulation) fn new(topology: &dyn Topology, group: Group) -> Self {
         let links = OrbitLinks::new(topology, &group);
-        Self { group, links, wants_messages, everyone: None, expanded: Vec::new(), routes: Vec::new() }
-    }
-
-    /// Every message of a step that had to be expanded, with the routes that they refer to and what bandwidths make of theirs; `None` for one that had not.
-    pub(in crate::simulation) fn expanded(&self) -> Option<(&[Transfer], &[Route], &[f64])> {
-        let everyone = self.everyone.as_ref().filter(|_| !self.expanded.is_empty())?;
-        Some((&self.expanded, &self.routes, everyone.inverse_bandwidth()))
+        Self { group, links, everyone: None, expanded: Vec::new(), routes: Vec::new() }
     }
 
     /// Writes out what all nodes send, orbit by orbit.
@@ -91,16 +83,14 @@ impl StepStatistics {
             facts.max_load = facts.max_load.max(t.load);
         }
         orbits.expanded.clear();
-        if !orbits.wants_messages {
-            let counted = orbits.links.count(self.topology.as_ref(), messages, routes);
-            let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
-            if let Some((counted, max_link_load)) = counted {
-                facts.max_link_messages = counted.max_messages;
-                facts.max_link_load = max_link_load;
-                facts.max_hops = counted.max_hops;
-                facts.load_hops = messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
-                return Ok(facts);
-            }
+        let counted = orbits.links.count(self.topology.as_ref(), messages, routes);
+        let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
+        if let Some((counted, max_link_load)) = counted {
+            facts.max_link_messages = counted.max_messages;
+            facts.max_link_load = max_link_load;
+            facts.max_hops = counted.max_hops;
+            facts.load_hops = messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
+            return Ok(facts);
         }
         orbits.expand(number, messages, routes)?;
         let (topology, wanted) = (&self.topology, self.wanted);

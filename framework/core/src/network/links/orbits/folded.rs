@@ -21,6 +21,8 @@ enum Orbits {
     Hypercube { dims: u64, kept: u64 },
     /// Between each two nodes there is a link of their own.
     Complete,
+    /// Of two halves that are exchanged by the place within the half, links within one and links from one to the other.
+    Halves { within: u64, half: u64 },
 }
 
 impl Folded {
@@ -40,6 +42,12 @@ impl Folded {
                 (Orbits::Hypercube { dims: dims.into(), kept }, cells)
             }
             Regularity::Complete => (Orbits::Complete, 0),
+            Regularity::Halves { within } => {
+                let half = topology.nodes() / 2;
+                // Nothing else than the halves is exchanged.
+                periods(&[2, half], group).filter(|periods| *periods == [1, half])?;
+                (Orbits::Halves { within, half }, within + half)
+            }
             Regularity::Mesh(_) | Regularity::Irregular => return None,
         };
         /// More orbits of links are not worth a table: hardly anything is symmetric.
@@ -103,6 +111,16 @@ impl Orbits {
     fn of_run(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
         match self {
             Self::Complete => {}
+            Self::Halves { within, half } => {
+                for i in 0..run.len {
+                    let link = run.first + i * run.stride;
+                    let cell = match link.checked_sub(2 * within) {
+                        None => link % within,
+                        Some(node) => within + node % half,
+                    };
+                    visit(cell as usize, 1);
+                }
+            }
             Self::Hypercube { dims, kept } => {
                 for i in 0..run.len {
                     let link = run.first + i * run.stride;

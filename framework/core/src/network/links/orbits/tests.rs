@@ -40,6 +40,8 @@ proptest! {
             ("hypercube:4", &[16], &[Xor(2)]),
             ("hypercube:3", &[2, 2, 2], &[Xor(1), Fixed, Shift(1)]),
             ("fully-connected:7", &[7], &[Shift(1)]),
+            ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Fixed, Fixed]),
+            ("rdn:2(ring:2)", &[128], &[Xor(64)]),
         ]),
         numbers in prop::collection::vec((0_u64..1000, 1_u64..5), 1..8),
     ) {
@@ -79,4 +81,5 @@ fn what_no_formula_counts_is_expanded() {
     };
     assert!(expanded("mesh:4x6", &[24], &[Shift(2)]));
     assert!(expanded("fat-tree:2x3", &[8], &[Shift(1)]));
+    assert!(expanded("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)]), "clusters are no nodes");
 }

@@ -1,0 +1,188 @@
+//! What all nodes do in a step, where the schedule says what one node of each orbit does: told node by node, as the plan for everyone has it.
+//!
+//! Planning and proof stay those of representatives. Whoever reads more than facts sees one step at a time written out: sends in the order of their senders, and of
+//! each sender in its own, since a plan goes through the nodes that it is asked for once a step.
+
+use super::{Kept, Simulation, State};
+use crate::delivery::boxes::Layout;
+use crate::delivery::exchange::Rule;
+use crate::delivery::fault::Fault;
+use crate::delivery::orbits::{OrbitExchange, Put, Taken};
+use crate::delivery::payload::Payload;
+use crate::limits;
+use crate::network::topology::Route;
+use crate::simulation::step::{Sent, Unsent};
+
+/// What representatives did in the step under way.
+#[derive(Debug)]
+pub(super) struct Expansion {
+    deeds: Vec<Deed>,
+    routes: Vec<Route>,
+    layout: Layout,
+    /// What each node holds.
+    held: Vec<u64>,
+}
+
+/// A send of a representative.
+#[derive(Debug)]
+struct Deed {
+    /// The sender's number among representatives.
+    sender: u32,
+    to: u64,
+    kept: Kept,
+    /// Segments of blocks; `None` where the send put nothing on its way.
+    load: Option<u64>,
+    /// Blocks, where they are counted.
+    blocks: u32,
+    /// What went, where somebody looks at it.
+    taken: Taken,
+    /// The route's number in the list, plus one.
+    route: u32,
+}
+
+impl Expansion {
+    pub(super) fn new(exchange: &OrbitExchange) -> Self {
+        Self { deeds: Vec::new(), routes: Vec::new(), layout: exchange.layout(), held: Vec::new() }
+    }
+
+    /// What each node of the machine holds, as far as it was written out last.
+    pub(super) fn held(&self) -> &[u64] {
+        &self.held
+    }
+
+    /// A representative sends; `put` says what, if anything.
+    pub(super) fn done(
+        &mut self,
+        exchange: &OrbitExchange,
+        rule: &Rule<'_>,
+        put: Option<Put>,
+        route: Option<&Route>,
+        watched: bool,
+        counts_blocks: bool,
+    ) -> Result<(), Fault> {
+        let order = exchange.group().order();
+        if (self.deeds.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
+            return Err(Fault::Refused(format!(
+                "step {} has more than {} messages, the most that are looked at one by one where one node of each orbit is planned for",
+                exchange.step(),
+                limits::STEP_MESSAGES
+            )));
+        }
+        let sender = exchange.group().home(rule.from).0 as u32;
+        let (copy, combine) = (rule.copy, rule.combine);
+        let route = match (put, route) {
+            (Some(_), Some(route)) => {
+                self.routes.push(route.clone());
+                self.routes.len() as u32
+            }
+            _ => 0,
+        };
+        self.deeds.push(Deed {
+            sender,
+            to: rule.to,
+            kept: Kept { copy, combine },
+            load: put.map(|put| put.load),
+            blocks: if put.is_some() && (watched || counts_blocks) { exchange.blocks_taken() } else { 0 },
+            taken: if put.is_some() && watched { exchange.taken() } else { Taken::default() },
+            route,
+        });
+        Ok(())
+    }
+}
+
+impl Simulation<'_> {
+    /// A representative's send was refused: what a plan for everyone would have done before it is told, and that it was.
+    pub(super) fn refused_of_all(&mut self, rule: &Rule<'_>) {
+        self.write_out(Some(rule.from));
+        if let State::Running(payload) = &self.state
+            && rule.from.max(rule.to) < payload.placement().grid().nodes()
+        {
+            let (from, to) = (payload.placement().locate(rule.from), payload.placement().locate(rule.to));
+            let unsent = Unsent { step: payload.step(), from, to, is_refused: true };
+            self.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent));
+        }
+    }
+
+    /// Tells what all nodes do in the step, or all up to the `last`.
+    pub(super) fn write_out(&mut self, last: Option<u64>) {
+        let Some(mut expansion) = self.expansion.take() else { return };
+        let State::Running(payload) = &self.state else { return };
+        let Payload::Orbits(exchange) = &**payload else { return };
+        let (group, nodes) = (exchange.group().clone(), payload.placement().machine_nodes());
+        expansion.deeds.sort_by_key(|deed| deed.sender);
+        let first = |sender: u64| expansion.deeds.partition_point(|deed| u64::from(deed.sender) < sender);
+        let firsts: Vec<usize> = (0..=group.representatives()).map(first).collect();
+        let idle = expansion.deeds.is_empty();
+        for node in (0..last.map_or(nodes, |last| last + 1)).take_while(|_| !idle) {
+            let (index, element) = group.home(node);
+            for deed in &expansion.deeds[firsts[index]..firsts[index + 1]] {
+                let route = (deed.route as usize)
+                    .checked_sub(1)
+                    .map(|i| moved(&expansion.routes[i], |path| group.moved(path, element)));
+                self.write_out_one(
+                    (node, group.moved(deed.to, element)),
+                    deed,
+                    element,
+                    &expansion.layout,
+                    route.as_ref(),
+                );
+            }
+        }
+        expansion.deeds.clear();
+        expansion.routes.clear();
+        self.expansion = Some(expansion);
+    }
+
+    fn write_out_one(
+        &mut self,
+        (from, to): (u64, u64),
+        deed: &Deed,
+        element: u64,
+        layout: &Layout,
+        route: Option<&Route>,
+    ) {
+        let State::Running(payload) = &self.state else { return };
+        let placement = payload.placement();
+        let Some(load) = deed.load else {
+            let (from, to) = (placement.locate(from), placement.locate(to));
+            let unsent = Unsent { step: payload.step(), from, to, is_refused: false };
+            self.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent));
+            return;
+        };
+        if let (true, Payload::Orbits(exchange)) = (self.watched, &**payload) {
+            let boxes = exchange.boxes(&deed.taken, element, layout);
+            let sent = Sent {
+                step: payload.step(),
+                from: placement.locate(from),
+                to: placement.locate(to),
+                proof: payload.proof(),
+                boxes: boxes.iter().map(Vec::as_slice).collect(),
+                layout,
+                placement,
+                topology: self.task.topology.as_ref(),
+                copy: deed.kept.copy,
+                combine: deed.kept.combine,
+                in_parts: payload.in_parts(),
+                segments: payload.segments(),
+                load,
+                route,
+            };
+            self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|listener| listener.sent(&sent));
+        }
+        self.count((from, to), load, deed.blocks, route);
+    }
+
+    /// Writes out what each node holds.
+    pub(super) fn write_out_held(&mut self) {
+        let State::Running(payload) = &self.state else { return };
+        let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &**payload) else { return };
+        let (group, held) = (exchange.group(), payload.held());
+        expansion.held.clear();
+        expansion.held.extend((0..payload.placement().machine_nodes()).map(|node| held[group.home(node).0]));
+    }
+}
+
+/// A route whose path, if it names one, goes over other nodes.
+fn moved(route: &Route, node: impl Fn(u64) -> u64) -> Route {
+    Route { path: route.path.iter().map(|on| node(*on)).collect(), ..route.clone() }
+}
