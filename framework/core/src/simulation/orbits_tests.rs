@@ -184,7 +184,7 @@ fn in_short(fault: &Fault) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(800))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// Whatever representatives send, every fact of every step, what is missing at the end and at how many nodes is that of the expansion; and so is, for whoever reads
     /// more, every message, in its order, with its blocks. What breaks a rule breaks the same one in the same step.
