@@ -53,7 +53,6 @@ texts! {
         topology,
         /// What is to reach whom.
         collective,
-        /// Sizes of blocks.
         workload,
         /// What the files said that topology and workload name: see [`inputs_column`].
         inputs,
@@ -88,7 +87,6 @@ pub struct CaseId<T = String> {
     pub implementation: Implementation<T>,
     /// Which repetition, from 0.
     pub repetition: u32,
-    /// Its seed.
     pub seed: u64,
 }
 

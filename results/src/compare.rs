@@ -114,7 +114,6 @@ pub struct Group {
     /// What they have in common.
     #[serde(flatten)]
     pub setting: Setting,
-    /// The topology's nodes.
     pub nodes: u64,
     /// Which line the others are compared with.
     pub baseline: Option<String>,

@@ -9,30 +9,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub enum MergeError {
     /// Rows of different experiments, or made by different versions.
     #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`")]
-    Mixture {
-        /// File and row.
-        first: String,
-        /// File and row.
-        second: String,
-        what: String,
-        /// In the first.
-        a: String,
-        /// In the second.
-        b: String,
-    },
+    Mixture { first: String, second: String, what: String, a: String, b: String },
     /// A case that is there twice.
     #[error("{case} is in {first} and in {second}: expected every case once")]
-    Doubled {
-        case: String,
-        /// File and row.
-        first: String,
-        /// File and row.
-        second: String,
-    },
+    Doubled { case: String, first: String, second: String },
     /// A row of none of the experiment's cases.
     #[error("{at} is of none of the experiment's cases: {why}")]
     Stranger {
-        /// File and row.
         at: String,
         /// In what it differs from the case most like it.
         why: String,

@@ -31,7 +31,6 @@ impl From<WholeError> for io::Error {
     }
 }
 
-/// Writes a file.
 pub fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WholeError> {
     let there = match std::fs::metadata(path) {
         Ok(there) => Some(there),

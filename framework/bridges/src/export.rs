@@ -14,12 +14,10 @@ mod goal;
 pub mod mpi;
 mod spool;
 
-/// A format.
 #[derive(Debug)]
 pub struct Format {
     /// What users call it.
     pub name: &'static str,
-    /// One line.
     pub help: &'static str,
     /// What of it goes where.
     pub shape: Shape,
@@ -36,7 +34,6 @@ type Start = fn(&Head, Folder) -> Result<Box<dyn Export>, String>;
 pub enum Shape {
     /// One file of this name in the folder that it is written to.
     File(&'static str),
-    /// Several.
     Folder,
 }
 
@@ -104,11 +101,8 @@ pub struct Step {
 /// All that one node sends another in a step.
 #[derive(Debug, Default)]
 pub struct Message {
-    /// Sender.
     pub from: u64,
-    /// Receiver.
     pub to: u64,
-    /// How many bytes.
     pub bytes: u64,
     /// The vertices passed through, both ends included.
     pub path: Vec<u64>,

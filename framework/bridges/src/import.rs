@@ -12,7 +12,6 @@ mod table;
 pub struct Format {
     /// What users call it.
     pub name: &'static str,
-    /// One line.
     pub help: &'static str,
     /// Whether a text looks like it.
     is_like: fn(&str) -> bool,
@@ -37,7 +36,6 @@ pub static FORMATS: [Format; 5] = [
 pub struct Source<'a> {
     /// Its name, with the folders it is in: some formats say something by it.
     pub path: &'a std::path::Path,
-    /// What it says.
     pub text: &'a str,
     /// The collective that the user names, for files that don't.
     pub collective: Option<&'a str>,

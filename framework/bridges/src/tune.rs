@@ -12,7 +12,6 @@ mod openmpi;
 pub struct Library {
     /// What users call it.
     pub name: &'static str,
-    /// One line.
     pub help: &'static str,
     /// Ours and theirs.
     algorithms: &'static [Algorithm],
@@ -22,7 +21,6 @@ pub struct Library {
 /// An algorithm that both have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm {
-    /// For which collective.
     collective: &'static str,
     /// Ours: as rows spell it.
     ours: &'static str,
@@ -32,7 +30,6 @@ pub struct Algorithm {
     number: u32,
 }
 
-/// All libraries.
 pub static LIBRARIES: [Library; 3] = [
     Library {
         name: "openmpi",
@@ -62,9 +59,7 @@ pub fn library(name: &str) -> Option<&'static Library> {
 /// One time of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// The collective's word.
     pub collective: String,
-    /// Ranks.
     pub ranks: u64,
     /// Bytes of a block.
     pub bytes: u64,
@@ -85,13 +80,10 @@ pub struct Table {
 /// What is lost where the library keeps to one algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
-    /// The collective.
     pub collective: String,
-    /// Ranks.
     pub ranks: u64,
     /// Bytes of a block.
     pub bytes: u64,
-    /// The fastest.
     pub best: String,
     /// How many times as long the other takes.
     pub ratio: f64,

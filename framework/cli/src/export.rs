@@ -142,7 +142,6 @@ enum Place {
     Printed(&'static str),
     /// A file, by this name in the staging folder.
     File(PathBuf, &'static str),
-    /// A folder.
     Folder(PathBuf),
 }
 

@@ -19,7 +19,6 @@ use swapmeet_runner::unit::units;
 
 /// What became of a row.
 enum Again {
-    /// As it was.
     Same,
     /// What differs, and why that may be.
     Differs(Vec<Difference>, Vec<Difference>),

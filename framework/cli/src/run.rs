@@ -36,17 +36,12 @@ pub(crate) mod rows;
 /// Lists of specs from flags.
 #[derive(Clone, Copy)]
 pub(crate) struct Lists<'a> {
-    /// Topologies.
     pub topologies: &'a [String],
-    /// Algorithms.
     pub algorithms: &'a [String],
-    /// Workloads.
     pub workloads: &'a [String],
-    /// Machines.
     pub machines: &'a [String],
 }
 
-/// Runs an experiment.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.looks.theme.is_some() || args.looks.ascii {
         return Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()));

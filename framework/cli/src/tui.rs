@@ -15,7 +15,6 @@ use swapmeet_tui::{Looks, Setup, Theme, is_ascii_terminal};
 /// Left before all cases had run.
 const INTERRUPTED: u8 = 130;
 
-/// Shows the dashboard.
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     watch(&args.run)
 }

@@ -20,22 +20,16 @@ pub const FORMAT: &str = "swapmeet-schedule";
 /// Whose schedule it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Head {
-    /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
     pub version: u32,
-    /// Where: a spec.
     #[serde(default)]
     pub topology: String,
     /// How many nodes there.
     pub nodes: u64,
-    /// How: a spec.
     #[serde(default)]
     pub algorithm: String,
-    /// What: a spec.
     #[serde(default)]
     pub workload: String,
-    /// The collective's word.
     pub collective: String,
     /// The root, where there is one.
     #[serde(default)]
@@ -80,7 +74,6 @@ pub type Runs = Vec<(u64, u64)>;
 pub struct BlockSet {
     /// Where they come from.
     pub origins: Option<Runs>,
-    /// Where they go.
     pub destinations: Option<Runs>,
     /// Which segments of them.
     pub segments: Option<Runs>,
@@ -91,9 +84,7 @@ pub struct BlockSet {
 pub struct Send {
     /// The schedule's own number of the step, from 1.
     pub step: u64,
-    /// Sender.
     pub from: u64,
-    /// Receiver.
     pub to: u64,
     /// How many bytes go.
     pub bytes: u64,

@@ -5,7 +5,6 @@ use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A paper's file.
 pub(crate) fn read<T: for<'a> Deserialize<'a>>(paper: &'static str, text: &str) -> Result<T, ReproduceError> {
     toml::from_str(text).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })
 }

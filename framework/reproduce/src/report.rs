@@ -142,7 +142,6 @@ its table states. *Declared*: ours is what the algorithm says of itself, and not
 pub struct Cell {
     /// Which row of the paper's table, or the claim.
     pub row: String,
-    /// Which column.
     pub column: String,
     /// What the paper says.
     pub paper: String,

@@ -12,7 +12,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The longest line.
 const MOST: usize = 1 << 26;
 
 /// What holds for a child.
@@ -73,7 +72,6 @@ pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result
 pub struct Answers(File);
 
 impl Answers {
-    /// Gives a line.
     pub fn give(&self, line: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');

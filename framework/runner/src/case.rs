@@ -21,7 +21,6 @@ use swapmeet_workloads::{InputDigest, Workload, expand};
 /// An algorithm with the parameters the user gave it.
 #[derive(Debug, Clone)]
 pub struct Chosen {
-    /// The algorithm.
     pub algorithm: Arc<Algorithm>,
     /// Its parameters, in the order in which the algorithm declares them, without those that are what they are by default.
     pub params: Vec<(String, String)>,
@@ -42,17 +41,12 @@ impl fmt::Display for Chosen {
 /// One cell of the cross product.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Its experiment's name.
     pub experiment: Arc<str>,
-    /// Where.
     pub topology: Arc<dyn Topology>,
-    /// How.
     pub algorithm: Chosen,
-    /// What.
     pub workload: Workload,
     /// The files that topology, workload and algorithm name.
     pub inputs: Arc<[InputDigest]>,
-    /// At which price.
     pub machine: Machine,
     /// Which repetition, from 0.
     pub repetition: u32,

@@ -15,11 +15,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 pub struct Experiment {
     /// Its name, for the rows.
     pub name: String,
-    /// Topology specs.
     pub topologies: Vec<Text>,
-    /// Algorithm specs.
     pub algorithms: Vec<Text>,
-    /// Workload specs.
     pub workloads: Vec<Text>,
     /// Machine specs, or names of `machine` tables.
     pub machines: Vec<Text>,
@@ -29,7 +26,6 @@ pub struct Experiment {
     pub baseline: Option<Text>,
     /// How often each case is run; repetition r has seed `seed + r`.
     pub repetitions: u32,
-    /// The first seed.
     pub seed: u64,
     /// Seconds a case may take.
     pub timeout_secs: Option<f64>,
@@ -37,10 +33,8 @@ pub struct Experiment {
     pub proving: Proving,
 }
 
-/// A `[machine.NAME]` table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMachine {
-    /// Its name.
     pub name: Text,
     /// The machine it starts from.
     pub base: Option<Text>,

@@ -53,9 +53,7 @@ pub struct Asked {
     pub ports: bool,
     pub virtual_channels: bool,
     pub startup_us: bool,
-    /// Time per link.
     pub hop_us: bool,
-    /// Time per byte.
     pub byte_us: bool,
 }
 

@@ -23,21 +23,16 @@ pub enum PluginError {
     /// The system's loader refused it: no library, not for this machine, a missing dependency.
     #[error("{path}: not a library that can be loaded: {reason}")]
     NotALibrary {
-        /// The file.
         path: PathBuf,
         /// All the loader said.
         reason: String,
     },
     /// A library, but without the entry symbol.
     #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
-    NoEntry {
-        /// The file.
-        path: PathBuf,
-    },
+    NoEntry { path: PathBuf },
     /// The entry function returned nothing, or not a plugin's table.
     #[error("{path}: not a swapmeet plugin: {what}")]
     BadTable {
-        /// The file.
         path: PathBuf,
         /// What is wrong with the table.
         what: String,
@@ -47,7 +42,6 @@ pub enum PluginError {
         "{path}: built for plugin ABI {major}.{minor}, this swapmeet speaks {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
     )]
     OtherAbi {
-        /// The file.
         path: PathBuf,
         /// The plugin's major version.
         major: u32,
@@ -64,17 +58,13 @@ pub enum PluginError {
 pub struct Plugin {
     /// The file it came from.
     pub path: PathBuf,
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// The digest of the file.
     pub digest: String,
-    /// Its licence.
     pub licence: String,
     /// The boundary's version it was built for.
     pub abi: (u32, u32),
-    /// What it offers.
     pub algorithms: Vec<Arc<Algorithm>>,
 }
 
@@ -83,7 +73,6 @@ pub struct Plugin {
 pub struct Algorithm {
     /// The name users type.
     pub name: String,
-    /// One line.
     pub title: String,
     /// Where it was published.
     pub paper: String,
@@ -97,7 +86,6 @@ pub struct Algorithm {
     pub ports: u64,
     /// The plugin it is of.
     pub plugin: Build,
-    /// The plugin's file.
     pub file: PathBuf,
     /// What the file was when it was read.
     pub(crate) stamp: Stamp,
@@ -109,9 +97,7 @@ pub struct Algorithm {
 /// A plugin's name, and which build of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Build {
-    /// The plugin's name.
     pub name: String,
-    /// The plugin's version.
     pub version: String,
     /// The digest of the plugin's file; empty where it came from none.
     pub digest: String,
@@ -120,7 +106,6 @@ pub struct Build {
 /// A parameter that an algorithm takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Param {
-    /// Its key.
     pub key: String,
     /// What it may be.
     pub kind: ParamKind,

@@ -59,17 +59,13 @@ pub enum RegistryError {
     Plugin(#[from] PluginError),
     /// There is nothing where the user says.
     #[error("{path}: no such plugin file or folder")]
-    Missing {
-        /// Where.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// Plugins can't be read at all.
     #[error("no process could be started to read plugins: {0}")]
     Reading(std::io::Error),
     /// A folder that the user named can't be read.
     #[error("plugin folder {path}: {reason}")]
     Folder {
-        /// The folder.
         path: PathBuf,
         /// What the system says.
         reason: String,
@@ -79,9 +75,7 @@ pub enum RegistryError {
 /// A name that no plugin offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAlgorithm {
-    /// The name.
     pub name: String,
-    /// Names like it.
     pub near: Vec<String>,
 }
 

@@ -13,10 +13,7 @@ use swapmeet_results::{Record, Status};
 #[derive(Debug)]
 pub enum Event {
     /// Work on a case, and on those that share its schedule, has begun.
-    Started {
-        /// The cases.
-        cases: Vec<usize>,
-    },
+    Started { cases: Vec<usize> },
     /// A schedule has come so far.
     Progress {
         /// The first of the cases that share it.
@@ -25,22 +22,11 @@ pub enum Event {
         steps: u64,
     },
     /// A case has ended.
-    Finished {
-        /// Which.
-        case: usize,
-        /// Its row.
-        record: Box<Record>,
-    },
+    Finished { case: usize, record: Box<Record> },
     /// What a watcher says of a schedule.
-    Seen {
-        /// What.
-        value: serde_json::Value,
-    },
+    Seen { value: serde_json::Value },
     /// A line from a plugin, or about one.
-    Log {
-        /// The line.
-        line: String,
-    },
+    Log { line: String },
 }
 
 /// Who watches a unit's schedule in the worker: a watch's name, and what it is to know.

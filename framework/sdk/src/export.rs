@@ -3,7 +3,8 @@
 use crate::collective::Collective;
 use crate::param::ParamInfo;
 use crate::problem::Problem;
-use crate::schedule::{Schedule, Stop};
+use crate::schedule::Schedule;
+use crate::stop::Stop;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};

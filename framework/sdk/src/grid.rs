@@ -1,6 +1,6 @@
 //! Nodes as coordinates: the arithmetic that every schedule on a grid needs.
 
-use crate::schedule::Stop;
+use crate::stop::Stop;
 
 /// A grid of nodes, numbered row-major, the last dimension fastest: the machine's own ([`Topology::grid`](crate::Topology::grid)) or one
 /// in which a schedule speaks of nodes ([`Schedule::layout`](crate::Schedule::layout)). Every coordinate is a `u64`, as node numbers are.

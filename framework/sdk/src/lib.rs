@@ -48,7 +48,9 @@ mod problem;
 mod rehearsal;
 mod rounds;
 mod schedule;
+mod send;
 mod set;
+mod stop;
 mod symmetry;
 
 pub use collective::Collective;
@@ -61,8 +63,10 @@ pub use rehearsal::{
     Disproof, Proved, Rehearsal, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
 };
 pub use rounds::{Straight, serialized_rounds};
-pub use schedule::{Blocks, Bucket, ByteCount, Bytes, Redistribution, Route, Schedule, Stop};
+pub use schedule::Schedule;
+pub use send::{Blocks, Bucket, ByteCount, Bytes, Redistribution, Route};
 pub use set::{Axis, Set};
+pub use stop::Stop;
 pub use symmetry::{Planned, PlannedNodes, Symmetry};
 
 #[doc(hidden)]

@@ -1,7 +1,8 @@
 //! Grids of any size for algorithms that need sides of one kind: virtual nodes fill them up.
 
 use crate::grid::Grid;
-use crate::schedule::{Schedule, Stop};
+use crate::schedule::Schedule;
+use crate::stop::Stop;
 
 /// The grid of a machine, padded with virtual nodes until every side is a multiple of some unit.
 ///
@@ -32,7 +33,7 @@ impl Padded {
         &self.machine
     }
 
-    /// The padded grid.
+    /// The grid with every side padded: the schedule's own.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }

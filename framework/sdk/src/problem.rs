@@ -3,7 +3,7 @@
 use crate::collective::Collective;
 use crate::grid::Grid;
 use crate::param::{ParamInfo, ParamValue};
-use crate::schedule::Stop;
+use crate::stop::Stop;
 use std::marker::PhantomData;
 use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
 

@@ -3,7 +3,8 @@
 use crate::collective::Collective;
 use crate::export::Algorithm;
 use crate::problem::Problem;
-use crate::schedule::{Schedule, Stop};
+use crate::schedule::Schedule;
+use crate::stop::Stop;
 use follow::{Task, follow};
 use record::Asked;
 use stage::Stage;

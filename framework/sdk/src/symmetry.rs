@@ -18,7 +18,7 @@ use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 pub struct Symmetry(SwmSymmetry);
 
 impl Symmetry {
-    /// Nothing.
+    /// Leaves every coordinate of the axis where it is.
     pub const NONE: Self = Self(SwmSymmetry { kind: SWM_FIXED, reserved: 0, unit: 0 });
 
     /// Adds any multiple of `unit`, which divides the axis's radix.
@@ -71,7 +71,7 @@ impl Planned {
         self.everyone
     }
 
-    /// The nodes.
+    /// The nodes to plan for, in rising order.
     pub fn iter(&self) -> PlannedNodes<'_> {
         let run = self.axes.last().map_or(1, |(count, _)| *count);
         PlannedNodes { axes: &self.axes, next: 0, end: run, runs: 1..self.len() / run.max(1) }

@@ -112,7 +112,6 @@ pub enum FigureError {
     /// No two sizes, networks or machines to lay out.
     #[error("a map needs rows of two block sizes, or of two networks or machines")]
     NoMap,
-    /// Nothing has parts.
     #[error("no row has parts of time")]
     NoParts,
     /// A label for nothing.

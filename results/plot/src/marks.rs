@@ -21,13 +21,7 @@ use scene::Scene;
 pub enum DrawError {
     /// Too large, or nothing.
     #[error("a picture of {width} x {height} pixels can't be drawn")]
-    Size {
-        /// Pixels across.
-        width: f64,
-        /// Pixels down.
-        height: f64,
-    },
-    /// From the encoder.
+    Size { width: f64, height: f64 },
     #[error("the picture could not be written: {0}")]
     Png(String),
 }

@@ -7,7 +7,6 @@ use swapmeet_results::units::{figure_to, size_to, tick_duration};
 /// What is on the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Y {
-    /// Completion time.
     Time,
     /// Completion time over the baseline's.
     Ratio,

@@ -21,7 +21,6 @@ const COLOURS: [Colour; 7] = [
     Colour(0x6e, 0x6e, 0x6e),
 ];
 
-/// One algorithm's bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,

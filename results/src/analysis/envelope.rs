@@ -15,9 +15,7 @@ pub struct Crossover {
     pub time: f64,
     /// The points to its left and right; the same twice where it is at a point.
     pub within: (f64, f64),
-    /// The fastest before.
     pub before: String,
-    /// The fastest after.
     pub after: String,
 }
 

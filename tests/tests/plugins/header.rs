@@ -32,7 +32,7 @@ fn the_committed_header_is_the_generated_one() {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == generated(),
-        "include/swapmeet.h is not what src/lib.rs says; refresh it with SWAPMEET_BLESS=1 cargo test -p swapmeet-tests"
+        "include/swapmeet.h is not what the crate says; refresh it with SWAPMEET_BLESS=1 cargo test -p swapmeet-tests"
     );
 }
 

@@ -119,7 +119,6 @@ fn thinned(matrix: &Matrix, density: f64, seed: u64) -> Matrix {
     Matrix::new(nodes, bytes)
 }
 
-/// Which distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Evenly between two ends; cv up to 1/sqrt(3).

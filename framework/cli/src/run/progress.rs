@@ -18,12 +18,17 @@ pub(super) struct Progress {
 }
 
 enum Shown {
-    /// Nothing.
     Quiet,
     /// A line now and then.
-    Lines { last: Instant },
+    Lines {
+        last: Instant,
+    },
     /// A bar, and a line for each schedule that is worked on, by the first of its cases.
-    Bars { all: MultiProgress, sweep: ProgressBar, running: BTreeMap<usize, Running> },
+    Bars {
+        all: MultiProgress,
+        sweep: ProgressBar,
+        running: BTreeMap<usize, Running>,
+    },
 }
 
 /// Cases that share a schedule.
@@ -75,7 +80,6 @@ impl Progress {
         }
     }
 
-    /// Time has passed.
     pub(super) fn tick(&self) {
         if let Shown::Bars { sweep, .. } = &self.shown {
             sweep.set_message(self.left().map(|left| format!(", {left} left")).unwrap_or_default());

@@ -81,7 +81,7 @@ pub struct Parts {
     pub propagation: Option<f64>,
     /// Rearrangement of data within nodes.
     pub rearrangement: Option<f64>,
-    /// Barriers after steps.
+    /// What barriers after steps take.
     pub barrier: Option<f64>,
     /// What sharing of links or waiting for ports adds.
     pub contention: Option<f64>,
@@ -103,9 +103,9 @@ pub struct Cost {
 /// When the ranks of a schedule were done, in us.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTimes {
-    /// The first.
+    /// When the first rank was done.
     pub first: f64,
-    /// On the average.
+    /// The mean of when ranks were done.
     pub mean: f64,
 }
 

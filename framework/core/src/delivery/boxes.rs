@@ -33,7 +33,7 @@ struct Field {
 pub enum Side {
     /// Where blocks come from.
     Origins,
-    /// Their destinations.
+    /// The nodes where blocks are to end.
     Destinations,
     /// Which segments of the blocks.
     Segments,

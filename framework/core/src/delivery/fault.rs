@@ -44,7 +44,7 @@ pub enum Fault {
     /// What the plugin calls the send at fault.
     #[error("{fault} [{label}]")]
     Labelled {
-        /// In its words.
+        /// The plugin's own text, as it gave it.
         label: String,
         /// What is wrong with it.
         fault: Box<Fault>,

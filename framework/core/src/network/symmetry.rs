@@ -6,7 +6,7 @@
 /// What a group does to one axis of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symmetry {
-    /// Nothing.
+    /// Leaves every coordinate where it is.
     Fixed,
     /// Adds multiples of a period, modulo the radix.
     Shift(u64),
@@ -17,7 +17,7 @@ pub enum Symmetry {
 /// One axis of a grid with what the group does to it. Of each orbit on it the coordinate below `unit` is the representative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Acting {
-    /// Coordinates.
+    /// How many coordinates the axis has.
     pub radix: u64,
     /// The group's elements are its multiples; the radix where the group does nothing.
     pub unit: u64,

@@ -253,9 +253,9 @@ pub trait Listener {
 /// What a node sends itself.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalCopy {
-    /// The node.
+    /// The node, on the machine.
     pub node: u32,
-    /// How much.
+    /// Its load: blocks or bytes, as that of a message is.
     pub load: u64,
     /// In how many segments blocks are split; the load is in such segments.
     pub segments: u64,
@@ -272,7 +272,7 @@ pub struct Unsent {
     pub step: u64,
     /// Sender, in the schedule's grid and on the machine.
     pub from: crate::delivery::fault::Place,
-    /// Receiver, likewise.
+    /// The receiver: where in the schedule's grid, and which node runs it.
     pub to: crate::delivery::fault::Place,
     /// Whether it broke a rule: the schedule ends with it.
     pub is_refused: bool,
@@ -285,7 +285,7 @@ pub struct Sent<'a> {
     pub step: u64,
     /// Sender, in the schedule's grid and on the machine.
     pub from: crate::delivery::fault::Place,
-    /// Receiver, likewise.
+    /// The receiver: where in the schedule's grid, and which node runs it.
     pub to: crate::delivery::fault::Place,
     /// What moves: with [`Proof::ByteCounts`] loads are bytes and there are no boxes.
     pub proof: Proof,

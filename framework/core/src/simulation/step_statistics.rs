@@ -61,11 +61,11 @@ impl Buffers {
 /// Facts that not everybody needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
-    /// [`StepFacts::max_multiplexed_load`].
+    /// Whether to measure [`StepFacts::max_multiplexed_load`].
     pub multiplexing: bool,
-    /// [`StepFacts::max_packed_load`].
+    /// Whether to measure [`StepFacts::max_packed_load`].
     pub packing: bool,
-    /// [`crate::simulation::step::Step::busiest_links`].
+    /// Whether to name [`crate::simulation::step::Step::busiest_links`].
     pub busiest_links: bool,
 }
 

@@ -17,7 +17,6 @@ pub(super) struct Pattern {
     collective: String,
     cube: String,
     rdn: String,
-    /// The theorem's words.
     words: Formula,
     /// Words of the algorithm as printed, from those of the level below.
     recurrence: Option<Formula>,

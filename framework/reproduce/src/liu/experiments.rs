@@ -62,7 +62,6 @@ impl TryFrom<String> for Curve {
     }
 }
 
-/// Which time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     machine: String,

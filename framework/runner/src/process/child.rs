@@ -25,7 +25,6 @@ pub(crate) struct Child {
     lines: Lines,
     /// What it prints to, until nobody holds the other end. Read here and by no thread: whoever a plugin started may hold it for ever.
     pipe: Option<PipeReader>,
-    /// What it printed.
     pub(crate) printed: Printed,
     /// How far it has come.
     progress: Page,
@@ -206,7 +205,6 @@ pub(crate) struct RunTime {
 }
 
 impl RunTime {
-    /// From now on.
     pub(crate) fn new() -> Self {
         Self { spent: Duration::ZERO, last: Instant::now() }
     }

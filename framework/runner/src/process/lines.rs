@@ -9,7 +9,6 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// More has come.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }

@@ -24,7 +24,6 @@ pub(crate) struct Printed {
 }
 
 impl Printed {
-    /// More has come.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         /// A line is what ends in a line feed, in whatever encoding, or is very long.
         const LONGEST: usize = 4096;
@@ -84,7 +83,6 @@ impl Printed {
         marked
     }
 
-    /// The last line.
     pub(crate) fn last_words(&self) -> &str {
         &self.last
     }

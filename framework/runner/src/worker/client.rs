@@ -50,7 +50,6 @@ const LONGEST_ROW: usize = 1 << 20;
 /// What a watcher may say at a time.
 const LONGEST_SEEN: usize = 1 << 28;
 
-/// A worker.
 pub(crate) struct Worker {
     child: Child,
     memory_limit: u64,
@@ -78,7 +77,6 @@ pub(crate) fn no_row(why: &str) -> String {
 }
 
 impl Worker {
-    /// Starts one.
     pub(crate) fn start(workers: &Workers) -> io::Result<Self> {
         let mut command = workers.command.iter();
         let program = command.next().ok_or_else(|| io::Error::other("no program given"))?;

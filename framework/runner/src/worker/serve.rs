@@ -43,7 +43,6 @@ pub type Start = fn(&Case, &serde_json::Value, Say) -> Result<Box<dyn Watcher>, 
 
 /// A kind of watcher, that a job can ask for by name.
 pub struct Watch {
-    /// Its name.
     pub name: &'static str,
     /// One for a case.
     pub start: Start,
@@ -52,7 +51,6 @@ pub struct Watch {
 /// Why a worker can't work.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The socket failed.
     #[error("the worker's socket: {0}")]
     Io(#[from] io::Error),
     /// The limits could not be set.
@@ -150,7 +148,6 @@ impl Listener for Pulse {
     }
 }
 
-/// Nobody.
 struct Unwatched;
 
 impl Listener for Unwatched {

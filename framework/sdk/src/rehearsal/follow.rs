@@ -5,7 +5,7 @@
 
 use super::record::{Asked, Rehearsed, RehearsedSend};
 use crate::collective::Collective;
-use crate::schedule::Stop;
+use crate::stop::Stop;
 use blocks::Blocks;
 use shares::Shares;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! What is written down of a rehearsal, and what was set for it.
 
-use crate::schedule::ByteCount;
+use crate::send::ByteCount;
 
 /// What a plugin may ask for.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use super::orbits::Orbits;
 use super::record::{Asked, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep};
 use super::sets::{coordinates, nodes};
 use crate::collective::Collective;
-use crate::schedule::Stop;
+use crate::stop::Stop;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::c_void;

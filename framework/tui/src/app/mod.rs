@@ -19,7 +19,6 @@ use swapmeet_results::Record;
 /// How the screen is to look.
 #[derive(Debug, Clone, Copy)]
 pub struct Looks {
-    /// Its colours.
     pub theme: Theme,
     /// Whether only ASCII is to be drawn.
     pub ascii: bool,
@@ -76,7 +75,6 @@ pub(crate) struct Help {
     pub(crate) page: usize,
 }
 
-/// The whole screen.
 pub struct App {
     pub(crate) session: Session,
     pub(crate) panels: Vec<Box<dyn AnyPanel>>,
@@ -150,7 +148,6 @@ impl App {
         self.session.message.as_ref().map(|message| message.text.as_str())
     }
 
-    /// How it ended.
     pub fn outcome(&self) -> Outcome {
         let (session, runs) = (&self.session, &self.session.runs);
         Outcome {

@@ -44,7 +44,6 @@ pub struct Setup {
     pub cases: Vec<Case>,
     /// For each of these, the row that it has from an earlier run, if any; none of them may have.
     pub found: Vec<Option<Record>>,
-    /// Where cases run.
     pub workers: Workers,
     /// Where rows go as they come.
     pub rows: Option<RowSink>,
@@ -70,7 +69,6 @@ pub(crate) struct Message {
     pub(crate) is_bad: bool,
 }
 
-/// The session.
 pub(crate) struct Session {
     pub(crate) registry: Arc<Registry>,
     pub(crate) plugin_dirs: Vec<PathBuf>,
@@ -88,7 +86,6 @@ pub(crate) struct Session {
     /// The schedule of the case in focus, as far as it is known.
     pub(crate) recording: Option<Recording>,
     pub(crate) log: Log,
-    /// The session's time.
     pub(crate) now: Duration,
     pub(crate) message: Option<Message>,
     pub(crate) request: Option<Request>,

@@ -84,7 +84,6 @@ impl Session {
         }
     }
 
-    /// Runs new cases.
     fn begin(&mut self, prepared: Prepared) {
         let focused = self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
         let new = self.queue.enqueue(prepared, self.now);

@@ -35,9 +35,7 @@ pub(crate) struct Stroke {
 /// How a shape is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Look {
-    /// Inside.
     pub fill: Option<Colour>,
-    /// Along its border.
     pub stroke: Option<Stroke>,
 }
 

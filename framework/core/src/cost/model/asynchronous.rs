@@ -14,7 +14,6 @@ use std::fmt::{self, Display};
 pub(super) enum Order {
     /// All its sends and receives of the step before.
     Step,
-    /// Everybody's.
     Barrier,
 }
 
@@ -41,7 +40,7 @@ pub(super) static ORDER: Typed<Order> = Typed {
 pub(super) struct Message {
     pub from: u32,
     pub to: u32,
-    /// As [`crate::simulation::step::Transfer::route`].
+    /// Its route, numbered as [`crate::simulation::step::Transfer::route`] is.
     pub route: u32,
     pub load: u64,
 }

@@ -21,7 +21,7 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     ticks.saturating_mul(whole as Ticks).saturating_add(part.round() as Ticks)
 }
 
-/// In microseconds.
+/// A duration in microseconds.
 pub(super) fn us(ticks: Ticks) -> f64 {
     ticks as f64 / A_US
 }
@@ -29,15 +29,15 @@ pub(super) fn us(ticks: Ticks) -> f64 {
 /// What the chain of work and waits that ends last went into, in us.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Path {
-    /// Start-ups.
+    /// Start-ups of messages, in us.
     pub startup: f64,
-    /// Transmission and copying.
+    /// Transmission and copying, in us.
     pub transmission: f64,
-    /// Crossing links.
+    /// Crossing links, in us.
     pub propagation: f64,
-    /// Composing.
+    /// Composing what is sent, in us.
     pub rearrangement: f64,
-    /// Barriers.
+    /// Barriers between steps, in us.
     pub barrier: f64,
     /// Waiting for ports, engines and links.
     pub contention: f64,
@@ -46,7 +46,6 @@ pub struct Path {
 /// A moment, with the path to it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Clock {
-    /// The moment.
     pub(super) at: Ticks,
     /// What it went into.
     pub path: Path,

@@ -102,7 +102,7 @@ impl Display for Mode {
 /// Whether what a node sends itself is a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SelfMessages {
-    /// As any.
+    /// A message to oneself costs what any other does.
     Count,
     /// It is composed, no more.
     Free,

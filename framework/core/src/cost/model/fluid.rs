@@ -93,7 +93,6 @@ parameters! {
 /// How messages share a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fairness {
-    /// All alike.
     Equal,
     /// By their round-trip times.
     Rtt,

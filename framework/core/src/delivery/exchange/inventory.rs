@@ -18,7 +18,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// Blocks stay whole.
+    /// Blocks that stay whole: one part, one segment.
     pub const WHOLE: Self = Self { in_parts: false, segments: 1 };
 }
 

@@ -28,7 +28,7 @@ pub enum DeliveryFault {
     /// A sum with a contribution in it that the receiver's own has, too.
     #[error("{node} counts {block} twice: its own value has it, and so has what it is sent to combine")]
     CountedTwice {
-        /// The receiver.
+        /// The receiver, which has a value of its own.
         node: Place,
         /// The first such contribution.
         block: Block,
@@ -36,7 +36,7 @@ pub enum DeliveryFault {
     /// A value replaced by one without a contribution of its own.
     #[error("{node} loses {block}: what it is sent replaces its own value, which has it (combine the two)")]
     Replaced {
-        /// The receiver.
+        /// The receiver, which has a value of its own.
         node: Place,
         /// The first such contribution.
         block: Block,

@@ -57,7 +57,7 @@ pub enum SendFault {
     /// A send of a node that the schedule was not to plan for.
     #[error("node {from} sends, which is not planned for: what it sends follows from what node {representative} does")]
     NotPlannedFor {
-        /// The sender.
+        /// The sender, in the schedule's grid.
         from: u64,
         /// The one that is planned for in its orbit.
         representative: u64,

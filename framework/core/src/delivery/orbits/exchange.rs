@@ -351,7 +351,7 @@ impl OrbitExchange {
         self.most_summed
     }
 
-    /// Who runs what.
+    /// Which node of the machine runs which of the grid.
     pub fn placement(&self) -> &Placement {
         &self.placement
     }

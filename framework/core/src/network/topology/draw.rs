@@ -1,6 +1,6 @@
 //! Numbers at random from a seed, the same everywhere.
 
-/// SplitMix64.
+/// Steele, Lea & Flood's SplitMix64, by its state.
 pub(super) struct Draw(u64);
 
 impl Draw {

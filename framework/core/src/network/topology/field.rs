@@ -3,7 +3,6 @@
 //! An element is a number below q = p^k: its digits to the base p are the coefficients of a polynomial, the lowest first. Products are by logarithms to a primitive element, found by
 //! trying.
 
-/// A field.
 #[derive(Debug)]
 pub(super) struct Field {
     p: u64,

@@ -29,7 +29,6 @@ pub struct Graph {
     nodes: [u64; 1],
     switches: u64,
     ways: Ways,
-    /// Of each link.
     bandwidths: Vec<f64>,
     /// Whether any two vertices have several links.
     parallel: bool,
@@ -43,7 +42,7 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
 }
 
 impl Graph {
-    /// The most vertices.
+    /// The most vertices, nodes and switches together.
     pub const MOST_NODES: u64 = Ways::MOST;
     /// The most edges: with as many nodes as may be, ways are found in seconds.
     pub const MOST_EDGES: usize = 1 << 18;

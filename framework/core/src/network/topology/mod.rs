@@ -92,13 +92,13 @@ pub enum RouteError {
     /// The topology has no directions of that kind.
     #[error("{topology} has no dimensions to choose a direction in")]
     NoDimensions {
-        /// Its spec.
+        /// The topology's spec, in canonical form.
         topology: String,
     },
     /// A list of the wrong length or with an entry out of range.
     #[error("a route on {topology} needs {expected}, got {got}")]
     Malformed {
-        /// Its spec.
+        /// The topology's spec, in canonical form.
         topology: String,
         /// What a route there looks like.
         expected: String,
@@ -108,7 +108,7 @@ pub enum RouteError {
     /// No link between two nodes that follow each other on a path.
     #[error("{topology} has no link from node {from} to node {to}")]
     NoLink {
-        /// Its spec.
+        /// The topology's spec, in canonical form.
         topology: String,
         /// A node of the path.
         from: u64,
@@ -131,7 +131,7 @@ pub struct Bisection {
 /// How routes look from different nodes, where the topology's own numbers of nodes and links say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regularity<'a> {
-    /// Nothing is known.
+    /// None of these: it has to be looked at link by link.
     Irregular,
     /// Rings of these sides, in planes of links by number of dimension and sign, each numbered by the nodes that its links leave; routes go dimension by dimension, the
     /// last first. Rotating a dimension takes routes to routes.

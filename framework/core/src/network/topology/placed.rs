@@ -15,9 +15,9 @@ struct Placed {
     base: Arc<dyn Topology>,
     /// As the spec says it.
     place: String,
-    /// Of each rank.
+    /// For each rank, the node that it runs on.
     node: Vec<u32>,
-    /// Of each node.
+    /// For each node, the rank that runs on it.
     rank: Vec<u32>,
 }
 

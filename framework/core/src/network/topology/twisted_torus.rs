@@ -13,7 +13,6 @@ use std::sync::Arc;
 struct TwistedTorus {
     dims: Vec<u64>,
     strides: Vec<u64>,
-    /// The short side.
     a: u64,
     nodes: u64,
     planes: Vec<Plane>,

@@ -2,7 +2,7 @@
 
 use super::{Holdings, Task};
 use crate::rehearsal::record::{Rehearsed, RehearsedRedistribution, RehearsedSend};
-use crate::schedule::Stop;
+use crate::stop::Stop;
 use swapmeet_abi::SWM_ALL_BYTES;
 
 /// A bucket: elements for each destination, until it is sent.

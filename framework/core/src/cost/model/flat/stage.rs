@@ -152,7 +152,6 @@ impl Stage {
         !self.used
     }
 
-    /// Forgets all messages.
     pub fn clear(&mut self) {
         self.messages.clear();
         self.composed.fill(0.0);

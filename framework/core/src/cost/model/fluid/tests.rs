@@ -1,6 +1,5 @@
 use crate::cost::model::test_steps::cost;
 
-/// Golden figures.
 const SIMGRID: &str = include_str!("simgrid.csv");
 
 /// (from, to, bytes) of each step, as SimGrid was given them.

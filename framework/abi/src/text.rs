@@ -1,0 +1,33 @@
+//! Text.
+
+/// Text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SwmStr {
+    /// The first of the `len` bytes.
+    pub ptr: *const u8,
+    /// Length in bytes, not in characters.
+    pub len: usize,
+}
+
+impl SwmStr {
+    /// Text that lives as long as `text` does.
+    pub const fn new(text: &str) -> Self {
+        Self { ptr: text.as_ptr(), len: text.len() }
+    }
+
+    /// The empty text, where a text may be left out.
+    pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0 };
+
+    /// The bytes, empty for null.
+    ///
+    /// # Safety
+    /// `ptr` must be null or point to `len` readable bytes that stay unchanged for `'a`.
+    pub const unsafe fn bytes<'a>(self) -> &'a [u8] {
+        if self.ptr.is_null() {
+            return &[];
+        }
+        // SAFETY: the caller promises what is needed.
+        unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
+    }
+}
