@@ -24,6 +24,7 @@ words! {
 }
 
 words! {
+    /// What was proved of a schedule.
     Verified {
         /// Every block was followed to its destination.
         Blocks = "blocks",

@@ -334,9 +334,9 @@ pub(crate) enum TraceFormat {
     Json,
 }
 
-/// What `trace` takes.
+/// Which schedule.
 #[derive(Debug, Args)]
-pub(crate) struct TraceArgs {
+pub(crate) struct ScheduleArgs {
     /// The topology.
     #[arg(long, value_name = "SPEC")]
     pub topology: String,
@@ -352,6 +352,13 @@ pub(crate) struct TraceArgs {
     /// The seed of a workload that is drawn.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
+}
+
+/// What `trace` takes.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub schedule: ScheduleArgs,
     /// Only a line a step, without its messages.
     #[arg(long, conflicts_with_all = ["format", "step", "node"])]
     pub summary: bool,

@@ -1,10 +1,8 @@
 //! `swapmeet export`: a verified schedule for other programs.
 
 use crate::args::ExportArgs;
-use crate::failure::{Failure, SOME_FAILED};
+use crate::failure::Failure;
 use crate::output;
-use crate::run::{self, Lists};
-use crate::say::say;
 use crate::trace;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -18,13 +16,7 @@ use swapmeet_runner::case::Case;
 
 /// Writes the schedule of one algorithm on one topology, once every block of it has arrived.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
-    let lists = Lists {
-        topologies: std::slice::from_ref(&args.topology),
-        algorithms: std::slice::from_ref(&args.algorithm),
-        workloads: std::slice::from_ref(&args.workload),
-        machines: std::slice::from_ref(&args.machine),
-    };
-    let cases = run::cases_of(lists, args.seed, args.timeout, &args.plugins)?;
+    let cases = trace::cases(&args.schedule, args.timeout, &args.plugins)?;
     let [case] = cases.as_slice() else {
         return Err(Failure::Usage("an export is of one schedule: give one size, not a range".to_owned()));
     };
@@ -41,14 +33,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
             place.fill(staging.path())?;
             Ok(ExitCode::SUCCESS)
         }
-        Status::Unsupported => {
-            say!("{} on {}: unsupported: {}", record.algorithm, record.topology, record.reason);
-            Ok(ExitCode::SUCCESS)
-        }
-        status => {
-            say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
-            Ok(ExitCode::from(SOME_FAILED))
-        }
+        status => Ok(trace::not_made(&record, status)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `swapmeet trace`: a schedule as it goes by, a line a message, as the papers print theirs.
 
-use crate::args::{PluginArgs, TraceArgs, TraceFormat};
+use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::run::{self, Lists};
 use crate::say::say;
@@ -27,13 +27,7 @@ use json::{Json, Only};
 
 /// Prints the schedule of one algorithm on one topology.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
-    let lists = Lists {
-        topologies: std::slice::from_ref(&args.topology),
-        algorithms: std::slice::from_ref(&args.algorithm),
-        workloads: std::slice::from_ref(&args.workload),
-        machines: std::slice::from_ref(&args.machine),
-    };
-    let cases = run::cases_of(lists, args.seed, args.timeout, &args.plugins)?;
+    let cases = cases(&args.schedule, args.timeout, &args.plugins)?;
     if let (Some(node), Some(case)) = (args.node, cases.first())
         && node >= case.topology.nodes()
     {
@@ -62,15 +56,25 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
             );
             Ok(ExitCode::SUCCESS)
         }
-        Status::Unsupported => {
-            say!("{} on {}: unsupported: {}", record.algorithm, record.topology, record.reason);
-            Ok(ExitCode::SUCCESS)
-        }
-        status => {
-            say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
-            Ok(ExitCode::from(SOME_FAILED))
-        }
+        status => Ok(not_made(&record, status)),
     }
+}
+
+/// The schedule that is asked for: of each size where a range is given.
+pub(crate) fn cases(of: &ScheduleArgs, timeout: Option<f64>, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
+    let lists = Lists {
+        topologies: std::slice::from_ref(&of.topology),
+        algorithms: std::slice::from_ref(&of.algorithm),
+        workloads: std::slice::from_ref(&of.workload),
+        machines: std::slice::from_ref(&of.machine),
+    };
+    run::cases_of(lists, of.seed, timeout, plugins)
+}
+
+/// Says why there is no schedule: that one can't run there is an answer, all else a failure.
+pub(crate) fn not_made(record: &Record, status: Status) -> ExitCode {
+    say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
+    if status == Status::Unsupported { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) }
 }
 
 /// The row of a schedule, `None` where it was interrupted, and whether all that was said of it could be written.

@@ -5,6 +5,7 @@ use crate::grid::Grid;
 use crate::param::{ParamInfo, ParamValue};
 use crate::stop::Stop;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
 
 /// What is to be done. Sizes and machine parameters are asked for one by one: a plan that doesn't ask for them is shared between
@@ -155,6 +156,20 @@ impl<'a> Problem<'a> {
             None if default.is_empty() => Err(Stop::failed(format!("`{key}` was not given and declares no default"))),
             None => parse(key, default),
         }
+    }
+
+    /// The parameter `key`, a whole number within bounds: as the user gave it, else its declared default.
+    ///
+    /// # Errors
+    /// As [`Problem::param`], and where the number is outside of `bounds`, whose end is said unless it is that of `u64`.
+    pub fn whole(&self, key: &str, bounds: RangeInclusive<u64>) -> Result<u64, Stop> {
+        let number = self.param(key)?;
+        if bounds.contains(&number) {
+            return Ok(number);
+        }
+        let most = Some(*bounds.end()).filter(|most| *most < u64::MAX).map(|most| format!(" to {most}"));
+        let (least, most) = (bounds.start(), most.unwrap_or_default());
+        Err(Stop::failed(format!("`{key}={number}`: expected a whole number from {least}{most}")))
     }
 
     /// The parameter `key`, if the user gave it: for one whose default depends on the problem.

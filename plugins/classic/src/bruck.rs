@@ -71,10 +71,7 @@ fn all_to_all(n: u64, by: u64, ways: &Ways, planned: &Planned, schedule: &mut Sc
 
 /// k.
 fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
-    match problem.param("radix")? {
-        k @ 0..=1 => Err(Stop::failed(format!("`radix={k}`: expected a whole number from 2"))),
-        k => Ok(k),
-    }
+    problem.whole("radix", 2..=u64::MAX)
 }
 
 /// Some of the distances below n, as bits.

@@ -28,10 +28,7 @@ const SEGMENTS: ParamInfo =
     ParamInfo::number("segments", "8", "pieces that the vector is passed on in, from 1 to 4096");
 
 fn segments(problem: &Problem<'_>) -> Result<u32, Stop> {
-    match problem.param("segments")? {
-        segments @ 1..=4096 => Ok(segments),
-        other => Err(Stop::failed(format!("`segments={other}`: expected a whole number from 1 to 4096"))),
-    }
+    Ok(problem.whole("segments", 1..=4096)? as u32)
 }
 
 export_plugin!(

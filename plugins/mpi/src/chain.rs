@@ -27,8 +27,7 @@ impl Algorithm for Chain {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let segments = segments(problem)?;
-        let (n, root) = (line(problem, schedule, segments)?, problem.root());
-        let segments = u64::from(segments);
+        let (n, root) = (line(problem, schedule, segments as u32)?, problem.root());
         for step in 0..(n - 1) * u64::from(n > 1) + (segments - 1) * u64::from(n > 1) {
             schedule.step()?;
             for rank in (step + 1).saturating_sub(segments)..=step.min(n - 2) {
@@ -40,11 +39,8 @@ impl Algorithm for Chain {
     }
 }
 
-fn segments(problem: &Problem<'_>) -> Result<u32, Stop> {
-    match problem.param("segments")? {
-        segments @ 1..=4096 => Ok(segments),
-        other => Err(Stop::failed(format!("`segments={other}`: expected a whole number from 1 to 4096"))),
-    }
+fn segments(problem: &Problem<'_>) -> Result<u64, Stop> {
+    problem.whole("segments", 1..=4096)
 }
 
 #[cfg(test)]

@@ -56,10 +56,7 @@ impl Algorithm for LinearSync {
 }
 
 fn window(problem: &Problem<'_>) -> Result<u64, Stop> {
-    match problem.param("window")? {
-        0 => Err(Stop::failed("`window=0`: expected a whole number from 1")),
-        window => Ok(window),
-    }
+    problem.whole("window", 1..=u64::MAX)
 }
 
 #[cfg(test)]

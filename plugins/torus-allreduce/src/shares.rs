@@ -31,6 +31,45 @@ pub(crate) struct Gift {
     pub parts: Coordinates,
 }
 
+/// Steps that go round the dimensions which have some left: for each the dimension, and its number there.
+pub(crate) struct Turns(Vec<(usize, u32)>);
+
+impl Turns {
+    /// From one dimension on, in dimensions of so many steps each.
+    pub(crate) fn new(steps: &[u32], first: usize) -> Self {
+        let longest = steps.iter().copied().max().unwrap_or(0);
+        let round = |s: u32| (0..steps.len()).map(move |turn| (turn, s));
+        let turns = (0..longest).flat_map(round).map(|(turn, s)| ((turn + first) % steps.len(), s));
+        Self(turns.filter(|(dimension, s)| *s < steps[*dimension]).collect())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.0.iter().copied()
+    }
+
+    pub(crate) fn at(&self, step: usize) -> (usize, u32) {
+        self.0[step]
+    }
+
+    /// How many of the steps before this one went along a dimension.
+    pub(crate) fn done(&self, step: usize, dimension: usize) -> u32 {
+        self.0[..step].iter().filter(|(of, _)| *of == dimension).count() as u32
+    }
+}
+
+/// The topology's grid, if each side is a power of what `what` says; `is_power` says which are.
+pub(crate) fn sides(problem: &Problem<'_>, is_power: impl Fn(u64) -> bool, what: &str) -> Result<Grid, Stop> {
+    let grid = problem.topology().grid()?;
+    match grid.radices().iter().find(|radix| !is_power(**radix)) {
+        None => Ok(grid),
+        Some(radix) => Err(Stop::unsupported(format!("a dimension of {radix} nodes, no power of {what}"))),
+    }
+}
+
 /// Whether every dimension goes round, so that a way can be said either way.
 pub(crate) fn goes_round(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")

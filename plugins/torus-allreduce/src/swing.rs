@@ -9,7 +9,7 @@
 //! In its step number s along a dimension coordinate c exchanges with pi(c, s): ever farther, but now one way, now the other. Steps go round the dimensions
 //! that have some left. `variant=all-ports` runs 2D collectives at once, each of m/2D: the k-th begins with dimension k, and half of them are mirrored, rho negated.
 
-use crate::shares::{Coordinates, Gift, Shares, allreduce, goes_round, set};
+use crate::shares::{Coordinates, Gift, Shares, Turns, allreduce, goes_round, set, sides};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct Swing;
@@ -45,11 +45,11 @@ impl Algorithm for Swing {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        sides(problem).map(|_| ())
+        grid(problem).map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let grid = sides(problem)?;
+        let grid = grid(problem)?;
         let variant = problem.choice("variant", &VARIANTS)?;
         let many = if variant == Variant::AllPorts { grid.dimensions() } else { 1 };
         let mirrored = if variant == Variant::AllPorts { &[false, true][..] } else { &[false] };
@@ -62,24 +62,19 @@ impl Algorithm for Swing {
         }
         let period = |dimension| Symmetry::shift(swings[0].period(dimension));
         let planned = schedule.symmetric(&(0..grid.dimensions()).map(period).collect::<Vec<_>>())?;
-        for (dimension, s) in &swings[0].turns {
+        for (dimension, s) in swings[0].turns.iter() {
             schedule.step()?;
             for node in &planned {
-                let to = swings[0].partner(*dimension, *s, grid.coordinate(node, *dimension));
-                schedule.send(&Blocks::new(node, grid.moved(node, *dimension, to)).copy().combine())?;
+                let to = swings[0].partner(dimension, s, grid.coordinate(node, dimension));
+                schedule.send(&Blocks::new(node, grid.moved(node, dimension, to)).copy().combine())?;
             }
         }
         Ok(())
     }
 }
 
-/// The topology's grid, if its sides are powers of two.
-fn sides(problem: &Problem<'_>) -> Result<Grid, Stop> {
-    let grid = problem.topology().grid()?;
-    match grid.radices().iter().find(|radix| !radix.is_power_of_two()) {
-        None => Ok(grid),
-        Some(radix) => Err(Stop::unsupported(format!("a dimension of {radix} nodes, no power of two"))),
-    }
+fn grid(problem: &Problem<'_>) -> Result<Grid, Stop> {
+    sides(problem, u64::is_power_of_two, "two")
 }
 
 /// 1 - 2 + 4 - .., s + 1 terms.
@@ -92,18 +87,14 @@ struct Swings {
     radices: Vec<u64>,
     mirrored: bool,
     is_directed: bool,
-    /// For each step the dimension, and the number of the step there.
-    turns: Vec<(usize, u32)>,
+    turns: Turns,
 }
 
 impl Swings {
     fn new(grid: &Grid, first: usize, mirrored: bool, is_directed: bool) -> Self {
         let radices = grid.radices().to_vec();
-        let longest = radices.iter().map(|radix| radix.trailing_zeros()).max().unwrap_or(0);
-        let round = |s: u32| (0..radices.len()).map(move |turn| (turn, s));
-        let turns = (0..longest).flat_map(round).map(|(turn, s)| ((turn + first) % radices.len(), s));
-        let turns = turns.filter(|(dimension, s)| *s < radices[*dimension].trailing_zeros()).collect();
-        Self { turns, radices, mirrored, is_directed }
+        let steps: Vec<u32> = radices.iter().map(|radix| radix.trailing_zeros()).collect();
+        Self { turns: Turns::new(&steps, first), radices, mirrored, is_directed }
     }
 
     fn distance(&self, c: u64, s: u32) -> i64 {
@@ -128,11 +119,11 @@ impl Shares for Swings {
     }
 
     fn dimension(&self, step: usize) -> usize {
-        self.turns[step].0
+        self.turns.at(step).0
     }
 
     fn gives(&self, step: usize, c: u64) -> Vec<Gift> {
-        let (dimension, s) = self.turns[step];
+        let (dimension, s) = self.turns.at(step);
         let to = self.partner(dimension, s, c);
         let parts = set(self.radices[dimension], self.reached(dimension, s + 1, to));
         // In a ring of two both ways are as short: the one that the swing goes.
@@ -146,8 +137,7 @@ impl Shares for Swings {
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
-        let done = self.turns[..step].iter().filter(|(of, _)| *of == dimension).count() as u32;
-        set(self.radices[dimension], self.reached(dimension, done, c))
+        set(self.radices[dimension], self.reached(dimension, self.turns.done(step, dimension), c))
     }
 }
 

@@ -5,7 +5,7 @@
 //! In its step number s along a dimension coordinate c exchanges with c - 3^s and c + 3^s. With shares, D collectives run at once, each of m/D, the k-th from
 //! dimension k on: c keeps the parts that are c modulo 3^(s + 1), and gives either the parts that are as it is.
 
-use crate::shares::{Coordinates, Gift, Shares, allreduce, set};
+use crate::shares::{Coordinates, Gift, Shares, Turns, allreduce, set, sides};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop, Symmetry};
 
 pub(crate) struct Trivance;
@@ -31,11 +31,11 @@ impl Algorithm for Trivance {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        sides(problem).map(|_| ())
+        grid(problem).map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let grid = sides(problem)?;
+        let grid = grid(problem)?;
         let whole = problem.choice("variant", &[("bandwidth", false), ("latency", true)])?;
         let many = if whole { 1 } else { grid.dimensions() };
         let leaps: Vec<Leaps> = (0..many).map(|first| Leaps::new(&grid, first)).collect();
@@ -45,11 +45,11 @@ impl Algorithm for Trivance {
         }
         // c + 3^s and c - 3^s, whatever c is.
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
-        for (dimension, s) in &leaps[0].turns {
+        for (dimension, s) in leaps[0].turns.iter() {
             schedule.step()?;
             for node in &planned {
-                for by in [3_i64.pow(*s), -3_i64.pow(*s)] {
-                    schedule.send(&Blocks::new(node, grid.shift(node, *dimension, by)).copy().combine())?;
+                for by in [3_i64.pow(s), -3_i64.pow(s)] {
+                    schedule.send(&Blocks::new(node, grid.shift(node, dimension, by)).copy().combine())?;
                 }
             }
         }
@@ -57,13 +57,8 @@ impl Algorithm for Trivance {
     }
 }
 
-/// The topology's grid, if its sides are powers of three.
-fn sides(problem: &Problem<'_>) -> Result<Grid, Stop> {
-    let grid = problem.topology().grid()?;
-    match grid.radices().iter().find(|radix| 3_u64.pow(log3(**radix)) != **radix) {
-        None => Ok(grid),
-        Some(radix) => Err(Stop::unsupported(format!("a dimension of {radix} nodes, no power of three"))),
-    }
+fn grid(problem: &Problem<'_>) -> Result<Grid, Stop> {
+    sides(problem, |radix| 3_u64.pow(log3(radix)) == radix, "three")
 }
 
 fn log3(radix: u64) -> u32 {
@@ -73,18 +68,14 @@ fn log3(radix: u64) -> u32 {
 /// Leaps along each dimension, step by step in turn.
 struct Leaps {
     radices: Vec<u64>,
-    /// For each step the dimension, and the number of the step there.
-    turns: Vec<(usize, u32)>,
+    turns: Turns,
 }
 
 impl Leaps {
     fn new(grid: &Grid, first: usize) -> Self {
         let radices = grid.radices().to_vec();
-        let longest = radices.iter().map(|radix| log3(*radix)).max().unwrap_or(0);
-        let round = |s: u32| (0..radices.len()).map(move |turn| (turn, s));
-        let turns = (0..longest).flat_map(round).map(|(turn, s)| ((turn + first) % radices.len(), s));
-        let turns = turns.filter(|(dimension, s)| *s < log3(radices[*dimension])).collect();
-        Self { turns, radices }
+        let steps: Vec<u32> = radices.iter().map(|radix| log3(*radix)).collect();
+        Self { turns: Turns::new(&steps, first), radices }
     }
 
     /// Those that are `c` modulo 3^s.
@@ -100,11 +91,11 @@ impl Shares for Leaps {
     }
 
     fn dimension(&self, step: usize) -> usize {
-        self.turns[step].0
+        self.turns.at(step).0
     }
 
     fn gives(&self, step: usize, c: u64) -> Vec<Gift> {
-        let (dimension, s) = self.turns[step];
+        let (dimension, s) = self.turns.at(step);
         let (radix, leap) = (self.radices[dimension], 3_u64.pow(s));
         let gift = |to: u64| Gift { to, sign: 0, parts: self.alike(dimension, s + 1, to) };
         vec![gift((c + leap) % radix), gift((c + radix - leap) % radix)]
@@ -116,8 +107,7 @@ impl Shares for Leaps {
     }
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
-        let done = self.turns[..step].iter().filter(|(of, _)| *of == dimension).count() as u32;
-        self.alike(dimension, done, c)
+        self.alike(dimension, self.turns.done(step, dimension), c)
     }
 }
 

@@ -1,6 +1,6 @@
 //! To and from other programs: `export`, `import`, `tune`.
 
-use super::{Over, PluginArgs, seconds};
+use super::{Over, PluginArgs, ScheduleArgs, seconds};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::path::PathBuf;
@@ -95,21 +95,8 @@ pub(crate) struct ExportArgs {
     /// For whom.
     #[arg(long, value_name = "FORMAT", value_parser = schedules())]
     pub format: String,
-    /// The topology.
-    #[arg(long, value_name = "SPEC")]
-    pub topology: String,
-    /// The algorithm.
-    #[arg(long, value_name = "SPEC")]
-    pub algorithm: String,
-    /// The workload.
-    #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
-    pub workload: String,
-    /// The machine that the algorithm plans for: some ask for its ports and virtual channels.
-    #[arg(long, value_name = "SPEC", default_value = "paragon")]
-    pub machine: String,
-    /// The seed of a workload that is drawn.
-    #[arg(long, default_value_t = 42)]
-    pub seed: u64,
+    #[command(flatten)]
+    pub schedule: ScheduleArgs,
     /// Seconds that it may take [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,

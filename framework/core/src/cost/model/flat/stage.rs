@@ -152,6 +152,7 @@ impl Stage {
         !self.used
     }
 
+    /// Forgets the messages of the phase before.
     pub fn clear(&mut self) {
         self.messages.clear();
         self.composed.fill(0.0);
