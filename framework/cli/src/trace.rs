@@ -186,15 +186,15 @@ struct Tracer<W: Write> {
     phase: Option<String>,
     /// Rearrangements before the next step: they are printed under its phase.
     rearrangements: u32,
-    /// Whether some node of the schedule's own grid is the guest of a node of the machine.
-    guests: bool,
+    /// Whether some node of the schedule's own grid is a virtual one, run by a node of the machine.
+    has_virtual: bool,
     /// Messages of the step under way, and the schedule's number of the step: they are printed under the step's own line.
     lines: Vec<(u64, String)>,
 }
 
 impl<W: Write> Tracer<W> {
     fn new(out: W, only: Only, summary: bool, bytes: bool) -> Self {
-        Self { out, only, summary, bytes, phase: None, rearrangements: 0, guests: false, lines: Vec::new() }
+        Self { out, only, summary, bytes, phase: None, rearrangements: 0, has_virtual: false, lines: Vec::new() }
     }
 
     fn put(&mut self, text: &str) {
@@ -242,7 +242,7 @@ impl<W: Write> Tracer<W> {
     }
 
     fn put_legend(&mut self) {
-        if self.guests {
+        if self.has_virtual {
             self.put("\n* a virtual node: one of the schedule's own grid that has no node of the machine to itself; named by the node that runs it");
         }
     }
@@ -271,7 +271,7 @@ impl<W: Write> Listener for Tracer<W> {
             return;
         }
         let names = Names::new(sent);
-        self.guests |= names.is_guest(sent.from) || names.is_guest(sent.to);
+        self.has_virtual |= names.is_virtual(sent.from) || names.is_virtual(sent.to);
         let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
         line += &format!(" {:>7} ", amount(sent.load, self.noun(sent.proof)));
         if sent.from.physical == sent.to.physical {
@@ -366,15 +366,15 @@ impl<'a> Names<'a> {
         coordinates
     }
 
-    /// A node by its host; a guest is marked.
+    /// A node by the one of the machine that runs it; a virtual one is marked.
     fn node(&self, place: Place) -> String {
         let c: Vec<String> = self.coordinates(place.physical).iter().map(u64::to_string).collect();
         let name = if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) };
-        if self.is_guest(place) { format!("{name}*") } else { name }
+        if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
     /// Whether it runs on a node of the machine that owns another node of the grid.
-    fn is_guest(&self, place: Place) -> bool {
+    fn is_virtual(&self, place: Place) -> bool {
         self.sent.placement.home(place.physical) != place.virtual_node
     }
 

@@ -1,0 +1,105 @@
+//! Values that are summed: who contributes, what replaces what.
+
+use super::*;
+
+/// Adds what is sent to what the receiver has; where it `copy`s, the sender keeps it.
+fn adding<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
+    Rule { combine: true, strict: true, copy, ..rule(from, to) }
+}
+
+#[test]
+fn sums_are_one_value_whoever_contributes_and_hold_each_contribution_once() {
+    let mut x = exchange(Collective::of(&REDUCE), &[4], 1);
+    assert_eq!((x.held(), x.sums()), (&[1; 4][..], true));
+    step(&mut x, &[adding(1, 0, false), adding(3, 2, false)]).unwrap();
+    assert_eq!((x.held(), x.most_summed()), (&[1, 0, 1, 0][..], 1));
+    x.begin_step();
+    assert_eq!(x.send(&adding(2, 0, false)), Ok(Some(1)), "a sum of two is as long as one");
+    x.end_step().unwrap();
+    assert_eq!((x.verify(), x.peak()), (Ok(()), 1));
+}
+
+#[test]
+fn a_contribution_counted_twice_is_named_with_step_node_and_segment() {
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[3], 2);
+    step(&mut x, &[adding(0, 1, true)]).unwrap();
+    let second = Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..adding(1, 0, true) };
+    assert_eq!(
+        message(step(&mut x, &[second])),
+        "step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: its own value has it, and so has what it is sent to combine"
+    );
+}
+
+#[test]
+fn a_value_that_replaces_another_has_all_its_contributions() {
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
+    assert_eq!(
+        message(step(&mut x, &[Rule { copy: true, ..rule(0, 1) }])),
+        "step 1: node 1 loses node 1's contribution to the vector: what it is sent replaces its own value, which has it (combine the two)"
+    );
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
+    step(&mut x, &[adding(0, 1, true)]).unwrap();
+    step(&mut x, &[Rule { copy: true, ..rule(1, 0) }]).unwrap();
+    assert_eq!((x.verify(), x.held(), x.most_summed()), (Ok(()), &[1, 1][..], 0));
+}
+
+#[test]
+fn a_contribution_left_out_is_missing_at_the_end() {
+    let mut x = exchange(Collective::of(&REDUCE_SCATTER), &[3], 1);
+    let mut sends: Vec<_> = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0)]
+        .map(|(from, to)| Rule { destinations: NodeSet::One(to), ..adding(from, to, false) })
+        .to_vec();
+    step(&mut x, &sends).unwrap();
+    assert_eq!(x.most_summed(), 2);
+    assert_eq!(
+        message(x.verify()),
+        "after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); 1 contribution in all are missing, at 1 node"
+    );
+    sends = vec![Rule { destinations: NodeSet::One(0), ..adding(1, 2, false) }];
+    assert_eq!(
+        message(step(&mut x, &sends)),
+        "step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)"
+    );
+}
+
+#[test]
+fn a_virtual_node_keeps_a_second_value_apart() {
+    let mut placement = Placement::new(Grid::new(&[3]).unwrap(), 2);
+    for (node, physical, home) in [(0, 0, true), (1, 1, true), (2, 1, false)] {
+        placement.place(node, physical, home).unwrap();
+    }
+    let mut x = Exchange::new(Collective::of(&REDUCE).at(1), placement, Division::WHOLE, None).unwrap();
+    step(&mut x, &[rule(0, 2)]).unwrap();
+    assert_eq!((x.held(), x.most_summed()), (&[0, 2][..], 0));
+    step(&mut x, &[adding(2, 1, false)]).unwrap();
+    assert_eq!((x.held(), x.most_summed(), x.verify()), (&[0, 1][..], 1, Ok(())));
+}
+
+/// Recursive halving over two axes: what is told apart by the vector's parts is sent part by part.
+#[test]
+fn parts_of_a_vector_are_named_by_nodes() {
+    let grid = Grid::new(&[2, 2]).unwrap();
+    let parts = Division { in_parts: true, segments: 1 };
+    let mut x = Exchange::new(Collective::of(&ALL_REDUCE), Placement::new(grid, 4), parts, None).unwrap();
+    assert_eq!(x.segments(), 4);
+    for (axis, distance) in [(0, 2), (1, 1)] {
+        let narrow = |node: u64| {
+            let mut axes = [Axis::All; 2];
+            axes[axis] = Axis::Range { first: (node / distance % 2) as u32, stride: 1, count: 1 };
+            axes
+        };
+        x.begin_step();
+        for node in 0..4 {
+            let theirs = narrow(node ^ distance);
+            let theirs = NodeSet::Axes(&theirs);
+            let send = Rule { destinations: theirs, strict: false, ..adding(node, node ^ distance, false) };
+            assert_eq!(x.send(&send), Ok(Some(distance)));
+        }
+        x.end_step().unwrap();
+    }
+    for distance in [1, 2] {
+        let sends: Vec<_> = (0..4).map(|node| Rule { copy: true, ..rule(node, node ^ distance) }).collect();
+        step(&mut x, &sends).unwrap();
+    }
+    assert_eq!(x.verify(), Ok(()));
+}

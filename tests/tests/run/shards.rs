@@ -1,0 +1,108 @@
+//! A run shared out: shards, merged again into the run that they are of.
+
+use super::SWEEP;
+use crate::support::{refused, swapmeet, timeless_rows};
+use std::collections::BTreeMap;
+use std::path::Path;
+use swapmeet_results::read_file;
+use tempfile::tempdir;
+
+#[test]
+fn shards_are_merged_into_one_run_again() {
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    swapmeet(&["run", "--quiet", "--out", &path("whole.csv")]).args(SWEEP).assert().success();
+    let parts: Vec<String> = (1..=3).map(|i| path(&format!("part-{i}.csv"))).collect();
+    let mut sizes = Vec::new();
+    for (i, part) in (1..).zip(&parts) {
+        swapmeet(&["run", "--quiet", "--shard", &format!("{i}/3"), "--out", part]).args(SWEEP).assert().success();
+        sizes.push(read_file(Path::new(part)).unwrap().len());
+    }
+    assert_eq!(sizes.iter().sum::<usize>(), 108);
+    assert!(sizes.iter().all(|n| *n > 0), "{sizes:?}");
+    let merge = |parts: &[String]| swapmeet(&["merge", "--out", &path("merged.csv")]).args(parts).output().unwrap();
+    assert_eq!(merge(&parts).status.code(), Some(0));
+    let sorted = |name: &str| {
+        let mut rows = timeless_rows(Path::new(&path(name)));
+        rows.sort_by(|a, b| a.case().cmp(&b.case()));
+        rows
+    };
+    assert_eq!(sorted("merged.csv"), sorted("whole.csv"));
+    let output = merge(&parts[..2]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("of 108 cases are missing: nothing was written"));
+    let output = merge(&[&parts[..], &parts[..1]].concat());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("expected every case once"));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// Without the experiment nobody knows its order, and none is guessed.
+#[test]
+fn merged_rows_stand_in_the_order_of_the_experiment_or_of_the_files() {
+    let dir = tempdir().unwrap();
+    let go = |args: &[&str]| {
+        let output = swapmeet(args).current_dir(dir.path()).output().unwrap();
+        assert!(output.status.success());
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    std::fs::write(
+        dir.path().join("e.toml"),
+        "topologies = [\"ring:5\", \"ring:6\"]\nalgorithms = [\"gen\", \"pairwise\"]\n",
+    )
+    .unwrap();
+    go(&["run", "e.toml", "--quiet", "--out", "whole.csv"]);
+    for (topology, file) in [("ring:5", "b.csv"), ("ring:6", "a.csv")] {
+        go(&["run", "e.toml", "--quiet", "--topology", topology, "--out", file]);
+    }
+    let (text, said) = go(&["merge", "a.csv", "b.csv", "--out", "-"]);
+    let remark = "rows stand in the order of the files: --experiment FILE gives the experiment's";
+    assert_eq!(said, format!("4 rows\n{remark}\n"));
+    let topologies: Vec<String> =
+        swapmeet_results::read_records("-", &text).unwrap().into_iter().map(|r| r.topology).collect();
+    assert_eq!(topologies, ["ring:6", "ring:6", "ring:5", "ring:5"]);
+    assert!(!dir.path().join("-").exists());
+    let (_, said) = go(&["merge", "a.csv", "b.csv", "--experiment", "e.toml", "--out", "all.csv"]);
+    assert_eq!(said, "4 rows in all.csv\n");
+    let place = |name: &str| timeless_rows(&dir.path().join(name));
+    assert_eq!(place("all.csv"), place("whole.csv"));
+}
+
+#[test]
+fn slurm_says_which_shard() {
+    let run = |vars: &[(&str, &str)]| {
+        let mut command = swapmeet(&["run", "--quiet", "--out", "-", "--shard", "auto"]);
+        command.args(SWEEP).envs(vars.iter().copied()).output().unwrap()
+    };
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for task in ["3", "4"] {
+        let output =
+            run(&[("SLURM_ARRAY_TASK_ID", task), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")]);
+        for line in String::from_utf8(output.stdout).unwrap().lines().skip(1) {
+            *seen.entry(line.split(",ok,").next().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+    assert!(seen.len() > 50 && seen.values().all(|n| *n == 1));
+    let said = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
+    assert_eq!(said(&[]), "error: --shard auto: SLURM_ARRAY_TASK_ID is not set: this is no array job of Slurm's\n");
+    let holes = [("SLURM_ARRAY_TASK_ID", "9"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")];
+    assert!(said(&holes).contains("an array must number its tasks one by one"));
+    // --array=0,2,3 and --array=0-6:2: the first task sees the hole too.
+    for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
+        let count = if step == "1" { "3" } else { "4" };
+        let vars = ["ID", "COUNT", "MIN", "MAX", "STEP"].map(|name| format!("SLURM_ARRAY_TASK_{name}"));
+        let vars: Vec<(&str, &str)> = vars.iter().map(String::as_str).zip([task, count, "0", last, step]).collect();
+        assert!(said(&vars).contains("an array must number its tasks one by one"), "{vars:?}");
+    }
+}
+
+#[test]
+fn a_shard_does_not_take_up_anothers_file() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("part.csv");
+    let run = ["run", "--quiet", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5"];
+    let run = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise", "--shard"]].concat();
+    swapmeet(&run).arg("1/2").assert().success();
+    let said = refused(&[&run[..], &["2/2"]].concat());
+    let expected = "row 1 is of another shard: its case is none of this one; give each shard an --out of its own";
+    assert_eq!(said, format!("error: {}: {expected}\n", out.display()));
+}
