@@ -205,7 +205,7 @@ static int32_t collect(uint64_t n, const SwmHost *host)
 }
 
 /* The nodes redistribute all they hold to each other, beginning with that bucket; then each sends each what is its own. */
-static int32_t deal_and_collect_from(const SwmProblem *problem, const SwmHost *host, uint64_t first)
+static int32_t redistribute_and_collect_from(const SwmProblem *problem, const SwmHost *host, uint64_t first)
 {
     const uint64_t n = problem->topology->nodes;
     uint64_t distance, node;
@@ -225,9 +225,9 @@ static int32_t deal_and_collect_from(const SwmProblem *problem, const SwmHost *h
     return collect(n, host);
 }
 
-static int32_t deal_and_collect(const SwmProblem *problem, const SwmHost *host)
+static int32_t redistribute_and_collect(const SwmProblem *problem, const SwmHost *host)
 {
-    return deal_and_collect_from(problem, host, 0);
+    return redistribute_and_collect_from(problem, host, 0);
 }
 
 /* What is for the next node but one, or for the one after it, goes to the next node and back again before all goes where it should. */

@@ -163,8 +163,8 @@ const WRONG: [Wrong; 23] = [
         "the second time the same problem gives another schedule",
     ),
     (
-        "deals_another_way",
-        &[("PLAN", "static uint32_t calls; return deal_and_collect_from(problem, host, calls++ % 2);")],
+        "redistributes_another_way",
+        &[("PLAN", "static uint32_t calls; return redistribute_and_collect_from(problem, host, calls++ % 2);")],
         "fault repeats wrong ring:4 ",
         "the second time the same problem gives another schedule",
     ),
@@ -380,9 +380,9 @@ fn faults_say_of_which_collective_they_are() {
 }
 
 #[test]
-fn schedules_of_amounts_and_none_at_all_are_said_to_be_so() {
+fn schedules_of_byte_counts_and_none_at_all_are_said_to_be_so() {
     let dir = tempdir().unwrap();
-    let plan = [("PLAN", "return deal_and_collect(problem, host);")];
+    let plan = [("PLAN", "return redistribute_and_collect(problem, host);")];
     let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "amounts", &plan) else { return };
     let output = swapmeet(&["check", file.to_str().unwrap(), "--topology", "ring:4"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -8,7 +8,7 @@ use swapmeet_results::{Record, Status, Verified, read_records};
 use tempfile::tempdir;
 
 mod abi_doc;
-mod amounts;
+mod byte_counts;
 mod collectives;
 mod guide;
 mod header;

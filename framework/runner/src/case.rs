@@ -136,10 +136,10 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     let timeout = Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS)).ok();
     let name: Arc<str> = experiment.name.as_str().into();
     let mut cases = Vec::new();
-    for (topology, made_of) in &topologies {
+    for (topology, inputs) in &topologies {
         for algorithm in &algorithms {
             for workload in &workloads {
-                let named = made_of.iter().chain(workload.input()).chain(&algorithm.inputs);
+                let named = inputs.iter().chain(workload.input()).chain(&algorithm.inputs);
                 let inputs: Arc<[InputDigest]> = named.cloned().collect();
                 for machine in &machines {
                     for repetition in 0..experiment.repetitions {

@@ -1,4 +1,4 @@
-//! Runs cases: one plan for all cases that share a schedule, a pricer for each of them.
+//! Runs cases: one plan for all cases that share a schedule, an evaluator for each of them.
 
 use crate::case::Case;
 use crate::host::{Answers, Outcome, Planned, plan};

@@ -392,6 +392,13 @@ mod tests {
             given("99999999999", |p| p.param::<u32>("k").map(|_| ())),
             says("`k=99999999999`: expected a whole number from 0 to 4294967295")
         );
+        assert_eq!(given("4096", |p| p.whole("k", 1..=4096).map(|_| ())), Ok(()));
+        let most = says("`k=4097`: expected a whole number from 1 to 4096");
+        assert_eq!(given("4097", |p| p.whole("k", 1..=4096).map(|_| ())), most);
+        assert_eq!(
+            given("1", |p| p.whole("k", 2..=u64::MAX).map(|_| ())),
+            says("`k=1`: expected a whole number from 2")
+        );
         assert_eq!(given("2", |p| p.param::<bool>("k").map(|_| ())), says("`k=2`: expected true or false"));
         assert_eq!(
             told("corner", "blunt", |p| p.choice("corner", &CORNERS).map(|_| ())),

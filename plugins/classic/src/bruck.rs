@@ -177,6 +177,6 @@ mod tests {
     #[test]
     fn a_radix_below_two_is_none() {
         let refused = Rehearsal::on("ring", &[4]).param("radix", "1").plan(&Bruck).unwrap_err();
-        assert_eq!(refused.to_string(), "`radix=1`: expected a whole number from 2");
+        assert!(refused.to_string().starts_with("`radix=1`: "));
     }
 }

@@ -24,7 +24,7 @@
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, Sets, Which};
-use crate::{Goods, Variant};
+use crate::{Payload, Variant};
 use swapmeet_sdk::{Schedule, Set, Stop};
 
 /// A cluster, and what it calls the blocks of its nodes: one product after another.
@@ -38,7 +38,7 @@ pub(crate) struct AllToAll<'a, 'h> {
     pub net: &'a Net,
     pub sets: &'a Sets<'a>,
     pub variant: Variant,
-    pub goods: Goods,
+    pub payload: Payload,
     pub schedule: &'a mut Schedule<'h>,
     /// How many nodes are planned for, those of the lowest places: all, or those of type 0.
     pub planned: u64,
@@ -60,9 +60,9 @@ impl AllToAll<'_, '_> {
             return Ok(());
         }
         let (send, set) = (swapmeet_sdk::Blocks::new(place(from), place(to)), Set::product(blocks.axes()));
-        self.schedule.send(&match self.goods {
-            Goods::Same => send.origins(set).copy(),
-            Goods::Personal => send.destinations(set),
+        self.schedule.send(&match self.payload {
+            Payload::Same => send.origins(set).copy(),
+            Payload::Personal => send.destinations(set),
         })
     }
 
@@ -76,8 +76,8 @@ impl AllToAll<'_, '_> {
         let but = |b: &Blocks<'static>, t: u64, c: u64, x: &Which<'_>| -> Vec<Blocks<'static>> {
             sets.all_but(level - 1, c).iter().map(|others| of(b, t, &Which::Product(others), x)).collect()
         };
-        match (self.goods, self.variant) {
-            (Goods::Same, variant) => {
+        match (self.payload, self.variant) {
+            (Payload::Same, variant) => {
                 self.inside(level, clusters, &|b, t, c| vec![of(b, t, &Which::One(c), &Which::Hole)])?;
                 self.cross(level, clusters, &|b, t, c, _| vec![of(b, t, &Which::One(c), &Which::All)])?;
                 self.inside(level, clusters, &|b, t, _| vec![of(b, 1 - t, &Which::Hole, &Which::All)])?;
@@ -86,7 +86,7 @@ impl AllToAll<'_, '_> {
                     Variant::Lean => but(b, 1 - t, x, &Which::All),
                 })
             }
-            (Goods::Personal, Variant::Printed) => {
+            (Payload::Personal, Variant::Printed) => {
                 self.cross(level, clusters, &|b, t, c, x| {
                     let mut blocks = but(b, t, c, &Which::All);
                     let others = sets.all_but(level - 1, x);
@@ -97,7 +97,7 @@ impl AllToAll<'_, '_> {
                 self.cross(level, clusters, &|b, t, _, x| vec![of(b, 1 - t, &Which::One(x), &Which::All)])?;
                 self.inside(level, clusters, &|b, t, c| vec![of(b, t, &Which::One(c), &Which::Hole)])
             }
-            (Goods::Personal, Variant::Lean) => {
+            (Payload::Personal, Variant::Lean) => {
                 self.inside(level, clusters, &|b, t, _| {
                     vec![of(b, 1 - t, &Which::Hole, &Which::All), of(b, t, &Which::All, &Which::Hole)]
                 })?;
@@ -154,11 +154,11 @@ impl AllToAll<'_, '_> {
     fn within_bases(&mut self, clusters: &[Cluster]) -> Result<(), Stop> {
         for dimension in 0..self.net.base.dimensions() {
             let len = self.net.base.radix(dimension);
-            let steps = match (self.goods, self.net.line) {
-                (Goods::Same, Line::Ring) => gather_on_ring(len),
-                (Goods::Same, Line::Full) => gather_by_doubling(len),
-                (Goods::Personal, Line::Ring) => exchange_on_ring(len),
-                (Goods::Personal, Line::Full) => exchange_in_pairs(len),
+            let steps = match (self.payload, self.net.line) {
+                (Payload::Same, Line::Ring) => gather_on_ring(len),
+                (Payload::Same, Line::Full) => gather_by_doubling(len),
+                (Payload::Personal, Line::Ring) => exchange_on_ring(len),
+                (Payload::Personal, Line::Full) => exchange_in_pairs(len),
             };
             for step in steps {
                 self.schedule.step()?;

@@ -71,7 +71,7 @@ const DUAL_NET: About =
     About { paper: PAPER, accepts: "recursive dual-net, over any base", ports: 1, ..About::DEFAULT };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Goods {
+enum Payload {
     /// A block of each sender's, copied. From all to all, blocks are told apart by where they come from.
     Same,
     /// A block from each sender for each, told apart by where they go.
@@ -81,8 +81,8 @@ enum Goods {
 /// One of Algorithms 1 to 4.
 struct Numbered {
     about: About,
-    goods: Goods,
-    plan: fn(&Problem<'_>, &Net, Variant, Goods, &mut Schedule<'_>) -> Result<(), Stop>,
+    payload: Payload,
+    plan: fn(&Problem<'_>, &Net, Variant, Payload, &mut Schedule<'_>) -> Result<(), Stop>,
 }
 
 impl Algorithm for Numbered {
@@ -98,7 +98,7 @@ impl Algorithm for Numbered {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (net, variant) = (Net::of(problem)?, Variant::of(problem)?);
         schedule.layout(Sets::new(&net, false).grid(), 1)?;
-        (self.plan)(problem, &net, variant, self.goods, schedule)
+        (self.plan)(problem, &net, variant, self.payload, schedule)
     }
 }
 
@@ -107,10 +107,10 @@ fn one_to_all(
     problem: &Problem<'_>,
     net: &Net,
     variant: Variant,
-    goods: Goods,
+    payload: Payload,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    one_to_all::OneToAll { net, sets: &Sets::new(net, false), variant, goods, schedule }.plan(problem.root())
+    one_to_all::OneToAll { net, sets: &Sets::new(net, false), variant, payload, schedule }.plan(problem.root())
 }
 
 /// Algorithm 3 or 4.
@@ -118,10 +118,10 @@ fn all_to_all(
     problem: &Problem<'_>,
     net: &Net,
     variant: Variant,
-    goods: Goods,
+    payload: Payload,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    let printed = (variant, goods) == (Variant::Printed, Goods::Personal);
+    let printed = (variant, payload) == (Variant::Printed, Payload::Personal);
     let sets = &Sets::new(net, printed);
     if printed {
         for node in 0..problem.topology().nodes() {
@@ -135,7 +135,7 @@ fn all_to_all(
         *types = Symmetry::xor(1);
     }
     let planned = schedule.symmetric(&symmetry)?.len();
-    all_to_all::AllToAll { net, sets, variant, goods, schedule, planned }.plan()
+    all_to_all::AllToAll { net, sets, variant, payload, schedule, planned }.plan()
 }
 
 export_plugin!(
@@ -149,7 +149,7 @@ export_plugin!(
                 params: &[VARIANT_FROM_ONE],
                 ..DUAL_NET
             },
-            goods: Goods::Same,
+            payload: Payload::Same,
             plan: one_to_all,
         },
         Numbered {
@@ -160,7 +160,7 @@ export_plugin!(
                 params: &[VARIANT_FROM_ONE],
                 ..DUAL_NET
             },
-            goods: Goods::Personal,
+            payload: Payload::Personal,
             plan: one_to_all,
         },
         Numbered {
@@ -171,7 +171,7 @@ export_plugin!(
                 params: &[VARIANT],
                 ..DUAL_NET
             },
-            goods: Goods::Same,
+            payload: Payload::Same,
             plan: all_to_all,
         },
         Numbered {
@@ -182,7 +182,7 @@ export_plugin!(
                 params: &[VARIANT],
                 ..DUAL_NET
             },
-            goods: Goods::Personal,
+            payload: Payload::Personal,
             plan: all_to_all,
         },
     ],

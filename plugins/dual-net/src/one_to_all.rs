@@ -12,7 +12,7 @@
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, Sets, Which};
-use crate::{Goods, Variant};
+use crate::{Payload, Variant};
 use std::cmp::Reverse;
 use swapmeet_sdk::{Grid, Schedule, Set, Stop};
 
@@ -46,14 +46,14 @@ pub(crate) struct OneToAll<'a, 'h> {
     pub net: &'a Net,
     pub sets: &'a Sets<'a>,
     pub variant: Variant,
-    pub goods: Goods,
+    pub payload: Payload,
     pub schedule: &'a mut Schedule<'h>,
 }
 
 impl OneToAll<'_, '_> {
     /// From `root` to all.
     pub(crate) fn plan(&mut self, root: u64) -> Result<(), Stop> {
-        let blocks = (self.goods == Goods::Personal).then(|| self.sets.all());
+        let blocks = (self.payload == Payload::Personal).then(|| self.sets.all());
         self.within(self.net.levels(), &[Rooted { first: 0, root, blocks }])
     }
 
@@ -79,7 +79,7 @@ impl OneToAll<'_, '_> {
             let partner = net.partner(level, cluster.root);
             let (s0, s1, _) = net.split(level, cluster.root);
             let (from, to) = (cluster.first + cluster.root, cluster.first + partner);
-            if self.goods == Goods::Same {
+            if self.payload == Payload::Same {
                 self.send(from, to, None)?;
                 continue;
             }
@@ -92,7 +92,7 @@ impl OneToAll<'_, '_> {
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
-            let begins = if printed && self.goods == Goods::Personal { s2 } else { s1 };
+            let begins = if printed && self.payload == Payload::Personal { s2 } else { s1 };
             inner.push(Rooted {
                 first: cluster.first + net.join(level, s0, s1, 0),
                 root: s2,
@@ -117,7 +117,7 @@ impl OneToAll<'_, '_> {
                     // s' is told already; a broadcast's s has told it.
                     let s = t == s0 && x == s2;
                     let s_prime = t != s0 && x == s1;
-                    if s_prime || (s && self.goods == Goods::Same) {
+                    if s_prime || (s && self.payload == Payload::Same) {
                         continue;
                     }
                     let from = net.join(level, t, c, x);
@@ -134,7 +134,7 @@ impl OneToAll<'_, '_> {
                 // Node s2 of C sent to the clusters of type s0 by way of C', whose number is s2; and the other way round.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
-                    if self.goods == Goods::Same && c == own {
+                    if self.payload == Payload::Same && c == own {
                         continue;
                     }
                     inner.push(Rooted {
@@ -152,15 +152,15 @@ impl OneToAll<'_, '_> {
     /// order of dimensions where that is sooner.
     fn within_bases(&mut self, clusters: &[Rooted]) -> Result<(), Stop> {
         let base = &self.net.base;
-        let moves = |len: u64| match (self.goods, self.net.line) {
-            (Goods::Same, Line::Ring) => broadcast_on_ring(len),
-            (Goods::Same, Line::Full) => broadcast_by_halves(len),
-            (Goods::Personal, Line::Ring) => scatter_on_ring(len),
-            (Goods::Personal, Line::Full) => scatter_by_halves(len),
+        let moves = |len: u64| match (self.payload, self.net.line) {
+            (Payload::Same, Line::Ring) => broadcast_on_ring(len),
+            (Payload::Same, Line::Full) => broadcast_by_halves(len),
+            (Payload::Personal, Line::Ring) => scatter_on_ring(len),
+            (Payload::Personal, Line::Full) => scatter_by_halves(len),
         };
         let by_dimension: Vec<(usize, Vec<Vec<Move>>)> =
             (0..base.dimensions()).map(|dimension| (dimension, moves(base.radix(dimension)))).collect();
-        if (self.goods, self.net.line) == (Goods::Same, Line::Ring) {
+        if (self.payload, self.net.line) == (Payload::Same, Line::Ring) {
             let told = from_neighbour_to_neighbour(base);
             if told.len() < by_dimension.iter().map(|(_, steps)| steps.len()).sum() {
                 return self.tell(clusters, &told);

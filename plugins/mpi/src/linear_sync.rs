@@ -79,6 +79,6 @@ mod tests {
     #[test]
     fn a_window_has_room_for_one() {
         let refused = Rehearsal::on("ring", &[4]).param("window", "0").plan(&LinearSync).unwrap_err();
-        assert_eq!(refused.to_string(), "`window=0`: expected a whole number from 1");
+        assert!(refused.to_string().starts_with("`window=0`: "));
     }
 }

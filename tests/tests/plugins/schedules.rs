@@ -5,62 +5,46 @@ use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Status, Verified, read_records};
 use tempfile::tempdir;
 
-/// A name, what `plan` does on `ring:4`, and the row's reason; its status is `invalid`.
+/// A name, what `plan` does on `ring:4`, and what the row's reason says; its status is `invalid`. What the core finds, its own tests have word for word.
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
 /// Who sends what, when.
 const SENDS: [Case; 16] = [
-    (
-        "unknown_receiver",
-        "SwmBlocks s = everything(0, 9); return one_step(host, &s);",
-        "step 1: receiver 9 is unknown, the schedule's grid has nodes 0 to 3",
-    ),
+    ("unknown_receiver", "SwmBlocks s = everything(0, 9); return one_step(host, &s);", "receiver 9 is unknown"),
     (
         "unknown_sender",
         "SwmBlocks s = everything(UINT64_MAX, 1); return one_step(host, &s);",
-        "step 1: sender 18446744073709551615 is unknown, the schedule's grid has nodes 0 to 3",
+        "sender 18446744073709551615 is unknown",
     ),
-    (
-        "to_itself",
-        "SwmBlocks s = everything(1, 1); return one_step(host, &s);",
-        "step 1: node 1 sends to itself, which is no message (mark a local copy as such)",
-    ),
-    (
-        "not_held",
-        "SwmBlocks s = block(2, 3, 1, 3); return one_step(host, &s);",
-        "step 1: node 1 sends node 3 block 2 -> 3, which it does not hold (it is at node 2)",
-    ),
-    (
-        "nothing_sent",
-        "return SWM_OK;",
-        "after step 0: block 1 -> 0 was never delivered to node 0 (it is at node 1); 12 blocks in all are missing, at 4 nodes",
-    ),
+    ("to_itself", "SwmBlocks s = everything(1, 1); return one_step(host, &s);", "node 1 sends to itself"),
+    ("not_held", "SwmBlocks s = block(2, 3, 1, 3); return one_step(host, &s);", "node 1 sends node 3 block 2 -> 3"),
+    ("nothing_sent", "return SWM_OK;", "after step 0: block 1 -> 0 was never delivered"),
     (
         "one_too_few",
         "uint64_t d, v; for (d = 1; d < 4; d++) { host->step(host->ctx); for (v = 0; v < 4; v++) if (d != 2 || v != 1) { \
          SwmBlocks s = block(v, (v + d) % 4, v, (v + d) % 4); host->send_blocks(host->ctx, &s); } } return SWM_OK;",
-        "after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); 1 block in all are missing, at 1 node",
+        "after step 3: block 1 -> 3 was never delivered",
     ),
     (
         "astray",
         "SwmBlocks s = block(1, 0, 1, 2); one_step(host, &s); return SWM_OK;",
-        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2, where step 1 took it); 12 blocks in all are missing, at 4 nodes",
+        "(it is at node 2, where step 1 took it)",
     ),
     (
         "labelled",
         "SwmBlocks s = block(2, 3, 1, 3); s.label = text(\"line 7\"); return one_step(host, &s);",
-        "step 1: node 1 sends node 3 block 2 -> 3, which it does not hold (it is at node 2) [line 7]",
+        "(it is at node 2) [line 7]",
     ),
     (
         "labelled_astray",
         "SwmBlocks s = block(1, 0, 1, 2); s.label = text(\"line 7\"); one_step(host, &s); return SWM_OK;",
-        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2, where step 1 took it); 12 blocks in all are missing, at 4 nodes [line 7]",
+        "at 4 nodes [line 7]",
     ),
     (
         "labelled_twice",
         "SwmBlocks s = block(0, 1, 0, 1); s.flags |= SWM_COPY; s.label = text(\"line 7\"); one_step(host, &s); s.label = text(\"line 8\"); \
          one_step(host, &s); return SWM_OK;",
-        "step 3: block 0 -> 1 is delivered twice, node 1 has it already [line 8]",
+        "node 1 has it already [line 8]",
     ),
     (
         "before_a_step",
@@ -75,7 +59,7 @@ const SENDS: [Case; 16] = [
     (
         "goes_on_after_a_fault",
         "SwmBlocks s = everything(1, 1); one_step(host, &s); shift(problem, host); return SWM_OK;",
-        "step 1: node 1 sends to itself, which is no message (mark a local copy as such)",
+        "node 1 sends to itself",
     ),
     ("null", "host->step(host->ctx); return host->send_blocks(host->ctx, 0);", "the plugin sends null"),
     (
@@ -114,11 +98,7 @@ const GRIDS: [Case; 19] = [
         "the schedule's grid: its `size` is below 24: set it to sizeof(SwmLayout)",
     ),
     ("null_radices", "return lay_out(host, 0, 2);", "the schedule's grid: it has null for the radices of 2 axes"),
-    (
-        "radix_0",
-        "const uint64_t n = 0; return lay_out(host, &n, 1);",
-        "the schedule's grid: axis 0 of the grid has radix 0, expected at least 1",
-    ),
+    ("radix_0", "const uint64_t n = 0; return lay_out(host, &n, 1);", "axis 0 of the grid has radix 0"),
     (
         "huge_grid",
         "const uint64_t n[2] = {1u << 30, 1u << 30}; return lay_out(host, n, 2);",
@@ -214,26 +194,14 @@ const SETS: [Case; 16] = [
         "SwmAxis a = range(0, 1, 1); a.kind = 9; return send_to_set(host, &a, 1);",
         "step 1: in the send from 0 to 1, the set of destinations has an axis of an unknown kind",
     ),
-    (
-        "range_outside",
-        "SwmAxis a = range(4, 1, 1); return send_to_set(host, &a, 1);",
-        "step 1: in the send from 0 to 1, the set of destinations is wrong in axis 0: it starts at 4, expected below 4",
-    ),
-    (
-        "range_of_none",
-        "SwmAxis a = range(0, 1, 0); return send_to_set(host, &a, 1);",
-        "step 1: in the send from 0 to 1, the set of destinations is wrong in axis 0: it has 0 members 1 apart, expected at least one, at least 1 apart",
-    ),
+    ("range_outside", "SwmAxis a = range(4, 1, 1); return send_to_set(host, &a, 1);", "axis 0: it starts at 4"),
+    ("range_of_none", "SwmAxis a = range(0, 1, 0); return send_to_set(host, &a, 1);", "axis 0: it has 0 members"),
     (
         "range_without_stride",
         "SwmAxis a = range(0, 0, 2); return send_to_set(host, &a, 1);",
-        "step 1: in the send from 0 to 1, the set of destinations is wrong in axis 0: it has 2 members 0 apart, expected at least one, at least 1 apart",
+        "axis 0: it has 2 members 0 apart",
     ),
-    (
-        "range_twice",
-        "SwmAxis a = range(0, 2, 3); return send_to_set(host, &a, 1);",
-        "step 1: in the send from 0 to 1, the set of destinations is wrong in axis 0: it names a coordinate twice (3 members 2 apart, modulo 4)",
-    ),
+    ("range_twice", "SwmAxis a = range(0, 2, 3); return send_to_set(host, &a, 1);", "(3 members 2 apart, modulo 4)"),
     (
         "bits_null",
         "SwmAxis a = bits(0, 1); return send_to_set(host, &a, 1);",
@@ -252,17 +220,17 @@ const SETS: [Case; 16] = [
     (
         "bits_of_other_length",
         "const uint64_t w[2] = {1, 0}; SwmAxis a = bits(w, 2); return send_to_set(host, &a, 1);",
-        "step 1: in the send from 0 to 1, the set of destinations is wrong in axis 0: it has 2 words of bits, expected 1",
+        "axis 0: it has 2 words",
     ),
     (
         "bits_outside",
         "const uint64_t w = 16; SwmAxis a = bits(&w, 1); return send_to_set(host, &a, 1);",
-        "step 1: in the send from 0 to 1, the set of destinations is wrong in axis 0: it has bits set beyond coordinate 3",
+        "beyond coordinate 3",
     ),
     (
         "parts_of_whole_blocks",
         "SwmBlocks s = everything(0, 1); s.segments = range(3, 1, 1); return one_step(host, &s);",
-        "step 1: in the send from 0 to 1, the set of segments is wrong: it starts at 3, expected below 1",
+        "the set of segments is wrong",
     ),
 ];
 
@@ -278,11 +246,7 @@ const ROUTES: [Case; 9] = [
         "const uint64_t p[2] = {UINT64_MAX, 2}; return send_by_path(host, p, 2);",
         "step 1: the message from node 0 to node 2 can't be routed: ring:4 has no link from node 0 to node 18446744073709551615",
     ),
-    (
-        "path_to_another",
-        "const uint64_t p = 1; return send_by_path(host, &p, 1);",
-        "step 1: the message from node 0 to node 2 can't be routed: a route on ring:4 needs a path that ends at node 2, got one that ends at node 1",
-    ),
+    ("path_to_another", "const uint64_t p = 1; return send_by_path(host, &p, 1);", "got one that ends at node 1"),
     (
         "path_too_long",
         "const uint64_t p = 2; return send_by_path(host, &p, UINT64_MAX);",
@@ -291,17 +255,17 @@ const ROUTES: [Case; 9] = [
     (
         "signs_of_two_dimensions",
         "const int8_t d[2] = {1, 1}; SwmRoute r = no_route(); r.signs = d; r.dim_count = 2; return send_by(host, &r);",
-        "step 1: the message from node 0 to node 2 can't be routed: a route on ring:4 needs a sign -1, 0 or 1 for each of 1 dimensions, got [1, 1]",
+        "1 dimensions, got [1, 1]",
     ),
     (
         "sign_of_two",
         "const int8_t d = 2; SwmRoute r = no_route(); r.signs = &d; r.dim_count = 1; return send_by(host, &r);",
-        "step 1: the message from node 0 to node 2 can't be routed: a route on ring:4 needs a sign -1, 0 or 1 for each of 1 dimensions, got [2]",
+        "1 dimensions, got [2]",
     ),
     (
         "order",
         "const uint32_t o = 5; SwmRoute r = no_route(); r.order = &o; r.dim_count = 1; return send_by(host, &r);",
-        "step 1: the message from node 0 to node 2 can't be routed: a route on ring:4 needs each of dimensions 0 to 0 once, got [5]",
+        "once, got [5]",
     ),
     (
         "many_dimensions",
@@ -354,7 +318,8 @@ pub(crate) fn each_costs_its_own_row(cases: &[Case], status: Status) {
         assert_eq!(output.status.code(), Some(1), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
         let statuses: Vec<Status> = rows.iter().map(|r| r.status).collect();
-        assert_eq!((statuses, rows[1].reason.as_str()), (vec![Status::Ok, status, Status::Ok], *reason), "{name}");
+        assert_eq!(statuses, [Status::Ok, status, Status::Ok], "{name}");
+        assert!(rows[1].reason.contains(reason), "{name}: {}", rows[1].reason);
         assert_eq!((rows[1].time_us, rows[1].verified), (None, Verified::None), "{name}");
     }
 }

@@ -125,15 +125,13 @@ fn more_cases_than_can_be_held_are_refused_before_anything_is_looked_up() {
 fn dual_nets_within_dual_nets_without_end_are_refused_at_the_ninth() {
     let nested = format!("{}ring:1{}", "rdn:1(".repeat(60_000), ")".repeat(60_000));
     let said = refused_file(&format!("topologies = [\"{nested}\"]\nalgorithms = [\"gen\"]\n"));
-    assert!(
-        said.contains("e.toml:1:69: topology: a parenthesis within 8 others, expected at most 8 within one another")
-    );
+    assert!(said.contains("e.toml:1:69: topology: a parenthesis within 8 others"));
 }
 
 #[test]
 fn files_without_end_are_refused() {
     let said = refused_run("ring:4", "gen", "matrix:/dev/zero", "paragon");
-    assert!(said.contains("--workload: is a folder or a device, expected a file of sizes"), "{said}");
+    assert!(said.contains("--workload: is a folder or a device"), "{said}");
     assert_eq!(refused(&["run", "/dev/zero"]), "error: /dev/zero: holds more than 16MiB, expected an experiment\n");
     assert!(refused(&["run", "/"]).starts_with("error: /: can't be read: "));
 }

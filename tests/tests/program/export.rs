@@ -2,9 +2,12 @@
 
 use crate::support::{refused, swapmeet, tools};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use swapmeet_bridges::{export, import, tune};
 use swapmeet_results::{Status, Verified, read_file};
+use swapmeet_tests::project;
 use tempfile::{TempDir, tempdir};
 
 /// Exports to `out`; `false` where the algorithm says that it can't run there, or only moves byte counts.
@@ -22,6 +25,22 @@ fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
         Some(2) if said.contains("it moves byte counts") => false,
         other => panic!("{case:?}: {other:?}: {said}"),
     }
+}
+
+/// Who reads docs/bridges.md knows of every format, and of none that isn't there.
+#[test]
+fn the_docs_have_every_format_of_other_programs_and_no_other() {
+    let page = std::fs::read_to_string(project("docs/bridges.md")).unwrap();
+    let documented = |heading: &str| -> BTreeSet<String> {
+        let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
+        let table = section.split("\n\n").find(|table| table.starts_with("| format |")).unwrap();
+        table.lines().skip(2).map(|row| row.split('`').nth(1).unwrap().to_owned()).collect()
+    };
+    let names = |all: &[&str]| -> BTreeSet<String> { all.iter().map(|name| (*name).to_owned()).collect() };
+    let out: Vec<&str> = export::FORMATS.iter().map(|format| format.name).chain([export::JSON.0]).collect();
+    assert_eq!(documented("A schedule out"), names(&out));
+    assert_eq!(documented("Measurements in"), names(&import::FORMATS.each_ref().map(|format| format.name)));
+    assert_eq!(documented("A decision table"), names(&tune::LIBRARIES.each_ref().map(|library| library.name)));
 }
 
 /// The figures that LogGOPSim prints of a text are those that its formula gives (`docs/bridges.md`): 2 x (o + L + (s - 1) G + o).

@@ -287,7 +287,7 @@ fn what_cannot_be_drawn_is_said() {
     refused("f.svg", &["--label", "pex"], "expected ALGORITHM=TEXT");
     refused("f.svg", &["--y", "ratio", "--lower-bound"], "a lower bound can be shown where completion times are");
     refused("f.svg", &["--algorithm", "gen"], "--algorithm gen: no row has it; there are bruck, pex, suh-shin");
-    refused("f.svg", &["--baseline", "gen"], "no row is of the baseline `gen`");
+    refused("f.svg", &["--baseline", "gen"], "baseline `gen`");
     refused("f.svg", &["--x", "cv"], "no row has something to show with coefficient of variation");
     refused("f.svg", &["--kind", "parts"], "a figure has room for 12: choose among their ");
     refused("f.svg", &["--kind", "winners", "--y", "ratio"], "--y is for curves: leave it out, or --kind");

@@ -95,12 +95,12 @@ fn what_is_no_graph_is_told_with_its_line() {
         String::from_utf8_lossy(&run.get_output().stderr).into_owned()
     };
     for (edges, message) in [
-        ("0 1\n1 x\n", "line 2: `x` is no node, expected a number from 0 to 8191"),
-        ("0 1\n2 2\n", "line 2: an edge from node 2 to itself, expected two different nodes"),
+        ("0 1\n1 x\n", "line 2: `x` is no node"),
+        ("0 1\n2 2\n", "line 2: an edge from node 2 to itself"),
         ("0 1\n1 2\n\n1 0 3\n", "line 4: the edge between 0 and 1 is on line 1 already"),
-        ("0 1\n1 4\n2 3\n", "line 3: nothing connects node 2 with node 0, expected a connected network"),
-        ("0 1 0\n", "line 1: `0` is no bandwidth, expected a number from 0.000001 to 1000000, 1 being the machine's"),
-        ("\u{1}\u{2}", "line 1: 1 fields, expected two node numbers and perhaps a bandwidth"),
+        ("0 1\n1 4\n2 3\n", "line 3: nothing connects node 2 with node 0"),
+        ("0 1 0\n", "line 1: `0` is no bandwidth"),
+        ("\u{1}\u{2}", "line 1: 1 fields"),
     ] {
         let (_dir, spec) = graph(edges);
         let error = refused(&spec);

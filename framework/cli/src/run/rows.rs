@@ -338,7 +338,7 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
         assert_eq!(std::fs::read_to_string(&others).unwrap(), "the user's");
-        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[], &[]), Err(Failure::Usage(why)) if why.ends_with("another run is writing to it"));
+        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[], &[]), Err(Failure::Usage(why)) if why.ends_with("is writing to it"));
         assert!(refused(&file) && refused(&link));
         drop(rows);
         assert!(!refused(&file));

@@ -224,7 +224,7 @@ impl Known {
 
     fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {
         let CaseId { setting, implementation, .. } = id;
-        let (topology, made_of) = match self.topologies.get(&setting.topology) {
+        let (topology, own) = match self.topologies.get(&setting.topology) {
             Some(known) => known.clone(),
             None => {
                 let new = topology::parse_with_inputs(&setting.topology).map_err(|e| e.to_string())?;
@@ -252,7 +252,7 @@ impl Known {
         let machine = Machine::parse(setting.borrowed().machine_spec()).map_err(|e| e.to_string())?;
         let case = Case {
             experiment: "".into(),
-            inputs: made_of.iter().chain(workload.input()).chain(&algorithm.inputs).cloned().collect(),
+            inputs: own.iter().chain(workload.input()).chain(&algorithm.inputs).cloned().collect(),
             topology,
             algorithm,
             workload,

