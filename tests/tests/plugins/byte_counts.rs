@@ -121,7 +121,7 @@ const BYTE_COUNTS: [Case; 24] = [
     (
         "named_too_much",
         "const SwmByteCount a = {1, 1025}; SwmBytes s = bytes(0, 1, &a, 1); move_byte_counts(host); return one_of_bytes(host, &s);",
-        "node 0 holds only 1024",
+        "step 1: what node 0 sends node 1 names 1025 bytes for node 1, but node 0 holds only 1024",
     ),
     (
         "byte_counts_astray",

@@ -28,7 +28,7 @@ const SENDS: [Case; 16] = [
     (
         "astray",
         "SwmBlocks s = block(1, 0, 1, 2); one_step(host, &s); return SWM_OK;",
-        "(it is at node 2, where step 1 took it)",
+        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 2, where step 1 took it); 12 blocks in all are missing, at 4 nodes",
     ),
     (
         "labelled",

@@ -23,8 +23,11 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
             }
         } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("errors_doc.rs") {
             let source = std::fs::read_to_string(&path).unwrap();
-            let whole = path.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs");
-            let tests = if whole { &source } else { source.split_once("#[cfg(test)]").map_or("", |(_, tests)| tests) };
+            // The project's own path leads through the folder of tests.
+            let below = path.strip_prefix(project("")).unwrap();
+            let whole = below.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs");
+            let own = || source.rsplit_once("\n#[cfg(test)]\n").map_or("", |(_, tests)| tests);
+            let tests = if whole { &source } else { own() };
             strings(tests.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display())), said);
         }
     }
