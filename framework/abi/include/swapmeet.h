@@ -26,6 +26,23 @@
 // Grows when fields are appended; never a reason to refuse.
 #define SWM_ABI_MINOR 0
 
+// `SwmLayout.flags`: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
+// from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
+#define SWM_BYTE_COUNTS 1
+
+// `SwmLayout.flags`: every block, or vector, is cut into one part for each node of the machine, and `destinations` of a send name parts by those
+// nodes; for collectives whose blocks have no destination to be told apart by. Each part is then split in `segments`.
+#define SWM_IN_PARTS 2
+
+// `SwmSymmetry.kind`: the group leaves the axis as it is.
+#define SWM_FIXED 0
+
+// `SwmSymmetry.kind`: the group adds the multiples of `unit`, modulo the radix, which `unit` divides.
+#define SWM_SHIFT 1
+
+// `SwmSymmetry.kind`: the group takes the exclusive-or with the multiples of `unit`; `unit` and the radix are powers of two.
+#define SWM_XOR 2
+
 // What `supports` and `plan` return when all went well.
 #define SWM_OK 0
 
@@ -40,6 +57,24 @@
 
 // The plugin hands on a schedule from elsewhere, and that breaks a rule which the host can't see; which, was said with `SwmHost.fail`.
 #define SWM_INVALID 4
+
+// Level for `SwmHost.log`: the line is shown behind `warning: `.
+#define SWM_LOG_WARN 1
+
+// Level for `SwmHost.log`: the line is shown as it is.
+#define SWM_LOG_INFO 2
+
+// `SwmParamInfo.kind`: any text.
+#define SWM_PARAM_TEXT 0
+
+// `SwmParamInfo.kind`: a whole number, from 0 on.
+#define SWM_PARAM_NUMBER 1
+
+// `SwmParamInfo.kind`: one of the words in `values`.
+#define SWM_PARAM_CHOICE 2
+
+// `SwmParamInfo.kind`: the path of a regular file, which the algorithm reads while it plans. The host reads it, too: its digest stands in the row.
+#define SWM_PARAM_FILE 3
 
 // Every node has a block for every node: complete exchange, all-to-all personalized communication.
 #define SWM_ALLTOALL 0
@@ -69,6 +104,22 @@
 // Every node has a vector, whose sum everyone is to have.
 #define SWM_ALLREDUCE 8
 
+// `SwmBlocks.flags`: every block selected must be held; without it the selection is a rule over whatever is held.
+#define SWM_STRICT 1
+
+// `SwmBlocks.flags`: the sender keeps what it sends (broadcast, allgather).
+#define SWM_COPY 2
+
+// `SwmBlocks.flags`, in reductions: the receiver adds what it is sent to the values that it has, in which none of the same contributions may be.
+// Without it what is sent takes their place, and must have all their contributions in it. Where the receiver has nothing, both are the same.
+#define SWM_COMBINE 8
+
+// Flags of any send: `from` may equal `to`; such a send is a local copy and costs nothing.
+#define SWM_LOCAL 4
+
+// `SwmByteCount.bytes`: all that the sender holds for the destination, outside of buckets.
+#define SWM_ALL_BYTES UINT64_MAX
+
 // A set of every coordinate, or of every node.
 #define SWM_ALL 0
 
@@ -83,57 +134,6 @@
 
 // `SwmSet`: the product of `axes`.
 #define SWM_AXES 2
-
-// `SwmBlocks.flags`: every block selected must be held; without it the selection is a rule over whatever is held.
-#define SWM_STRICT 1
-
-// `SwmBlocks.flags`: the sender keeps what it sends (broadcast, allgather).
-#define SWM_COPY 2
-
-// `SwmBlocks.flags`, in reductions: the receiver adds what it is sent to the values that it has, in which none of the same contributions may be.
-// Without it what is sent takes their place, and must have all their contributions in it. Where the receiver has nothing, both are the same.
-#define SWM_COMBINE 8
-
-// Flags of any send: `from` may equal `to`; such a send is a local copy and costs nothing.
-#define SWM_LOCAL 4
-
-// `SwmLayout.flags`: the schedule moves byte counts, not blocks. A node then holds so many bytes for each destination, whoever they come
-// from, and may redistribute them element by element; delivery is proved by following the bytes for each destination.
-#define SWM_BYTE_COUNTS 1
-
-// `SwmLayout.flags`: every block, or vector, is cut into one part for each node of the machine, and `destinations` of a send name parts by those
-// nodes; for collectives whose blocks have no destination to be told apart by. Each part is then split in `segments`.
-#define SWM_IN_PARTS 2
-
-// `SwmByteCount.bytes`: all that the sender holds for the destination, outside of buckets.
-#define SWM_ALL_BYTES UINT64_MAX
-
-// `SwmParamInfo.kind`: any text.
-#define SWM_PARAM_TEXT 0
-
-// `SwmParamInfo.kind`: a whole number, from 0 on.
-#define SWM_PARAM_NUMBER 1
-
-// `SwmParamInfo.kind`: one of the words in `values`.
-#define SWM_PARAM_CHOICE 2
-
-// `SwmParamInfo.kind`: the path of a regular file, which the algorithm reads while it plans. The host reads it, too: its digest stands in the row.
-#define SWM_PARAM_FILE 3
-
-// `SwmSymmetry.kind`: the group leaves the axis as it is.
-#define SWM_FIXED 0
-
-// `SwmSymmetry.kind`: the group adds the multiples of `unit`, modulo the radix, which `unit` divides.
-#define SWM_SHIFT 1
-
-// `SwmSymmetry.kind`: the group takes the exclusive-or with the multiples of `unit`; `unit` and the radix are powers of two.
-#define SWM_XOR 2
-
-// Level for `SwmHost.log`: the line is shown behind `warning: `.
-#define SWM_LOG_WARN 1
-
-// Level for `SwmHost.log`: the line is shown as it is.
-#define SWM_LOG_INFO 2
 
 // The first 24 bytes of a plugin's table: frozen for ever, read before anything else.
 typedef struct SwmHead {
