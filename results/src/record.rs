@@ -24,7 +24,7 @@ words! {
 }
 
 words! {
-    /// What was proved of a schedule.
+    /// What was proved.
     Verified {
         /// Every block was followed to its destination.
         Blocks = "blocks",
@@ -34,6 +34,7 @@ words! {
         Contributions = "contributions",
         /// Real bytes were moved, and the contents of every block looked at where it is to be.
         Bytes = "bytes",
+        /// Nothing.
         #[default]
         None = "none",
     }
@@ -113,6 +114,7 @@ record! {
     case algorithm: String,
     /// The plugin it came from.
     case plugin: String,
+    /// That plugin's version.
     case plugin_version: String,
     /// What was to reach whom.
     case collective: String,
@@ -120,17 +122,21 @@ record! {
     case topology: String,
     /// Ranks that take part.
     case nodes: u64,
+    /// Sizes of blocks.
     case workload: String,
+    /// At which prices.
     case machine: String,
     /// How the machine prices messages.
     case model: String,
     /// Which repetition, from 0.
     case repetition: u32,
+    /// Its seed.
     case seed: u64,
     /// How the case ended.
     outcome status: Status,
     /// Why, where it isn't `ok`.
     outcome reason: String,
+    /// What was proved.
     outcome verified: Verified,
     /// Completion time: the sum of the six parts.
     outcome time_us: Option<f64>,

@@ -3,6 +3,7 @@
 use crate::args::ExportArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::run;
 use crate::trace;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -2,7 +2,6 @@
 
 use super::boxes::{Cube, common, count, cut, insert, without};
 use super::set::Set;
-use super::values::Arrived;
 use crate::delivery::boxes::{NodeSet, Side};
 use crate::delivery::collective::{Blocks, Collective, SecondCopy};
 use crate::delivery::exchange::{Division, Rule};
@@ -12,6 +11,16 @@ use crate::delivery::placement::Placement;
 use crate::network::symmetry::{Group, Symmetry};
 use smallvec::SmallVec;
 use std::ops::Range;
+
+/// What one send brings a representative.
+#[derive(Debug, Clone)]
+pub(super) struct Arrived {
+    /// The node that sent it.
+    pub from: u64,
+    /// Whether it is added to what is there, and does not take its place.
+    pub combine: bool,
+    pub cubes: SmallVec<[Cube; 1]>,
+}
 
 /// An exchange followed on representatives: blocks of one size, each node its own home.
 #[derive(Debug)]

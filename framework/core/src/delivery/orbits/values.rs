@@ -1,21 +1,11 @@
 //! Sums: of a segment, or a part, a node holds one value, the contributions in which are the origins of its boxes ([`crate::delivery::exchange`] says more).
 
 use super::boxes::{Cube, Narrowed, common, count, cut, insert, without};
-use super::exchange::OrbitExchange;
+use super::exchange::{Arrived, OrbitExchange};
 use super::set::Set;
 use crate::delivery::fault::Fault;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
-
-/// What one send brings a representative.
-#[derive(Debug, Clone)]
-pub(super) struct Arrived {
-    /// The node that sent it.
-    pub from: u64,
-    /// Whether it is added to what is there, and does not take its place.
-    pub combine: bool,
-    pub cubes: SmallVec<[Cube; 1]>,
-}
 
 impl OrbitExchange {
     /// The load of a box: blocks, or values that it has terms of.
