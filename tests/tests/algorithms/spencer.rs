@@ -465,7 +465,8 @@ fn what_has_no_meaning_or_no_schedule_says_so() {
         ),
         ("ring:8", "torus-gossip:cycles=3", "allgather/uniform:8", "`cycles=3` does not divide a dimension of 8 nodes"),
     ] {
-        assert_eq!(refusal(topology, algorithm, workload), reason);
+        let refused = refusal(topology, algorithm, workload);
+        assert!(refused.ends_with(reason), "{refused}");
     }
     assert!(refusal("torus:8x8", "torus-permutation", "uniform:8").contains("permutation"));
 }
