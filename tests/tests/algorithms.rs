@@ -5,6 +5,7 @@ mod dual_net;
 mod liu;
 mod oracle;
 mod orbits;
+mod planted;
 mod spencer;
 mod suh_shin;
 mod thakur;

@@ -104,6 +104,8 @@ pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
+    /// The latest step, by [`Step::number`], in which any of them came to the sender; 0 if all were there at the start.
+    pub after: u64,
     /// The vertices passed through, both ends included.
     pub path: Vec<u64>,
     /// What goes, and whether the sender keeps it; `None` in a schedule of byte counts.
@@ -133,8 +135,9 @@ pub struct Exporter {
     folder: Folder,
     export: Option<Box<dyn Export>>,
     skip_empty: bool,
-    /// The schedule's own number of the step under way.
+    /// The schedule's own number of the step under way, and of those before it in which anything was sent.
     now: u64,
+    before: Vec<u64>,
     step: Step,
     /// For each pair of ends, which message of the step is theirs.
     ends: HashMap<(u64, u64), usize>,
@@ -144,7 +147,16 @@ impl Exporter {
     /// Will write into a folder, which must be there.
     pub fn new(format: &'static Format, folder: &Path) -> Self {
         let (step, ends) = (Step { number: 1, ..Step::default() }, HashMap::new());
-        Self { format, folder: Folder(folder.to_owned()), export: None, skip_empty: false, now: 0, step, ends }
+        Self {
+            format,
+            folder: Folder(folder.to_owned()),
+            export: None,
+            skip_empty: false,
+            now: 0,
+            step,
+            ends,
+            before: Vec::new(),
+        }
     }
 
     /// Every event of a verified schedule has come.
@@ -164,6 +176,7 @@ impl Exporter {
         let number = self.step.number;
         let step = std::mem::replace(&mut self.step, Step { number: number + 1, ..Step::default() });
         self.ends.clear();
+        self.before.push(self.now);
         self.export()?.step(&step)
     }
 
@@ -177,6 +190,7 @@ impl Exporter {
             from: send.from,
             to: send.to,
             bytes: send.bytes,
+            after: self.before.partition_point(|step| *step <= send.after) as u64,
             path: send.path,
             blocks: send.blocks.map(blocks),
         };
@@ -190,6 +204,7 @@ impl Exporter {
         match self.ends.get(&(message.from, message.to)).and_then(|at| self.step.messages.get_mut(*at)) {
             Some(first) => {
                 first.bytes = first.bytes.saturating_add(message.bytes);
+                first.after = first.after.max(message.after);
                 if let (Some(all), Some(more)) = (&mut first.blocks, message.blocks) {
                     all.extend(more);
                 }

@@ -190,11 +190,14 @@ struct Tracer<W: Write> {
     has_virtual: bool,
     /// Messages of the step under way, and the schedule's number of the step: they are printed under the step's own line.
     lines: Vec<(u64, String)>,
+    /// The schedule's own numbers of the steps so far in which something left a node: their places are what is printed.
+    steps: Vec<u64>,
 }
 
 impl<W: Write> Tracer<W> {
     fn new(out: W, only: Only, summary: bool, bytes: bool) -> Self {
-        Self { out, only, summary, bytes, phase: None, rearrangements: 0, has_virtual: false, lines: Vec::new() }
+        let (lines, steps) = (Vec::new(), Vec::new());
+        Self { out, only, summary, bytes, phase: None, rearrangements: 0, has_virtual: false, lines, steps }
     }
 
     fn put(&mut self, text: &str) {
@@ -229,6 +232,11 @@ impl<W: Write> Tracer<W> {
         }
     }
 
+    /// The number under which a step is printed.
+    fn printed(&self, schedule_step: u64) -> usize {
+        self.steps.partition_point(|step| *step <= schedule_step)
+    }
+
     fn put_phase(&mut self) {
         if let Some(name) = self.phase.take() {
             self.put(&name);
@@ -261,6 +269,10 @@ impl<W: Write> Listener for Tracer<W> {
         !self.summary
     }
 
+    fn wants_after(&self) -> bool {
+        !self.summary
+    }
+
     fn phase(&mut self, name: &str) {
         self.put_what_stays(u64::MAX);
         self.phase = Some(name.to_owned());
@@ -287,6 +299,9 @@ impl<W: Write> Listener for Tracer<W> {
             line += if i == 0 { " " } else { ", " };
             line += &names.selection(bits);
         }
+        if sent.after > 0 {
+            line += &format!(" (after step {})", self.printed(sent.after));
+        }
         self.lines.push((sent.step, line.trim_end().to_owned()));
     }
 
@@ -298,6 +313,7 @@ impl<W: Write> Listener for Tracer<W> {
     }
 
     fn step(&mut self, step: &Step<'_>) {
+        self.steps.push(step.schedule_step);
         if self.lines.is_empty() && !self.only.is_all() {
             return;
         }

@@ -20,8 +20,8 @@ use crate::limits;
 use crate::network::symmetry::{Group, Symmetry};
 use crate::network::topology::{Route, Topology};
 use crate::simulation::expansion::Expansion;
-use crate::simulation::messages::Messages;
-use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Totals, Unsent};
+use crate::simulation::messages::{Beside, Messages};
+use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Totals, Transfer, Unsent};
 use crate::simulation::step_statistics::{Orbits, StepStatistics, Wanted};
 use std::sync::Arc;
 
@@ -94,7 +94,8 @@ pub struct Simulation<'a> {
     statistics: StepStatistics,
     listeners: Vec<&'a mut dyn Listener>,
     watched: bool,
-    counts_blocks: bool,
+    /// What of messages a listener wants to know besides.
+    kept: messages::Kept,
     /// The most that a listener reads.
     reads: Reads,
     /// Where one node of each orbit is planned for and facts of steps are all that is read.
@@ -116,6 +117,7 @@ impl<'a> Simulation<'a> {
         let nodes = task.topology.nodes();
         let watched = listeners.iter().any(|l| l.wants_sends());
         let wanted = Wanted::by(&listeners);
+        let kept = messages::Kept { blocks: wanted.packing, after: listeners.iter().any(|l| l.wants_after()) };
         let reads = listeners.iter().map(|l| l.reads()).max().unwrap_or(Reads::Facts);
         Ok(Self {
             state: State::Open {
@@ -130,14 +132,14 @@ impl<'a> Simulation<'a> {
             task,
             listeners,
             watched,
-            counts_blocks: wanted.packing,
+            kept,
             reads,
             orbits: None,
             expansion: None,
             phase: String::new(),
             phase_number: 0,
             in_step: false,
-            messages: Messages::new(0, wanted.packing),
+            messages: Messages::new(0, kept),
             routes: Vec::new(),
             totals: Totals::default(),
         })
@@ -213,6 +215,7 @@ impl<'a> Simulation<'a> {
                 let own_nodes = placement.is_identity() && placement.check().is_ok();
                 let taken = group.order() > 1
                     && self.task.proving == Proving::Auto
+                    && !self.kept.after
                     && blocks_alike
                     && own_nodes
                     && Grid::new(radices).is_ok()
@@ -261,14 +264,17 @@ impl<'a> Simulation<'a> {
                     self.orbits = folds;
                     Payload::Orbits(exchange)
                 }
-                (None, None) if !self.watched && sizes.is_none() && has_long_axes(&placement) => {
+                (None, None) if !self.watched && !self.kept.after && sizes.is_none() && has_long_axes(&placement) => {
                     Payload::Orbits(OrbitExchange::of_everyone(collective, placement, division)?)
                 }
-                (None, None) => Payload::Blocks(Exchange::new(collective, placement, division, sizes)?),
+                (None, None) => {
+                    let exchange = Exchange::new(collective, placement, division, sizes)?;
+                    Payload::Blocks(if self.kept.after { exchange.following_arrivals() } else { exchange })
+                }
             };
             self.statistics.follow(followed as usize);
             self.messages = match self.orbits {
-                None => Messages::new(followed as usize, self.counts_blocks),
+                None => Messages::new(followed as usize, self.kept),
                 Some(_) => Messages::of_some(followed as usize),
             };
             self.state = State::Running(Box::new(payload));
@@ -297,7 +303,7 @@ impl<'a> Simulation<'a> {
 
     /// Adds a send of blocks to the step.
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        let looked_at = self.watched || self.counts_blocks;
+        let looked_at = self.watched || self.kept.blocks;
         let exchange = match self.in_step()? {
             Payload::Blocks(exchange) => exchange,
             Payload::Orbits(_) => return self.send_of_all(rule, route),
@@ -375,6 +381,7 @@ impl<'a> Simulation<'a> {
             };
             let sent = Sent {
                 step: payload.step(),
+                after: payload.after(),
                 from: payload.placement().locate(from),
                 to: payload.placement().locate(to),
                 proof: payload.proof(),
@@ -402,6 +409,8 @@ impl<'a> Simulation<'a> {
         let State::Running(payload) = &self.state else { return };
         let (from, to) = (payload.placement().physical(from), payload.placement().physical(to));
         let (step, segments) = (payload.step(), payload.segments());
+        // Of more steps than 32 bits count the latest is waited for, which is no less.
+        let after = u32::try_from(payload.after()).unwrap_or(u32::MAX);
         if load == 0 && self.task.skip_empty {
             return;
         }
@@ -417,7 +426,7 @@ impl<'a> Simulation<'a> {
             None => 0,
             Some(route) => self.route_number(route),
         };
-        self.messages.add(step, from, to, route, load, blocks);
+        self.messages.add(step, Transfer { from, to, route, hops: 0, load }, Beside { blocks, after });
     }
 
     /// A representative sends, and with it all nodes of its orbit.
@@ -426,14 +435,14 @@ impl<'a> Simulation<'a> {
         let Payload::Orbits(exchange) = &mut **payload else { return Ok(()) };
         let sent = exchange.send(rule);
         match (&mut self.expansion, sent) {
-            (Some(expansion), Ok(put)) => expansion.done(exchange, rule, put, route, self.watched, self.counts_blocks),
+            (Some(expansion), Ok(put)) => expansion.done(exchange, rule, put, route, self.watched, self.kept.blocks),
             (Some(_), Err(fault)) => {
                 self.refused_of_all(rule);
                 Err(fault)
             }
             (None, Ok(Some(put))) if self.orbits.is_some() => self.sent_by_all(rule, put, route),
             (None, Ok(Some(put))) => {
-                let blocks = if self.counts_blocks { exchange.blocks_taken() } else { 0 };
+                let blocks = if self.kept.blocks { exchange.blocks_taken() } else { 0 };
                 self.count((rule.from, rule.to), put.load, blocks, route);
                 Ok(())
             }
@@ -450,7 +459,8 @@ impl<'a> Simulation<'a> {
         }
         let route = route.map_or(0, |route| self.route_number(route));
         let State::Running(payload) = &self.state else { return Ok(()) };
-        self.messages.add(payload.step(), sender, rule.to as u32, route, put.load, 0);
+        let sent = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load: put.load };
+        self.messages.add(payload.step(), sent, Beside::default());
         Ok(())
     }
 
@@ -502,6 +512,7 @@ impl<'a> Simulation<'a> {
             phase: &self.phase,
             phase_number: self.phase_number,
             transfers: self.messages.as_slice(),
+            after: self.messages.after(),
             routes: &self.routes,
             segments: payload.segments(),
             facts,

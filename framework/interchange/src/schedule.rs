@@ -88,6 +88,8 @@ pub struct Send {
     pub to: u64,
     /// How many bytes go.
     pub bytes: u64,
+    /// The latest step in which any of them came to the sender; 0 if all were there at the start, or if nobody says.
+    pub after: u64,
     /// Whether the sender keeps them.
     pub copy: bool,
     /// The vertices passed through, both ends included; empty where nobody says.
@@ -139,6 +141,8 @@ struct Fields {
     to: Option<u64>,
     bytes: Option<u64>,
     #[serde(default)]
+    after: u64,
+    #[serde(default)]
     copy: bool,
     #[serde(default)]
     path: Vec<u64>,
@@ -172,6 +176,7 @@ impl TryFrom<Fields> for Event {
             from: there(from, "from")?,
             to: there(to, "to")?,
             bytes: bytes.unwrap_or(0),
+            after: fields.after,
             copy,
             path,
             blocks: fields.blocks,

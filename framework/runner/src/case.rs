@@ -102,6 +102,8 @@ impl Case {
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
+            // Who follows arrivals has everyone planned for: others' rows are to say the same whatever else runs.
+            && self.machine.wants_after() == other.machine.wants_after()
     }
 }
 

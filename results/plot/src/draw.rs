@@ -97,7 +97,8 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     let mut top = top;
     for remark in remarks {
         top += 0.3 * font;
-        for line in wrapped(remark, font, scene.width - 4.0 * font) {
+        // Names stand out by nothing here.
+        for line in wrapped(&remark.replace('`', ""), font, scene.width - 4.0 * font) {
             top += 1.2 * font;
             scene.text((2.0 * font, top), &line, font, Anchor::Start);
         }

@@ -11,7 +11,7 @@ pub fn as_html(comparison: &Comparison) -> String {
         let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title(group)));
         let cells = cells(group);
         for (name, is_figure) in &cells.header {
-            let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(name.trim()));
+            let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(&name.trim().replace(", us", ", µs")));
         }
         out += "</tr></thead>\n<tbody>\n";
         for line in &cells.lines {
@@ -29,7 +29,7 @@ pub fn as_html(comparison: &Comparison) -> String {
         out += "</ul>\n";
     }
     for note in notes(comparison) {
-        let _ = writeln!(out, "<p>{}</p>", escaped(&note));
+        let _ = writeln!(out, "<p>{}</p>", with_names(&note));
     }
     out
 }
@@ -83,5 +83,6 @@ mod tests {
         assert!(!html.contains("<script"), "{html}");
         assert!(html.contains("<td>&lt;script&gt;alert(1)&lt;/script&gt;</td>"), "{html}");
         assert!(html.contains("<td>a&amp;b</td>"), "{html}");
+        assert!(html.contains("<th class=\"number\">mean, µs</th>"), "{html}");
     }
 }

@@ -1,6 +1,7 @@
 //! The collectives on recursive dual-nets, and the networks themselves: proved from every root, in as many rounds and words as an independent implementation that
 //! moves every block has; and what is said where they can't run.
 
+use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet};
 use predicates::prelude::*;
 use std::sync::Arc;
@@ -136,6 +137,15 @@ fn rounds_and_words_are_those_of_an_independent_implementation() {
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1"), (26, 26));
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
+}
+
+/// The same base among 1,250 nodes, told twice, and two crossings; a start-up and a byte a round.
+#[test]
+fn a_base_told_in_five_rounds_is_told_by_the_right_schedule_alone() {
+    let (topology, algorithm, workload) = ("rdn:1(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1");
+    assert_eq!(proved(topology, algorithm, workload), (12, 12));
+    let planned = Planned { topology, algorithm, workload, machine: MACHINE };
+    only_the_right_schedule_does(planned, |row| (row.steps, row.time_us) == (Some(12), Some(24.0)));
 }
 
 /// The recurrence of section V.

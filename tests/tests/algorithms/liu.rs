@@ -205,7 +205,8 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     for messages in stages {
         let mut stage = Stage::new(p as usize);
         for &(from, to, elements, step) in messages {
-            stage.add(Message { from, to, step: step.into(), bytes: elements as f64 * 22.0 });
+            // Steps count from 1; data that come in a stage are sent on in the next.
+            stage.add(Message { from, to, step: u64::from(step) + 1, after: 0, bytes: elements as f64 * 22.0 });
         }
         let composing =
             stage.composed.iter().copied().fold(0.0, f64::max) * machine.number("rearrange_byte_us").unwrap();

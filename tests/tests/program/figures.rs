@@ -68,13 +68,13 @@ fn comparisons_say_where_rearrangement_is_charged_unlike() {
         plot(&rows, &out, args).success();
         let svg = std::fs::read_to_string(&out).unwrap();
         let texts: Vec<&str> = svg.split("</text>").filter_map(|text| text.rsplit('>').next()).collect();
-        texts.join(" ").contains(remark)
+        texts.join(" ").contains(&remark.replace('`', ""))
     };
     assert!(drawn(&[]) && drawn(&["--kind", "winners"]) && drawn(&["--kind", "parts"]));
     assert!(!drawn(&["--y", "steps"]) && !drawn(&["--machine", "paragon:rearrangement=packed"]));
     let page = dir.path().join("page.html");
     swapmeet(&["report", rows.to_str().unwrap(), "--out", page.to_str().unwrap()]).assert().success();
-    assert!(std::fs::read_to_string(page).unwrap().contains(remark));
+    assert!(text_of_html(&std::fs::read_to_string(page).unwrap()).contains(&remark.replace('`', "")));
 }
 
 /// Where the two really cross is where the figure says: the times on either side of it are the other way round.

@@ -167,6 +167,30 @@ fn bytes_of_segments_are_whole() {
     assert_eq!(replay(&document).segments, 2);
 }
 
+/// In a reduction blocks are cut into a part for each node before that: three bytes of ten, of four nodes.
+#[test]
+fn bytes_of_parts_are_whole() {
+    let document = document("ring:4", "ring-allreduce", "allreduce/uniform:10", &[]);
+    let sends = document["events"].as_array().unwrap().iter().filter(|event| event["step"].is_u64());
+    assert_eq!(sends.map(|send| number(&send["bytes"])).collect::<Vec<_>>(), [3; 24]);
+}
+
+/// A ring passes on what came in the step before; a node that sends what it had all along waits for nothing.
+#[test]
+fn a_send_says_after_which_step_it_can_be_made() {
+    let after = |algorithm: &str, workload: &str| -> Vec<(u64, Option<u64>)> {
+        let document = document("ring:4", algorithm, workload, &[]);
+        let sends = document["events"].as_array().unwrap().iter().filter(|event| event["step"].is_u64());
+        sends.map(|send| (number(&send["step"]), send["after"].as_u64())).collect()
+    };
+    let of_steps = |after: [Option<u64>; 3]| (1..).zip(after).flat_map(|step| [step; 4]).collect::<Vec<_>>();
+    assert_eq!(after("ring", "allgather/uniform:8"), of_steps([None, Some(1), Some(2)]));
+    assert_eq!(after("pairwise", "uniform:8"), of_steps([None; 3]));
+    let args = ["trace", "--topology", "ring:4", "--algorithm", "ring", "--workload", "allgather/uniform:8"];
+    let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
+    assert_eq!([1, 2, 3].map(|step| text.matches(&format!("(after step {step})")).count()), [4, 4, 0], "{text}");
+}
+
 #[test]
 fn one_step_or_one_node_can_be_asked_for() {
     let document = document("ring:4", "ring", "uniform:1", &["--step", "2", "--node", "3"]);

@@ -2,9 +2,13 @@
 //!
 //! A rank begins a step once it has ended the one before: its sends and receives of a step wait for a `calc` of no time that waits for those of
 //! the step before, so that there are as many dependencies as operations. Between ranks only messages wait, told apart by the step's number.
+//!
+//! For a machine with `order=data` a rank makes its sends one after another, and one that passes on what came to it waits, by a `calc`, for all that its rank receives up to the step in which the last of
+//! it came; receives wait for nothing.
 
 use super::spool::{Piece, Spool};
-use super::{Export, Folder, Step, unwritten};
+use super::{Export, Folder, Message, Step, unwritten};
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use swapmeet_interchange::schedule::Head;
@@ -16,6 +20,8 @@ pub(super) struct Goal {
     spool: Spool,
     ranks: Vec<Rank>,
     text: String,
+    /// Whether sends wait for data alone.
+    by_data: bool,
 }
 
 /// How many labels of each kind a rank has used.
@@ -28,12 +34,52 @@ struct Rank {
     joins: u64,
     /// The first send and the first receive of that step.
     since: (u64, u64),
+    /// With `order=data`: the steps of the receives that no `calc` has joined.
+    open: VecDeque<u64>,
 }
 
 impl Goal {
     pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
         let spool = Spool::new(&folder.0, head.nodes).map_err(unwritten)?;
-        Ok(Self { folder, spool, ranks: vec![Rank::default(); head.nodes as usize], text: String::new() })
+        let ranks = vec![Rank::default(); head.nodes as usize];
+        let by_data = head.machine.split([':', ',']).any(|word| word == "order=data");
+        Ok(Self { folder, spool, ranks, text: String::new(), by_data })
+    }
+
+    /// A send or receive of a rank in this step, where sends wait for data alone.
+    fn by_data(&mut self, rank: u64, step: u64, (is_send, peer): (bool, u64), message: &Message) -> Result<(), String> {
+        let known = self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+        self.text.clear();
+        let (text, bytes) = (&mut self.text, message.bytes.max(1));
+        if !is_send {
+            known.receives += 1;
+            known.open.push_back(step);
+            let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
+            return self.spool.append(rank, self.text.as_bytes()).map_err(unwritten);
+        }
+        let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
+        if joined > 0 {
+            known.joins += 1;
+            let (join, first) = (known.joins, known.receives - known.open.len() as u64);
+            let _ = writeln!(text, "j{join}: calc 0");
+            for receive in first + 1..=first + joined {
+                let _ = writeln!(text, "j{join} requires r{receive}");
+            }
+            if join > 1 {
+                let _ = writeln!(text, "j{join} requires j{}", join - 1);
+            }
+            known.open.drain(..joined as usize);
+        }
+        known.sends += 1;
+        let send = known.sends;
+        let _ = writeln!(text, "s{send}: send {bytes}b to {peer} tag {step}");
+        if send > 1 {
+            let _ = writeln!(text, "s{send} irequires s{}", send - 1);
+        }
+        if joined > 0 {
+            let _ = writeln!(text, "s{send} requires j{}", known.joins);
+        }
+        self.spool.append(rank, self.text.as_bytes()).map_err(unwritten)
     }
 
     /// One operation of a rank in this step.
@@ -80,11 +126,13 @@ impl Export for Goal {
         if step.number > u64::from(u32::MAX) {
             return Err("it has over 2^32 - 1 steps, more than GOAL has tags".to_owned());
         }
-        for message in &step.messages {
-            self.operation(message.from, step.number, true, message.to, message.bytes)?;
-        }
-        for message in &step.messages {
-            self.operation(message.to, step.number, false, message.from, message.bytes)?;
+        for (is_send, message) in [true, false].into_iter().flat_map(|is| step.messages.iter().map(move |m| (is, m))) {
+            let (rank, peer) = if is_send { (message.from, message.to) } else { (message.to, message.from) };
+            if self.by_data {
+                self.by_data(rank, step.number, (is_send, peer), message)?;
+            } else {
+                self.operation(rank, step.number, is_send, peer, message.bytes)?;
+            }
         }
         Ok(())
     }

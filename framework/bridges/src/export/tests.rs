@@ -50,6 +50,29 @@ fn goal_of_two_pairwise_steps_is_the_text_that_loggopsim_took() {
     assert_eq!(goal(3, &PAIRWISE), expected);
 }
 
+/// A chain of three ranks, two segments: node 1 passes on each when it has come.
+#[test]
+fn goal_of_order_data_waits_for_what_is_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut exporter = Exporter::new(format("goal").unwrap(), folder.path());
+    let machine = "free:model=loggp,order=data".to_owned();
+    exporter.head(Head { format: FORMAT.to_owned(), version: VERSION, nodes: 3, machine, ..Head::default() }).unwrap();
+    // The schedule's own numbers: in steps 1 and 3 nothing leaves a node.
+    for (step, from, after) in [(2, 0, 0), (4, 0, 0), (4, 1, 2), (5, 1, 4)] {
+        let send = Send { step, from, to: from + 1, bytes: 50, after, ..Send::default() };
+        exporter.event(Event::Send(send)).unwrap();
+    }
+    exporter.event(Event::EndOfStep).unwrap();
+    exporter.finish(&[]).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("schedule.goal")).unwrap();
+    let expected = "num_ranks 3\n\n\
+        rank 0 {\ns1: send 50b to 1 tag 1\ns2: send 50b to 1 tag 2\ns2 irequires s1\n}\n\n\
+        rank 1 {\nr1: recv 50b from 0 tag 1\nj1: calc 0\nj1 requires r1\ns1: send 50b to 2 tag 2\ns1 requires j1\nr2: recv 50b from 0 tag 2\n\
+        j2: calc 0\nj2 requires r2\nj2 requires j1\ns2: send 50b to 2 tag 3\ns2 irequires s1\ns2 requires j2\n}\n\n\
+        rank 2 {\nr1: recv 50b from 1 tag 2\nr2: recv 50b from 1 tag 3\n}\n";
+    assert_eq!(text, expected);
+}
+
 /// LogGP of a GOAL text: when each rank is done, with L, o, g and G in nanoseconds, by reading each rank's lines in order. A rank's send takes its
 /// processor o and its network max(g, o + (s - 1) G) later may send again; the message is there L + (s - 1) G after the send's o, and takes o to receive.
 /// No more than the tests need: one message at a time between two ranks.

@@ -129,6 +129,10 @@ impl<W: Write> Listener for Json<W> {
         true
     }
 
+    fn wants_after(&self) -> bool {
+        true
+    }
+
     fn phase(&mut self, name: &str) {
         if self.only.is_all() {
             self.event(&json!({ "phase": name }));
@@ -179,6 +183,9 @@ impl<W: Write> Listener for Json<W> {
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
         let load = if sent.proof == Proof::ByteCounts { sent.load } else { self.bytes(sent.load, segments) };
         set("bytes", load.into());
+        if sent.after > 0 {
+            set("after", sent.after.into());
+        }
         if sent.copy {
             set("copy", true.into());
         }

@@ -205,6 +205,11 @@ impl Machine {
         self.planning
     }
 
+    /// Whether pricing on it wants arrivals followed.
+    pub fn wants_after(&self) -> bool {
+        self.priced_by.wants_after()
+    }
+
     /// What pricing on it reads of a schedule.
     pub fn reads(&self) -> Reads {
         self.priced_by.reads()

@@ -63,6 +63,11 @@ pub trait Model: Debug + Send + Sync {
         Reads::Schedule
     }
 
+    /// Whether its evaluators want arrivals followed ([`Listener::wants_after`]).
+    fn wants_after(&self) -> bool {
+        false
+    }
+
     /// What prices one schedule.
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator>;
 

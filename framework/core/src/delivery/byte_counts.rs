@@ -119,6 +119,10 @@ pub struct ByteCounts<T> {
     /// What arrives at the end of the step: receiver, destination, elements.
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
+    /// The last step in which each node received something.
+    came: Vec<u64>,
+    /// That of the last send's sender, before it had what it sent.
+    after: u64,
     /// Bytes that each node holds.
     held: Vec<u64>,
     peak: u64,
@@ -170,6 +174,8 @@ impl<T: Cell> ByteCounts<T> {
             pattern: None,
             arriving: Vec::new(),
             receivers: Vec::new(),
+            came: vec![0; nodes],
+            after: 0,
             peak: held.iter().copied().max().unwrap_or(0),
             held,
             step: 0,
@@ -232,6 +238,7 @@ impl<T: Cell> ByteCounts<T> {
         self.arriving = arriving;
         for receiver in self.receivers.drain(..) {
             self.peak = self.peak.max(self.held[receiver as usize]);
+            self.came[receiver as usize] = self.step;
         }
         Ok(())
     }
@@ -272,6 +279,12 @@ impl<T: Cell> ByteCounts<T> {
                 nodes: Count(nodes, "node"),
             },
         ))
+    }
+
+    /// The last step in which the last send's sender received anything before it had what it sent: before the redistribution, if that is a bucket; 0 if it
+    /// received nothing. Where bytes come from is forgotten: they may be of that step or of any earlier one.
+    pub fn after(&self) -> u64 {
+        self.after
     }
 
     /// The step under way, from 1.

@@ -6,7 +6,7 @@
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Selection, Side};
 use crate::delivery::collective::{BlockSizes, Collective, SecondCopy};
 use crate::delivery::fault::{Block, DeliveryFault, Fault, Place, SendFault};
-use crate::delivery::holdings::{self, Holdings};
+use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
 use inventory::Inventory;
 use loads::Loads;
@@ -56,6 +56,8 @@ pub struct Exchange {
     /// The first block that came where it was already, since somebody asked.
     redundant: Option<Box<(Place, Block)>>,
     step: u64,
+    /// Of what the last send took, the latest arrival.
+    after: u64,
     selection: Selection,
     /// What is done with what arrives, where values are summed.
     combining: Box<Combining>,
@@ -86,7 +88,7 @@ impl Exchange {
                     return Err(Fault::Refused(format!("its blocks, in {segments} segments each, add up beyond 2^63")));
                 }
                 *held += load;
-                holdings.insert_box(layout, placement.home(physical), &bits);
+                holdings.insert_box(layout, placement.home(physical), &bits, 0);
             }
         }
         Ok(Self {
@@ -99,8 +101,15 @@ impl Exchange {
             copied: false,
             redundant: None,
             step: 0,
+            after: 0,
             combining: Box::default(),
         })
+    }
+
+    /// The same, which notes of all that is held in which step it came ([`Exchange::after`]). To be asked for before the first step.
+    #[must_use]
+    pub fn following_arrivals(self) -> Self {
+        Self { holdings: self.holdings.following_arrivals(), ..self }
     }
 
     /// Begins the next step.
@@ -129,13 +138,22 @@ impl Exchange {
             return Err(Fault::Send(step, SendFault::BadSet { from, to, side, what }));
         }
         let first = self.receivers.len();
-        let mut count = 0;
-        let (receivers, arriving) = (&mut self.receivers, &mut self.arriving);
+        let (mut count, mut after) = (0, 0);
+        let (receivers, arriving, shape) = (&mut self.receivers, &mut self.arriving, self.holdings.shape());
+        // What stays within a node of the machine came when it came there.
+        let placement = &self.inventory.placement;
+        let stays = shape.follows_arrivals() && placement.physical(from) == placement.physical(to);
         self.holdings.select(&self.inventory.layout, from, &self.selection, rule.copy, |record| {
             receivers.push(to);
             arriving.extend_from_slice(record);
-            count += holdings::count(record);
+            count += shape.count(record);
+            after = after.max(shape.came(record));
+            if !stays {
+                let at = arriving.len() - shape.words();
+                shape.comes_in(step, &mut arriving[at..]);
+            }
         });
+        self.after = after;
         if self.inventory.sums() {
             return self.send_values(rule, first);
         }
@@ -185,7 +203,7 @@ impl Exchange {
         if self.inventory.sums() {
             self.values_arrive(&receivers, &arriving)?;
         } else {
-            for (&node, record) in receivers.iter().zip(arriving.chunks_exact(self.holdings.record_words())) {
+            for (&node, record) in receivers.iter().zip(arriving.chunks_exact(self.holdings.shape().words())) {
                 if self.copied {
                     self.insert_what_is_new(node, record)?;
                 } else {
@@ -205,7 +223,8 @@ impl Exchange {
     /// Once anything has been copied, a node may receive what it has: wrong where blocks have one destination, waste elsewhere.
     fn insert_what_is_new(&mut self, node: u64, record: &[u64]) -> Result<(), Fault> {
         let Inventory { layout, placement, collective, .. } = &self.inventory;
-        let arrived = holdings::bits(record);
+        let shape = self.holdings.shape();
+        let arrived = shape.bits(record);
         let (count, overlap) = self.holdings.already(layout, node, arrived);
         let Some(overlap) = overlap else {
             self.holdings.insert(layout, node, record);
@@ -219,11 +238,11 @@ impl Exchange {
             ));
         }
         for new in self.holdings.missing(layout, node, arrived) {
-            self.holdings.insert_box(layout, node, &new);
+            self.holdings.insert_box(layout, node, &new, shape.came(record));
         }
         // Sizes of shared collectives are those of whole blocks, so a share of the load is a share of the count.
         self.redundant.get_or_insert_with(|| Box::new((placement.locate(node), self.inventory.first_block(&overlap))));
-        let total = holdings::count(record);
+        let total = shape.count(record);
         let load = self.inventory.load(arrived, total);
         let waste = (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
         self.loads.wasted(placement.physical(node), waste);
@@ -258,6 +277,11 @@ impl Exchange {
             None => Ok(()),
             Some((node, wanted)) => Err(self.never_delivered(node, &wanted, missing, nodes)),
         }
+    }
+
+    /// Of what the last send took, the latest step in which any came to its sender; 0 if all was there at the start, or if arrivals are not followed.
+    pub fn after(&self) -> u64 {
+        self.after
     }
 
     /// The step under way, from 1.
@@ -296,10 +320,11 @@ impl Exchange {
     }
 
     /// The boxes that sends of this step put on their way, from the `first` on, with their receivers.
-    pub fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> {
+    pub fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> + Clone {
         // Cut before they are walked: a step of many sends asks for the last few again and again.
-        let (words, first) = (self.holdings.record_words(), first.min(self.receivers.len()));
-        let records = self.arriving[first * words..].chunks_exact(words).map(holdings::bits);
+        let (shape, first) = (self.holdings.shape(), first.min(self.receivers.len()));
+        let records = self.arriving[first * shape.words()..].chunks_exact(shape.words());
+        let records = records.map(move |record| shape.bits(record));
         self.receivers[first..].iter().copied().zip(records)
     }
 
@@ -310,10 +335,9 @@ impl Exchange {
 
     /// Blocks in the boxes from number `first` on; segments of one block that are in several boxes count as often.
     pub fn blocks_on_their_way(&self, first: usize) -> u32 {
-        let words = self.holdings.record_words();
-        let records = self.arriving[first * words..].chunks_exact(words);
-        let blocks =
-            records.map(|record| holdings::count(record) / self.layout().segments_of(holdings::bits(record)).max(1));
+        let shape = self.holdings.shape();
+        let records = self.arriving[first * shape.words()..].chunks_exact(shape.words());
+        let blocks = records.map(|record| shape.count(record) / self.layout().segments_of(shape.bits(record)).max(1));
         blocks.fold(0_u32, |sum, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
     }
 

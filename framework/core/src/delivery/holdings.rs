@@ -7,11 +7,10 @@
 
 use crate::delivery::boxes::{Cut, Layout, Selection};
 
-/// Boxes of all nodes. A *record* is a box with its count of blocks in front.
+/// Boxes of all nodes. A *record* is a box with its count of blocks in front and, before that, if arrivals are followed, the step in which it came.
 #[derive(Debug)]
 pub struct Holdings {
-    /// Words of a record.
-    record: usize,
+    shape: Shape,
     lists: Vec<Vec<u64>>,
     // Kept from call to call, so that no send allocates.
     inner: Vec<u64>,
@@ -19,37 +18,75 @@ pub struct Holdings {
     rest: Vec<u64>,
 }
 
-/// The box of a record.
-pub fn bits(record: &[u64]) -> &[u64] {
-    &record[1..]
+/// What stands where in a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Words in front of the box.
+    head: usize,
+    /// Words of the whole.
+    words: usize,
 }
 
-/// The number of blocks in a record's box.
-pub fn count(record: &[u64]) -> u64 {
-    record[0]
+impl Shape {
+    /// Words of a record.
+    pub fn words(self) -> usize {
+        self.words
+    }
+
+    /// The box of a record.
+    pub fn bits(self, record: &[u64]) -> &[u64] {
+        &record[self.head..]
+    }
+
+    /// The number of blocks in a record's box.
+    pub fn count(self, record: &[u64]) -> u64 {
+        record[self.head - 1]
+    }
+
+    /// Whether records say when their boxes came.
+    pub fn follows_arrivals(self) -> bool {
+        self.head > 1
+    }
+
+    /// The latest step in which any of a record's box came; 0 if all was there at the start, or if arrivals are not followed.
+    pub fn came(self, record: &[u64]) -> u64 {
+        if self.follows_arrivals() { record[0] } else { 0 }
+    }
+
+    /// Notes that a record's box comes in this step.
+    pub fn comes_in(self, step: u64, record: &mut [u64]) {
+        if self.follows_arrivals() {
+            record[0] = step;
+        }
+    }
 }
 
 impl Holdings {
     /// Empty lists for `nodes` nodes.
     pub fn new(layout: &Layout, nodes: usize) -> Self {
-        let record = layout.words() + 1;
-        Self {
-            record,
-            lists: vec![Vec::new(); nodes],
-            inner: vec![0; record],
-            scratch: vec![0; record],
-            rest: Vec::new(),
-        }
+        Self::shaped(Shape { head: 1, words: layout.words() + 1 }, vec![Vec::new(); nodes])
     }
 
-    /// Words of a record.
-    pub fn record_words(&self) -> usize {
-        self.record
+    fn shaped(shape: Shape, lists: Vec<Vec<u64>>) -> Self {
+        Self { shape, lists, inner: vec![0; shape.words], scratch: vec![0; shape.words], rest: Vec::new() }
+    }
+
+    /// The same, with a note beside each box of the step in which it came: so far, at the start.
+    #[must_use]
+    pub fn following_arrivals(self) -> Self {
+        let Shape { head, words } = self.shape;
+        let noted = |list: Vec<u64>| list.chunks_exact(words).flat_map(|record| [&[0], record].concat()).collect();
+        Self::shaped(Shape { head: head + 1, words: words + 1 }, self.lists.into_iter().map(noted).collect())
+    }
+
+    /// How records lie.
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// The boxes of a node.
     pub fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
-        self.lists[node as usize].chunks_exact(self.record).map(bits)
+        self.lists[node as usize].chunks_exact(self.shape.words).map(|record| self.shape.bits(record))
     }
 
     /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands out the records.
@@ -61,7 +98,8 @@ impl Holdings {
         keep: bool,
         mut found: impl FnMut(&[u64]),
     ) {
-        let (size, list, inner) = (self.record, &mut self.lists[node as usize], &mut self.inner);
+        let (shape, list, inner) = (self.shape, &mut self.lists[node as usize], &mut self.inner);
+        let Shape { head, words: size } = shape;
         // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it. The newest boxes are at
         // the end and most often asked for.
         let mut wanted = selection.count();
@@ -69,19 +107,21 @@ impl Holdings {
         while at > 0 && wanted > 0 {
             at -= size;
             let held = &list[at..at + size];
-            match layout.cut(bits(held), count(held), selection, &mut inner[1..]) {
+            match layout.cut(shape.bits(held), shape.count(held), selection, &mut inner[head..]) {
                 Cut::Nothing => continue,
                 Cut::Whole => {
-                    wanted = wanted.saturating_sub(count(held));
+                    wanted = wanted.saturating_sub(shape.count(held));
                     found(held);
                 }
                 Cut::Part(segment) => {
                     wanted = wanted.saturating_sub(segment);
-                    inner[0] = segment;
+                    inner[..head].copy_from_slice(&held[..head]);
+                    inner[head - 1] = segment;
                     found(inner);
                     if !keep {
                         let rest = &mut self.rest;
-                        layout.subtract(bits(held), bits(inner), &mut self.scratch[1..], |piece| {
+                        layout.subtract(shape.bits(held), shape.bits(inner), &mut self.scratch[head..], |piece| {
+                            rest.extend_from_slice(&held[..head - 1]);
                             rest.push(layout.count(piece));
                             rest.extend_from_slice(piece);
                         });
@@ -97,19 +137,22 @@ impl Holdings {
 
     /// Takes out of a node's list what is a term of the values that `bits` has terms of, and hands out the records.
     pub fn take_terms(&mut self, layout: &Layout, node: u64, bits: &[u64], mut found: impl FnMut(&[u64])) {
-        let (size, list, inner) = (self.record, &mut self.lists[node as usize], &mut self.inner);
+        let (shape, list, inner) = (self.shape, &mut self.lists[node as usize], &mut self.inner);
+        let Shape { head, words: size } = shape;
         let mut at = list.len();
         while at > 0 {
             at -= size;
             let held = &list[at..at + size];
-            if !layout.terms_of(&held[1..], bits, &mut inner[1..]) {
+            if !layout.terms_of(shape.bits(held), bits, &mut inner[head..]) {
                 continue;
             }
-            inner[0] = layout.count(&inner[1..]);
+            inner[..head].copy_from_slice(&held[..head]);
+            inner[head - 1] = layout.count(shape.bits(inner));
             found(inner);
-            if inner[0] < count(held) {
+            if shape.count(inner) < shape.count(held) {
                 let rest = &mut self.rest;
-                layout.subtract(&held[1..], &inner[1..], &mut self.scratch[1..], |piece| {
+                layout.subtract(shape.bits(held), shape.bits(inner), &mut self.scratch[head..], |piece| {
+                    rest.extend_from_slice(&held[..head - 1]);
                     rest.push(layout.count(piece));
                     rest.extend_from_slice(piece);
                 });
@@ -125,7 +168,7 @@ impl Holdings {
             return;
         }
         let rest = std::mem::take(&mut self.rest);
-        for record in rest.chunks_exact(self.record) {
+        for record in rest.chunks_exact(self.shape.words) {
             self.insert(layout, node, record);
         }
         self.rest = rest;
@@ -134,14 +177,18 @@ impl Holdings {
 
     /// Adds a record, none of whose blocks the node holds, to the node's list, joining it with what it fits.
     pub fn insert(&mut self, layout: &Layout, node: u64, record: &[u64]) {
-        let (size, list, new) = (self.record, &mut self.lists[node as usize], &mut self.scratch);
+        let (shape, list, new) = (self.shape, &mut self.lists[node as usize], &mut self.scratch);
+        let Shape { head, words: size } = shape;
         new.copy_from_slice(record);
         // Each join makes the box larger; a larger box may fit others, so look again until none does.
         let mut at = list.len();
         while at > 0 {
             at -= size;
-            if layout.join(&mut new[1..], bits(&list[at..at + size])) {
-                new[0] += list[at];
+            let held = &list[at..at + size];
+            if layout.join(&mut new[head..], shape.bits(held)) {
+                new[head - 1] += shape.count(held);
+                let came = shape.came(new).max(shape.came(held));
+                shape.comes_in(came, new);
                 remove(list, at, size);
                 at = list.len();
             }
@@ -149,10 +196,11 @@ impl Holdings {
         list.extend_from_slice(new);
     }
 
-    /// Adds a box, none of whose blocks the node holds.
-    pub fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64]) {
-        let mut record = vec![layout.count(bits)];
+    /// Adds a box, none of whose blocks the node holds, which comes in this step.
+    pub fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
+        let mut record = vec![layout.count(bits); self.shape.head];
         record.extend_from_slice(bits);
+        self.shape.comes_in(step, &mut record);
         self.insert(layout, node, &record);
     }
 

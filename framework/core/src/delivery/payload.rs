@@ -151,6 +151,17 @@ impl Payload {
         }
     }
 
+    /// Of what the last send took, the latest step in which any came to its sender, as far as arrivals are followed.
+    pub fn after(&self) -> u64 {
+        match self {
+            Self::Blocks(exchange) => exchange.after(),
+            // Who asks for arrivals has everyone planned for.
+            Self::Orbits(_) => 0,
+            Self::ByteCounts(byte_counts) => byte_counts.after(),
+            Self::LargeByteCounts(byte_counts) => byte_counts.after(),
+        }
+    }
+
     /// Which node of the machine runs which node of the schedule's grid.
     pub fn placement(&self) -> &Placement {
         either!(self, payload => payload.placement())

@@ -153,6 +153,8 @@ impl Simulation<'_> {
             let boxes = exchange.boxes(&deed.taken, element, layout);
             let sent = Sent {
                 step: payload.step(),
+                // Who asks for arrivals has everyone planned for.
+                after: 0,
                 from: placement.locate(from),
                 to: placement.locate(to),
                 proof: payload.proof(),

@@ -12,6 +12,22 @@ const NONE: u32 = u32::MAX;
 /// In place of hops, which are not yet known: the message is one with an earlier one. No route is as long.
 const DROPPED: u32 = u32::MAX;
 
+/// What is kept of messages besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Kept {
+    /// How many blocks each has.
+    pub blocks: bool,
+    /// The latest step in which what it carries came to its sender.
+    pub after: bool,
+}
+
+/// The same of one send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Beside {
+    pub blocks: u32,
+    pub after: u32,
+}
+
 /// Messages by receiver.
 #[derive(Debug)]
 enum Met {
@@ -36,6 +52,8 @@ pub(crate) struct Messages {
     list: Vec<Transfer>,
     /// Blocks in each message, where they are counted.
     blocks: Option<Vec<u32>>,
+    /// What each message waits for, where that is followed.
+    after: Option<Vec<u32>>,
     /// For each node, the step in which it last sent, and its last message then.
     last: Vec<(u64, u32)>,
     /// Whether some node sends to more than one other in this step.
@@ -48,10 +66,11 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    pub(crate) fn new(nodes: usize, counts_blocks: bool) -> Self {
+    pub(crate) fn new(nodes: usize, kept: Kept) -> Self {
         Self {
             list: Vec::new(),
-            blocks: counts_blocks.then(Vec::new),
+            blocks: kept.blocks.then(Vec::new),
+            after: kept.after.then(Vec::new),
             last: vec![(0, 0); nodes],
             crowded: false,
             earlier: Vec::new(),
@@ -62,7 +81,7 @@ impl Messages {
 
     /// The messages of so many of the nodes, which are known by number among these; their receivers may be any.
     pub(crate) fn of_some(senders: usize) -> Self {
-        Self { met: Met::Map(HashMap::new()), ..Self::new(senders, false) }
+        Self { met: Met::Map(HashMap::new()), ..Self::new(senders, Kept::default()) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -70,15 +89,19 @@ impl Messages {
     }
 
     /// Adds a send to step number `step`, between two different nodes. Loads saturate only where blocks are delivered twice, which is a fault.
-    pub(crate) fn add(&mut self, step: u64, from: u32, to: u32, route: u32, load: u64, blocks: u32) {
+    pub(crate) fn add(&mut self, step: u64, sent: Transfer, beside: Beside) {
+        let Transfer { from, to, load, .. } = sent;
         let last = &mut self.last[from as usize];
         let mut before = NONE;
         if last.0 == step {
             let message = &mut self.list[last.1 as usize];
             if message.to == to {
                 message.load = message.load.saturating_add(load);
-                if let Some(counted) = &mut self.blocks {
-                    counted[last.1 as usize] = counted[last.1 as usize].saturating_add(blocks);
+                if let Some(blocks) = &mut self.blocks {
+                    blocks[last.1 as usize] = blocks[last.1 as usize].saturating_add(beside.blocks);
+                }
+                if let Some(after) = &mut self.after {
+                    after[last.1 as usize] = after[last.1 as usize].max(beside.after);
                 }
                 return;
             }
@@ -94,9 +117,12 @@ impl Messages {
         if self.crowded {
             self.earlier.push(before);
         }
-        self.list.push(Transfer { from, to, route, hops: 0, load });
-        if let Some(counted) = &mut self.blocks {
-            counted.push(blocks);
+        self.list.push(sent);
+        if let Some(blocks) = &mut self.blocks {
+            blocks.push(beside.blocks);
+        }
+        if let Some(after) = &mut self.after {
+            after.push(beside.after);
         }
     }
 
@@ -113,11 +139,16 @@ impl Messages {
         &self.list
     }
 
+    /// What each of them waits for; empty where that is not followed.
+    pub(crate) fn after(&self) -> &[u32] {
+        self.after.as_deref().unwrap_or_default()
+    }
+
     /// Begins the next step.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
-        if let Some(blocks) = &mut self.blocks {
-            blocks.clear();
+        for beside in [&mut self.blocks, &mut self.after].into_iter().flatten() {
+            beside.clear();
         }
         self.crowded = false;
     }
@@ -147,6 +178,9 @@ impl Messages {
                     if let Some(blocks) = &mut self.blocks {
                         blocks[at as usize] = blocks[at as usize].saturating_add(blocks[met.1 as usize]);
                     }
+                    if let Some(after) = &mut self.after {
+                        after[at as usize] = after[at as usize].max(after[met.1 as usize]);
+                    }
                     merged = true;
                 }
                 *met = (self.search, at);
@@ -154,9 +188,9 @@ impl Messages {
             }
         }
         if merged {
-            if let Some(blocks) = &mut self.blocks {
+            for beside in [&mut self.blocks, &mut self.after].into_iter().flatten() {
                 let mut stays = self.list.iter().map(|t| t.hops != DROPPED);
-                blocks.retain(|_| stays.next().unwrap_or(false));
+                beside.retain(|_| stays.next().unwrap_or(false));
             }
             self.list.retain(|t| t.hops != DROPPED);
         }
@@ -169,26 +203,34 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Step after step: one message for each pair of ends, at the place and by the way of its first send, with the load of all.
+        /// Step after step: one message for each pair of ends, at the place and by the way of its first send, with the load of all and after all.
         #[test]
         fn equal_ends_are_one_message_at_the_place_of_the_first(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..3, 1_u64..9), 0..40), 1..4),
         ) {
-            let mut messages = Messages::new(5, true);
+            let mut messages = Messages::new(5, Kept { blocks: true, after: true });
             for (number, sends) in (1..).zip(steps) {
-                let mut expected: Vec<Transfer> = Vec::new();
-                for (from, distance, route, load) in sends {
-                    let to = (from + distance) % 5;
-                    messages.add(number, from, to, route, load, load as u32);
-                    match expected.iter_mut().find(|t| (t.from, t.to) == (from, to)) {
-                        Some(first) => first.load += load,
-                        None => expected.push(Transfer { from, to, route, hops: 0, load }),
+                let (mut expected, mut latest): (Vec<Transfer>, Vec<u32>) = (Vec::new(), Vec::new());
+                for (after, (from, distance, route, load)) in sends.into_iter().enumerate() {
+                    let (to, after) = ((from + distance) % 5, after as u32 * 7 % 11);
+                    let sent = Transfer { from, to, route, hops: 0, load };
+                    messages.add(number, sent, Beside { blocks: load as u32, after });
+                    match expected.iter().position(|t| (t.from, t.to) == (from, to)) {
+                        Some(first) => {
+                            expected[first].load += load;
+                            latest[first] = latest[first].max(after);
+                        }
+                        None => {
+                            expected.push(sent);
+                            latest.push(after);
+                        }
                     }
                 }
                 let (merged, blocks) = messages.merged();
                 prop_assert_eq!(&*merged, expected.as_slice());
                 let expected: Vec<u32> = expected.iter().map(|t| t.load as u32).collect();
                 prop_assert_eq!(blocks, Some(expected.as_slice()), "counted as loads are");
+                prop_assert_eq!(messages.after(), latest.as_slice());
                 messages.clear();
             }
         }

@@ -93,6 +93,9 @@ pub struct Step<'a> {
     /// Every message, no two with the same ends, in the order in which the schedule first named their ends. Where one node of each orbit is planned for and nobody
     /// reads more than [`Reads::Facts`], only what these nodes send, and without hops.
     pub transfers: &'a [Transfer],
+    /// For each transfer the latest step, by the schedule's own number, in which any of what it carries came to its sender: 0 if all was there at the start. Empty unless
+    /// a listener wants it ([`Listener::wants_after`]).
+    pub after: &'a [u32],
     /// Ways that transfers refer to.
     pub routes: &'a [Route],
     /// In how many segments blocks are split; loads are in such segments.
@@ -244,6 +247,11 @@ pub trait Listener {
         false
     }
 
+    /// Whether arrivals should be followed: [`Step::after`], [`Sent::after`].
+    fn wants_after(&self) -> bool {
+        false
+    }
+
     /// Whether [`Listener::sent`] should be called.
     fn wants_sends(&self) -> bool {
         false
@@ -283,6 +291,9 @@ pub struct Unsent {
 pub struct Sent<'a> {
     /// The schedule's own number of the step, from 1; unlike [`Step::number`] it counts steps in which nothing leaves a node.
     pub step: u64,
+    /// The latest step, by this number, in which any of it came to its sender: 0 if all was there at the start. Followed only if a listener wants it
+    /// ([`Listener::wants_after`]).
+    pub after: u64,
     /// Sender, in the schedule's grid and on the machine.
     pub from: crate::delivery::fault::Place,
     /// The receiver: where in the schedule's grid, and which node runs it.

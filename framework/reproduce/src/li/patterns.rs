@@ -130,7 +130,10 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
         let startups = li.r#let.get("startups").map_or(f64::NAN, |formula| li.value(formula, &variable));
         let words = li.value(&cell.pattern.words, &variable);
         for (column, paper, ours) in [("start-ups", startups, cell.printed[0]), ("words", words, cell.printed[1])] {
-            table.add((&name, column), paper, ours, Verdict::computed(paper, ours as f64), "");
+            let verdict = Verdict::computed(paper, ours as f64);
+            let agrees = verdict == Verdict::Agrees;
+            let why = if agrees { "" } else { "its n_k term is too large: the recurrence below has the run's figure" };
+            table.add((&name, column), paper, ours, verdict, why);
         }
         let Some(recurrence) = &cell.pattern.recurrence else { continue };
         let ours = recurred(li, recurrence, k, base_words);

@@ -3,11 +3,13 @@
 //! A schedule comes step by step, each rank goes its own way through it: what is kept are the steps that some rank has not ended.
 
 use super::segment_bytes;
-use crate::cost::parameter::{Default, Typed, word};
+use crate::cost::parameter::{BARRIER_US, Barrier, Default, ParameterError, Typed, word};
 use crate::network::topology::Route;
 use crate::simulation::step::Step;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
+
+pub(super) mod forwarding;
 
 /// What a rank waits for before it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,10 +17,21 @@ pub(super) enum Order {
     /// All its sends and receives of the step before.
     Step,
     Barrier,
+    /// What it passes on ([`forwarding`]).
+    Data,
 }
 
 impl Order {
-    const WORDS: [(&'static str, Self); 2] = [("step", Self::Step), ("barrier", Self::Barrier)];
+    const WORDS: [(&'static str, Self); 3] = [("step", Self::Step), ("data", Self::Data), ("barrier", Self::Barrier)];
+
+    /// That there are steps to put barriers between, if barriers take time.
+    pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
+        if self != Self::Data || barrier_us.us(2) == 0.0 {
+            return Ok(());
+        }
+        let expected = "0 with order=data, where ranks have no steps to put barriers between".to_owned();
+        Err(ParameterError::Bad { key: BARRIER_US.key, expected, found: barrier_us.to_string() })
+    }
 }
 
 impl Display for Order {
@@ -29,7 +42,7 @@ impl Display for Order {
 
 pub(super) static ORDER: Typed<Order> = Typed {
     key: "order",
-    meaning: "what a rank waits for before its next step: `step`, its own sends and receives of the one before; `barrier`, everybody's",
+    meaning: "what a rank waits for before its next step: `step`, its own sends and receives of the one before; `barrier`, everybody's; `data`, before each send, for what it passes on",
     symbols: "",
     default: Default::Text("step"),
     read: |text| word(text, &Order::WORDS),
@@ -42,6 +55,8 @@ pub(super) struct Message {
     pub to: u32,
     /// Its route, numbered as [`crate::simulation::step::Transfer::route`] is.
     pub route: u32,
+    /// How many steps before its own the last of what it carries comes to its sender; 0 if that has it from the beginning, or if arrivals are not followed.
+    pub back: u32,
     pub load: u64,
 }
 
@@ -57,12 +72,17 @@ pub(super) struct StepMessages {
     first_receive: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
+    /// The schedule's own number of it.
+    schedule_step: u64,
+    /// For each rank what it receives that has not come, where arrivals are followed.
+    missing: Vec<u32>,
     /// Ranks that have not ended the step.
     inside: usize,
 }
 
 impl StepMessages {
-    fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64) -> Self {
+    /// `back` says of a message's [`Step::after`] how many steps that is.
+    fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let ends = |end: fn(&crate::simulation::step::Transfer) -> u32| {
             let mut first = vec![0_u32; nodes + 1];
             step.transfers.iter().for_each(|t| first[end(t) as usize + 1] += 1);
@@ -70,17 +90,33 @@ impl StepMessages {
             first
         };
         let (first_send, first_receive) = (ends(|t| t.from), ends(|t| t.to));
-        let mut messages = vec![Message { from: 0, to: 0, route: 0, load: 0 }; step.transfers.len()];
+        let mut messages = vec![Message { from: 0, to: 0, route: 0, back: 0, load: 0 }; step.transfers.len()];
         let mut received = vec![0; step.transfers.len()];
         let (mut next_send, mut next_receive) = (first_send.clone(), first_receive.clone());
-        for t in step.transfers {
+        for (i, t) in step.transfers.iter().enumerate() {
+            let back = step.after.get(i).map_or(0, |after| back(*after));
             let (place, number) = (&mut next_receive[t.to as usize], &mut next_send[t.from as usize]);
-            messages[*number as usize] = Message { from: t.from, to: t.to, route: t.route, load: t.load };
+            messages[*number as usize] = Message { from: t.from, to: t.to, route: t.route, back, load: t.load };
             received[*place as usize] = *number;
             (*place, *number) = (*place + 1, *number + 1);
         }
         let unit_bytes = segment_bytes(unit_bytes, step.segments);
-        Self { messages, first_send, received, first_receive, routes: step.routes.to_vec(), unit_bytes, inside: nodes }
+        let missing = match step.after.is_empty() {
+            true => Vec::new(),
+            false => first_receive.windows(2).map(|ends| ends[1] - ends[0]).collect(),
+        };
+        let (routes, schedule_step) = (step.routes.to_vec(), step.schedule_step);
+        Self {
+            messages,
+            first_send,
+            received,
+            first_receive,
+            routes,
+            unit_bytes,
+            schedule_step,
+            missing,
+            inside: nodes,
+        }
     }
 
     /// What a rank sends, in its order.
@@ -133,7 +169,13 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        self.steps.push_back(StepMessages::new(self.nodes, step, self.unit_bytes));
+        // Steps that are no longer kept have been ended by all.
+        let back = |after: u32| {
+            let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
+            if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
+        };
+        let step = StepMessages::new(self.nodes, step, self.unit_bytes, back);
+        self.steps.push_back(step);
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&StepMessages> {
@@ -148,6 +190,14 @@ impl Steps {
         while self.steps.front().is_some_and(|step| step.inside == 0) {
             self.messages -= self.steps.pop_front().map_or(0, |step| step.messages.len());
             self.first += 1;
+        }
+    }
+
+    /// Something of the step has come to the rank; where that is followed.
+    fn came(&mut self, number: u64, rank: usize) {
+        let step = self.steps.get_mut((number - self.first) as usize);
+        if let Some(missing) = step.and_then(|step| step.missing.get_mut(rank)) {
+            *missing -= 1;
         }
     }
 

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 mod bound;
 mod crossing;
+mod nonblocking;
 pub mod stage;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -131,6 +132,11 @@ impl Model for Flat {
         Reads::Schedule
     }
 
+    /// Who does one thing at a time has received what comes in a step before it goes on.
+    fn wants_after(&self) -> bool {
+        self.mode == Mode::Nonblocking
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
         let nodes = scale.topology.nodes();
         Box::new(Stages {
@@ -207,17 +213,25 @@ impl Stages {
 impl Listener for Stages {
     fn step(&mut self, step: &Step<'_>) {
         self.enter(step.phase_number);
-        for t in step.transfers {
+        for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
-            self.add(Message { from: t.from, to: t.to, step: step.schedule_step, bytes });
+            let after = step.after.get(i).copied().unwrap_or(0).into();
+            self.add(Message { from: t.from, to: t.to, step: step.schedule_step, after, bytes });
         }
+    }
+
+    fn wants_after(&self) -> bool {
+        self.machine.wants_after()
     }
 
     fn local_copy(&mut self, copy: LocalCopy) {
         self.enter(copy.phase_number);
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
-            SelfMessages::Count => self.add(Message { from: node, to: node, step: copy.schedule_step, bytes }),
+            SelfMessages::Count => {
+                // What a node keeps lies joined with what came to it: it is its own all the same.
+                self.add(Message { from: node, to: node, step: copy.schedule_step, after: 0, bytes });
+            }
             SelfMessages::Free => self.stage.copy(node, bytes),
         }
     }

@@ -2,7 +2,8 @@
 //! times these are.
 //!
 //! A rank works through its steps: it posts a step's receives, then its sends, `startup_us` before each, and goes on when all are done; it waits for nobody else's step
-//! ([`ranks`]). A message begins when both ends have posted it, waits the latencies of its links, and then has its share of each of them ([`shares`]).
+//! ([`ranks`]). With `order=data` it makes its sends one after another, at most `ports` under way, each as soon as what it passes on has come, and all receives are posted from the
+//! beginning. A message begins when both ends have posted it, waits the latencies of its links, and then has its share of each of them ([`shares`]).
 //!
 //! Parts of time are those along the critical path, which follows whichever end of a message was later: start-ups; latencies in propagation; what the message's bytes take on
 //! the narrowest of its links alone in transmission, and what sharing adds in contention.
@@ -11,7 +12,7 @@ use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, Ports, STARTUP_US, Typed, micros, number, word,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, STARTUP_US, Typed, micros, number, word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -27,7 +28,11 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "fluid",
     title: "event-driven: messages share links by max-min fairness, as SimGrid has them",
     parameters: Fluid::PARAMETERS,
-    prepare: |settings| Ok(Arc::new(Fluid::of(settings)?)),
+    prepare: |settings| {
+        let model = Fluid::of(settings)?;
+        model.order.with(model.barrier_us)?;
+        Ok(Arc::new(model))
+    },
 };
 
 static INJECTION_BYTE_US: Typed<f64> = Typed {
@@ -83,6 +88,7 @@ parameters! {
         injection_byte_us: f64 = INJECTION_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         order: Order = ORDER,
+        ports: Ports = PORTS,
         fairness: Fairness = FAIRNESS,
         weight_bytes: f64 = WEIGHT_BYTES,
         latency_factor: f64 = LATENCY_FACTOR,
@@ -120,6 +126,10 @@ impl Fluid {
 }
 
 impl Model for Fluid {
+    fn wants_after(&self) -> bool {
+        self.order == Order::Data
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
         Box::new(ranks::Ranks::new(*self, scale))
     }

@@ -7,11 +7,15 @@
 //!   the time of its bytes is charged there;
 //! - is done for its sender at once, or, if it has more than S bytes, only when its receiver has posted the receive and begun to take it (rendezvous).
 //!
+//! With `order=data` ([`forwarding`](super::asynchronous::forwarding)) a rank has posted all its receives from the beginning, and a long message holds up nothing but its own data until its receiver
+//! begins to take it.
+//!
 //! An interface sends and receives at the same time, a processor does one thing at a time. What comes first at a processor, comes first; at the same moment, what was put
 //! in line first. Parts of time are those along the critical path: o and g in start-up, O and G in transmission, L in propagation, what a message waits for its receiver
 //! or a sender for its receiver's consent in contention.
 
-use super::asynchronous::{ORDER, Order, Steps};
+use super::asynchronous::forwarding::{Next, Places};
+use super::asynchronous::{Message, ORDER, Order, Steps};
 use super::clock::{Clock, Ticks, of_bytes, ticks};
 use super::{Cost, Evaluator, Model, ModelKind, Parts, RankTimes, Scale};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
@@ -27,7 +31,11 @@ pub(super) static KIND: ModelKind = ModelKind {
     name: "loggp",
     title: "event-driven, without links: processors and network interfaces, as LogGOPSim has them",
     parameters: LogGp::PARAMETERS,
-    prepare: |settings| Ok(Arc::new(LogGp::of(settings)?)),
+    prepare: |settings| {
+        let model = LogGp::of(settings)?;
+        model.order.with(model.barrier_us)?;
+        Ok(Arc::new(model))
+    },
 };
 
 static LATENCY_US: Typed<f64> = Typed {
@@ -84,10 +92,14 @@ parameters! {
 }
 
 impl Model for LogGp {
+    fn wants_after(&self) -> bool {
+        self.order == Order::Data
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
         let nodes = scale.topology.nodes();
         let barrier = match (self.order, ticks(self.barrier_us.us(nodes))) {
-            (Order::Step, 0) => None,
+            (Order::Step, 0) | (Order::Data, _) => None,
             (Order::Step | Order::Barrier, barrier) => Some(barrier),
         };
         Box::new(Simulation {
@@ -98,6 +110,7 @@ impl Model for LogGp {
             overhead_byte: ticks(self.overhead_byte_us),
             rendezvous_bytes: self.rendezvous_bytes as f64,
             barrier,
+            places: (self.order == Order::Data).then(|| Places::new(nodes as usize)),
             ranks: (0..nodes).map(|_| Rank::default()).collect(),
             steps: Steps::new(nodes as usize, scale.unit_bytes),
             queue: BinaryHeap::new(),
@@ -168,8 +181,10 @@ struct Rank {
     outgoing: Clock,
     /// When it has taken what came.
     incoming: Ticks,
-    /// The step it is in, or waits for.
+    /// The step it is in, or waits for; unless `places` say where it is.
     step: u64,
+    /// Whether its next send is in line, where `places` say which that is.
+    is_sending: bool,
     /// Messages of the step that it has sent.
     sent: usize,
     /// Sends and receives of the step that are not done.
@@ -190,6 +205,8 @@ struct Simulation {
     rendezvous_bytes: f64,
     /// What a barrier after each step takes, if there is one.
     barrier: Option<Ticks>,
+    /// Where ranks are with `order=data`.
+    places: Option<Places>,
     ranks: Vec<Rank>,
     steps: Steps,
     queue: BinaryHeap<Reverse<Event>>,
@@ -234,6 +251,22 @@ impl Simulation {
             }
             self.meet_early(rank);
             return;
+        }
+    }
+
+    /// With `order=data`: the rank's next send gets in line, if it can be made.
+    fn go_on(&mut self, rank: usize) {
+        let Some(places) = self.places.as_mut().filter(|_| !self.ranks[rank].is_sending) else { return };
+        match places.next(rank, &mut self.steps) {
+            Next::Send(..) => {
+                let r = &mut self.ranks[rank];
+                r.is_sending = true;
+                let at = r.processor.at.max(r.outgoing.at);
+                let sequence = self.in_line(1);
+                self.push(at, sequence, rank, Kind::Send);
+            }
+            Next::Waits => {}
+            Next::Unknown => self.open += 1,
         }
     }
 
@@ -303,17 +336,25 @@ impl Simulation {
             self.queue.push(Reverse(Event { at: begun.at, ..event }));
             return;
         }
-        let Some(step) = self.steps.get(r.step) else { return };
+        let (number, sent) = match &mut self.places {
+            None => (r.step, r.sent),
+            Some(places) => match places.next(rank, &mut self.steps) {
+                Next::Send(step, sent) => (step, sent as usize),
+                Next::Waits | Next::Unknown => return,
+            },
+        };
+        let Some(step) = self.steps.get(number) else { return };
         let sends = step.sends(rank);
-        let (to, bytes) = (sends[r.sent].to as usize, step.bytes(&sends[r.sent]));
+        let Message { to, .. } = sends[sent];
+        let (to, bytes) = (to as usize, step.bytes(&sends[sent]));
         let more = (bytes - 1.0).max(0.0);
         r.processor = begun.started(self.overhead).transmitted(of_bytes(self.overhead_byte, more));
         r.outgoing = begun.started(self.gap).transmitted(of_bytes(self.byte, more));
-        r.sent += 1;
+        r.sent = sent + 1;
         let (next, last) = (r.processor.at.max(r.outgoing.at), r.sent == sends.len());
-        let (sequence, step) = (r.sequence + r.sent as u64, r.step);
+        let sequence = r.sequence + r.sent as u64;
         let clock = begun.started(self.overhead).propagated(self.latency);
-        let flight = Flight { clock, from: rank as u32, step, bytes };
+        let flight = Flight { clock, from: rank as u32, step: number, bytes };
         let number = match self.landed.pop() {
             Some(number) => {
                 self.flights[number as usize] = flight;
@@ -326,6 +367,12 @@ impl Simulation {
         };
         let arrival = self.in_line(1);
         self.push(clock.at, arrival, to, Kind::Message(number));
+        if let Some(places) = &mut self.places {
+            places.sent(rank);
+            self.ranks[rank].is_sending = false;
+            self.go_on(rank);
+            return;
+        }
         if !last {
             self.push(next, sequence, rank, Kind::Send);
         }
@@ -367,6 +414,19 @@ impl Simulation {
             self.push(free, sequence, rank, Kind::Turn(next));
         }
         let waits = (bytes > self.rendezvous_bytes).then_some(from);
+        if let Some(places) = &mut self.places {
+            // Every receive is posted from the beginning.
+            let waited = matches!(places.next(rank, &mut self.steps), Next::Waits);
+            places.came(rank, step, &mut self.steps);
+            if let Some(sender) = waits.map(|sender| sender as usize) {
+                let s = &mut self.ranks[sender];
+                (s.processor, s.outgoing) = (s.processor.waited_until(event.at), s.outgoing.waited_until(event.at));
+            }
+            if waited {
+                self.go_on(rank);
+            }
+            return;
+        }
         if self.ranks[rank].step != step {
             self.ranks[rank].early.push(Early { step, waits });
             return;
@@ -390,10 +450,19 @@ impl Listener for Simulation {
         if self.steps.too_many() {
             return;
         }
-        let waited: Vec<usize> = (0..self.ranks.len()).filter(|rank| self.ranks[*rank].step == new).collect();
-        self.open -= waited.len();
-        waited.into_iter().for_each(|rank| self.enter(rank));
+        if self.places.is_some() {
+            self.open = 0;
+            (0..self.ranks.len()).for_each(|rank| self.go_on(rank));
+        } else {
+            let waited: Vec<usize> = (0..self.ranks.len()).filter(|rank| self.ranks[*rank].step == new).collect();
+            self.open -= waited.len();
+            waited.into_iter().for_each(|rank| self.enter(rank));
+        }
         self.run(false);
+    }
+
+    fn wants_after(&self) -> bool {
+        self.places.is_some()
     }
 }
 

@@ -9,6 +9,13 @@ use crate::simulation::step_statistics::{StepStatistics, Wanted};
 
 /// What a machine asks for steps of messages (from, to, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
+    let steps: Vec<Vec<_>> =
+        steps.iter().map(|sends| sends.iter().map(|(from, to, bytes)| (*from, *to, *bytes, 0)).collect()).collect();
+    cost_of_forwarding(topology, machine, &steps)
+}
+
+/// The same of messages (from, to, bytes, the step in which the last of them came to the sender).
+pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64, u32)>]) -> Cost {
     let topology = parse(topology).unwrap();
     let mut evaluator =
         Machine::parse(machine).unwrap().evaluator(Scale { topology: &topology, unit_bytes: 1.0, counted: true });
@@ -16,7 +23,8 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
         let mut transfers: Vec<Transfer> =
-            sends.iter().map(|&(from, to, load)| Transfer { from, to, route: 0, hops: 0, load }).collect();
+            sends.iter().map(|&(from, to, load, _)| Transfer { from, to, route: 0, hops: 0, load }).collect();
+        let after: Vec<u32> = sends.iter().map(|(.., after)| *after).collect();
         let facts = statistics.measure(number, &mut transfers, None, &[]).unwrap();
         evaluator.step(&Step {
             proof: Proof::ByteCounts,
@@ -25,6 +33,7 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
             phase: "",
             phase_number: 1,
             transfers: &transfers,
+            after: if evaluator.wants_after() { &after } else { &[] },
             routes: &[],
             segments: 1,
             inverse_bandwidth: statistics.inverse_bandwidth(),

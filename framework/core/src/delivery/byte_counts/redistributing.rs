@@ -23,6 +23,8 @@ pub(super) struct Redistributed<T> {
     /// Who has each bucket, and since which step.
     pub(super) receivers: Vec<u32>,
     pub(super) steps: Vec<u32>,
+    /// The last step before it in which the node received anything.
+    pub(super) after: u64,
 }
 
 impl<T> Redistributed<T> {
@@ -97,6 +99,7 @@ impl<T: Cell> ByteCounts<T> {
             sizes,
             receivers: vec![UNSENT; buckets],
             steps: vec![0; buckets],
+            after: self.came[node],
         });
         self.redistributors.push(node as u32);
         Ok(())

@@ -23,7 +23,9 @@ impl<T: Cell> ByteCounts<T> {
         let bytes = elements * self.units.element_bytes;
         self.held[from as usize] -= bytes;
         self.held[to as usize] += bytes;
-        self.receivers.push(to as u32);
+        if elements > 0 && from != to {
+            self.receivers.push(to as u32);
+        }
         Ok((elements > 0).then_some(bytes))
     }
 
@@ -43,6 +45,7 @@ impl<T: Cell> ByteCounts<T> {
             return Err(bad(format!("is bucket {bucket}, which node {from} has sent already")));
         }
         *receiver = to as u32;
+        self.after = redistributed.after;
         redistributed.steps[bucket as usize] = u32::try_from(step).unwrap_or(u32::MAX);
         if self.unsettled == 0 {
             self.unsettled_since = step;
@@ -54,6 +57,7 @@ impl<T: Cell> ByteCounts<T> {
     fn send_listed(&mut self, from: u64, to: u64, byte_counts: &[(u64, u64)]) -> Result<u64, Fault> {
         self.settle(self.step)?;
         self.write_down(from as usize)?;
+        self.after = self.came[from as usize];
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
         let bad = |what: String| Fault::Send(step, SendFault::BadShare { from, to, what });
         let mut sum = 0;

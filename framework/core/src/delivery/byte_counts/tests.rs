@@ -268,3 +268,20 @@ proptest! {
         prop_assert_eq!(x.held(), &columns[..]);
     }
 }
+
+/// A bucket was what it is at its redistribution; what is listed may be what came last.
+#[test]
+fn bytes_are_sent_after_the_last_receipt_before_they_were_there() {
+    let mut x = uniform(3, 6);
+    step(&mut x, &[share(1, 0, What::Listed(&[(2, 6)]))]).unwrap();
+    x.redistribute(&redistribute(0, 3)).unwrap();
+    step(&mut x, &[share(2, 0, What::Listed(&[(1, 6)])), share(2, 1, What::Listed(&[(1, 0)]))]).unwrap();
+    x.begin_step();
+    let mut after = |from, to, what| {
+        x.send(&share(from, to, what)).unwrap();
+        x.after()
+    };
+    assert_eq!([0, 1, 2].map(|to| after(0, to, What::Bucket(to))), [1; 3]);
+    assert_eq!(after(0, 1, What::Listed(&[(1, 6)])), 2);
+    assert_eq!(after(1, 2, What::Listed(&[(2, 0)])), 0, "nothing came to it");
+}

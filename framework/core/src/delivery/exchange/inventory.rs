@@ -195,7 +195,7 @@ fn home_boxes(layout: &Layout, placement: &Placement) -> Vec<Vec<u64>> {
         homes.sort_unstable();
         for home in homes {
             layout.narrow_to(side, home, &mut one);
-            list.insert_box(layout, 0, &one);
+            list.insert_box(layout, 0, &one, 0);
         }
         list.of(0).map(<[u64]>::to_vec).collect()
     };

@@ -6,7 +6,7 @@
 
 use super::{Exchange, Rule};
 use crate::delivery::fault::{DeliveryFault, Fault};
-use crate::delivery::holdings::{self, without};
+use crate::delivery::holdings::without;
 
 /// The sends of the step under way, and room to work in.
 #[derive(Debug, Default)]
@@ -21,8 +21,7 @@ impl Exchange {
     /// Ends a send of values, whose records are those from number `first` on.
     pub(super) fn send_values(&mut self, rule: &Rule<'_>, first: usize) -> Result<Option<u64>, Fault> {
         let (inventory, placement) = (&self.inventory, &self.inventory.placement);
-        let records = self.arriving.chunks_exact(self.holdings.record_words()).skip(first);
-        let (values, load) = inventory.values(records.map(holdings::bits));
+        let (values, load) = inventory.values(self.on_their_way(first).map(|(_, bits)| bits));
         if rule.strict && values < inventory.layout.values(self.selection.bits()) {
             return Err(self.not_held(rule, first));
         }
@@ -40,7 +39,7 @@ impl Exchange {
 
     /// What the sends of the step took arrives, send by send.
     pub(super) fn values_arrive(&mut self, receivers: &[u64], records: &[u64]) -> Result<(), Fault> {
-        let size = self.holdings.record_words();
+        let size = self.holdings.shape().words();
         let sends = std::mem::take(&mut self.combining.sends);
         for (i, (first, combine)) in sends.iter().enumerate() {
             let end = sends.get(i + 1).map_or(receivers.len(), |(next, _)| *next);
@@ -53,14 +52,15 @@ impl Exchange {
 
     /// What one send took, these records, arrives at `node`.
     fn value_arrives(&mut self, node: u64, arriving: &[u64], combine: bool) -> Result<(), Fault> {
-        let (layout, size) = (&self.inventory.layout, self.holdings.record_words());
+        let (layout, shape) = (&self.inventory.layout, self.holdings.shape());
+        let size = shape.words();
         let mut meeting = std::mem::take(&mut self.combining.meeting);
         meeting.clear();
         for record in arriving.chunks_exact(size) {
-            self.holdings.take_terms(layout, node, holdings::bits(record), |held| meeting.extend_from_slice(held));
+            self.holdings.take_terms(layout, node, shape.bits(record), |held| meeting.extend_from_slice(held));
         }
         if !meeting.is_empty() {
-            let (_, load) = self.inventory.values(meeting.chunks_exact(size).map(holdings::bits));
+            let (_, load) = self.inventory.values(meeting.chunks_exact(size).map(|record| shape.bits(record)));
             let physical = self.inventory.placement.physical(node);
             // Either way one value is where two were.
             self.loads.wasted(physical, load);
@@ -85,10 +85,11 @@ impl Exchange {
         if !self.copied {
             return Ok(());
         }
-        let (layout, size) = (&self.inventory.layout, self.holdings.record_words());
+        let (layout, shape) = (&self.inventory.layout, self.holdings.shape());
+        let size = shape.words();
         let mut both = vec![0; layout.words()];
-        for one in held.chunks_exact(size).map(holdings::bits) {
-            for other in arriving.chunks_exact(size).map(holdings::bits) {
+        for one in held.chunks_exact(size).map(|record| shape.bits(record)) {
+            for other in arriving.chunks_exact(size).map(|record| shape.bits(record)) {
                 if layout.intersect(one, other, &mut both) {
                     let block = self.inventory.first_block(&both);
                     let node = self.inventory.placement.locate(node);
@@ -101,10 +102,11 @@ impl Exchange {
 
     /// That every contribution in what a node has is in what it is sent instead, too.
     fn none_lost(&self, node: u64, held: &[u64], arriving: &[u64]) -> Result<(), Fault> {
-        let (layout, size) = (&self.inventory.layout, self.holdings.record_words());
+        let (layout, shape) = (&self.inventory.layout, self.holdings.shape());
+        let size = shape.words();
         let lost = held.chunks_exact(size).find_map(|one| {
-            let kept = arriving.chunks_exact(size).map(holdings::bits);
-            without(layout, vec![holdings::bits(one).to_vec()], kept).into_iter().next()
+            let kept = arriving.chunks_exact(size).map(|record| shape.bits(record));
+            without(layout, vec![shape.bits(one).to_vec()], kept).into_iter().next()
         });
         let Some(lost) = lost else { return Ok(()) };
         let node = self.inventory.placement.locate(node);

@@ -6,14 +6,15 @@
 //! - a send takes Ts/2 + m tc/2, waits for a free port at the receiver, and takes m td more;
 //! - a receive waits until the message has come, and takes Ts/2 + m tc/2.
 //!
-//! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2 each, then completes receives as they come, Ts/2 each.
+//! **Nonblocking** (section 2.3 (2)): a node's processor starts all sends one after another, Ts/2 each, then completes receives as they come, Ts/2 each. Data that come in the same
+//! stage can be sent on when their receive is completed, and not before: a send of such, and with it all that follow it in the node's order, waits for that (`super::nonblocking`).
 //! Beside it a copying engine (DMA) takes m tc/2 for each message, out or in, in the order in which they are ready; a message then waits until an output port of its
 //! sender and an input port of its receiver are free (section 2.3: messages compete for both), and takes m td through the two (`super::crossing`). With a second send buffer the processor composes each message's data for the next stage as soon as it has completed the receive.
 //!
 //! **At one moment** the lower kind of event comes first, then the lower node, then the earlier message; moments are exact ([`crate::cost::model::clock`]), so that no rounding
 //! decides.
 
-use super::crossing::{Crossing, Waiting};
+use super::nonblocking::Nonblocking;
 use super::{Flat, Mode};
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks};
 use std::cmp::Ordering;
@@ -28,6 +29,8 @@ pub struct Message {
     pub to: u32,
     /// The step of the schedule it belongs to: nodes work through their messages in this order.
     pub step: u64,
+    /// The latest step in which any of it came to its sender; it is no stage's that has ended.
+    pub after: u64,
     /// Its length in bytes.
     pub bytes: f64,
 }
@@ -45,16 +48,16 @@ pub struct Stage {
 
 /// Something that takes requests in the order of time; at equal times, of nodes and messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Event {
-    at: Clock,
-    node: u32,
-    message: u32,
+pub(super) struct Event {
+    pub at: Clock,
+    pub node: u32,
+    pub message: u32,
     /// What it is about, in nonblocking mode.
-    kind: Kind,
+    pub kind: Kind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum Kind {
     /// The processor has started a send.
     Started,
     /// The message waits for its ports.
@@ -81,15 +84,15 @@ impl PartialOrd for Event {
 
 /// What a machine asks for, in ticks.
 #[derive(Debug, Clone, Copy)]
-struct Times {
-    half_start: Ticks,
-    half_copy: Ticks,
-    byte: Ticks,
-    compose: Ticks,
+pub(super) struct Times {
+    pub half_start: Ticks,
+    pub half_copy: Ticks,
+    pub byte: Ticks,
+    pub compose: Ticks,
 }
 
 impl Times {
-    fn of(machine: &Flat) -> Self {
+    pub(super) fn of(machine: &Flat) -> Self {
         Self {
             half_start: ticks(machine.startup_us / 2.0),
             half_copy: ticks(machine.copy_byte_us / 2.0),
@@ -125,7 +128,7 @@ impl Ports {
 }
 
 /// Ports that are never short are as many as nodes.
-fn ports_each(machine: &Flat, nodes: usize) -> usize {
+pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
     machine.ports.count().min(nodes as u64) as usize
 }
 
@@ -173,56 +176,8 @@ impl Stage {
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         match machine.mode {
             Mode::Blocking => Blocking::new(self, machine, start).run(),
-            Mode::Nonblocking => self.nonblocking(machine, start, compose),
+            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose).run(),
         }
-    }
-
-    fn nonblocking(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
-        let nodes = self.composed.len();
-        let times = Times::of(machine);
-        let mut crossing = Crossing::new(nodes, ports_each(machine, nodes), self.messages.len());
-        let mut engine = vec![start.at; nodes];
-        let mut processor = vec![start; nodes];
-        let mut events = BinaryHeap::with_capacity(self.messages.len());
-        for (message, m) in (0..).zip(&self.messages) {
-            let at = processor[m.from as usize].started(times.half_start);
-            processor[m.from as usize] = at;
-            events.push(Event { at, node: m.from, message, kind: Kind::Started });
-        }
-        while let Some(event) = events.pop() {
-            let m = &self.messages[event.message as usize];
-            let mut copied = |node: u32| {
-                let engine = &mut engine[node as usize];
-                let done = event.at.waited_until(*engine).transmitted(of_bytes(times.half_copy, m.bytes));
-                *engine = done.at;
-                done
-            };
-            match event.kind {
-                Kind::Started => events.push(Event { at: copied(m.from), kind: Kind::Ready, ..event }),
-                Kind::Ready => {
-                    crossing.wait(Waiting { from: m.from, to: m.to, message: event.message, ready: event.at });
-                }
-                Kind::Arrived => {
-                    let processor = &mut processor[m.to as usize];
-                    *processor = processor.and(copied(m.to)).started(times.half_start);
-                    if compose {
-                        *processor = processor.rearranged(of_bytes(times.compose, m.bytes));
-                    }
-                    crossing.through(m.from, m.to);
-                }
-            }
-            // What goes is chosen when all that is ready and free at this moment is known.
-            let now = event.at.at;
-            if events.peek().is_some_and(|next| next.at.at == now) {
-                continue;
-            }
-            while let Some(next) = crossing.next() {
-                let bytes = self.messages[next.message as usize].bytes;
-                let at = next.ready.waited_until(now).transmitted(of_bytes(times.byte, bytes));
-                events.push(Event { at, node: next.to, message: next.message, kind: Kind::Arrived });
-            }
-        }
-        processor.into_iter().fold(start, Clock::and)
     }
 }
 

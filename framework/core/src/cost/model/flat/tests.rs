@@ -20,9 +20,9 @@ fn flat(machine: &Machine) -> Flat {
 /// Messages (from, to, bytes), step by step.
 fn stage(nodes: usize, steps: &[&[(u32, u32, f64)]]) -> Stage {
     let mut stage = Stage::new(nodes);
-    for (step, messages) in (0..).zip(steps) {
+    for (step, messages) in (1..).zip(steps) {
         for &(from, to, bytes) in *messages {
-            stage.add(Message { from, to, step, bytes });
+            stage.add(Message { from, to, step, after: 0, bytes });
         }
     }
     stage
@@ -199,6 +199,50 @@ fn a_node_works_through_its_messages_of_one_step_in_the_order_in_which_they_are_
     assert_eq!(direct(nonblocking, &step_by_step), direct(nonblocking, &[at_once]), "nobody waits for a step");
 }
 
+/// Each of so many segments goes from node to node, in the step after that in which it came.
+fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
+    let mut stage = Stage::new(nodes as usize);
+    for step in 1..segments + u64::from(nodes) - 1 {
+        for from in 0..nodes - 1 {
+            let after = step - 1;
+            if (u64::from(from)..u64::from(from) + segments).contains(&after) {
+                stage.add(Message { from, to: from + 1, step, after: if from == 0 { 0 } else { after }, bytes });
+            }
+        }
+    }
+    stage
+}
+
+/// Nothing is sent on before it has come: a chain takes (P - 1) (Ts + m (tc + td)) in either mode.
+#[test]
+fn a_chain_takes_a_chains_time_in_either_mode() {
+    for mode in ["blocking", "nonblocking", "nonblocking,buffers=2"] {
+        let m = machine(&format!("startup_us=46,copy_byte_us=0.02,byte_us=0.03,mode={mode}"));
+        let clock = run(&pipelined_chain(64, 1, 1000.0), &m);
+        assert!((clock.us() - 63.0 * (46.0 + 1000.0 * 0.05)).abs() < 1e-9, "{mode}: {clock:?}");
+        assert!((clock.path.startup - 63.0 * 46.0).abs() < 1e-9, "{mode}: {clock:?}");
+    }
+}
+
+/// In nonblocking mode a node's ports work at the same time: k segments over P - 1 links take k + P - 2 of one segment's.
+#[test]
+fn segments_follow_each_other_through_a_chain() {
+    let us = run(&pipelined_chain(6, 9, 100.0), &machine("byte_us=2,mode=nonblocking")).us();
+    assert!((us - (9.0 + 6.0 - 2.0) * 200.0).abs() < 1e-9, "{us}");
+}
+
+/// Sends start in the schedule's order: what was there at the start follows what is waited for.
+#[test]
+fn a_send_that_waits_holds_up_those_after_it() {
+    let mut s = Stage::new(4);
+    for (from, to, step, after) in [(0, 1, 1, 0), (1, 2, 2, 1), (1, 3, 2, 0)] {
+        s.add(Message { from, to, step, after, bytes: 10.0 });
+    }
+    // 10 bytes, 10 more; then through node 1's one port again.
+    assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking")).us(), 30.0);
+    assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking,ports=all")).us(), 20.0);
+}
+
 #[test]
 fn a_second_buffer_hides_composing_behind_transfers() {
     let with = |more: &str| two_phases(&format!("rearrange_byte_us=0.1,startup_us=1,byte_us=1{more}"));
@@ -219,7 +263,8 @@ proptest! {
         let mut s = Stage::new(6);
         for step in 1..6 {
             for j in 0..6 {
-                s.add(Message { from: j, to: (j + step) % 6, step: step.into(), bytes: list.next().unwrap_or(0.0) });
+                let bytes = list.next().unwrap_or(0.0);
+                s.add(Message { from: j, to: (j + step) % 6, step: step.into(), after: 0, bytes });
             }
         }
         let mode = if nonblocking { "nonblocking" } else { "blocking" };

@@ -6,6 +6,7 @@
 use super::moments::Moments;
 use super::shares::{Hop, Shares};
 use super::{Fairness, Fluid, KIND};
+use crate::cost::model::asynchronous::forwarding::{Next, Places};
 use crate::cost::model::asynchronous::{Message, Order, Steps};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
 use crate::network::topology::{Run, Topology};
@@ -34,8 +35,10 @@ struct Path {
 struct Rank {
     /// The step that it is in, or waits for.
     step: u64,
-    /// Messages of the step that it has posted.
+    /// Messages of the step that it has posted; with `order=data`, those that are under way.
     posted: u32,
+    /// Whether a start-up is under way, with `order=data`.
+    is_starting: bool,
     /// Sends and receives of the step that are not done.
     left: usize,
     path: Path,
@@ -48,6 +51,7 @@ struct Rank {
 struct Flight {
     from: u32,
     to: u32,
+    step: u64,
     begun: f64,
     latency: f64,
     /// What its bytes take alone.
@@ -62,6 +66,8 @@ pub(super) struct Ranks {
     topology: Arc<dyn Topology>,
     steps: Steps,
     ranks: Vec<Rank>,
+    /// Where ranks are with `order=data`.
+    places: Option<Places>,
     shares: Shares,
     flights: Vec<Flight>,
     /// Flights that have ended, to be used again.
@@ -73,7 +79,7 @@ pub(super) struct Ranks {
     /// When ranks post their next send; the last is the barrier.
     posts: Moments,
     barrier_us: Option<f64>,
-    /// Ranks at the barrier, and how the last of them came there.
+    /// Ranks at the barrier, and how the last of them came there; with `order=data`, how the last message came.
     at_barrier: usize,
     last: Path,
     /// Ranks that wait for a step to come.
@@ -104,6 +110,7 @@ impl Ranks {
             barrier_us: (machine.order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
             steps: Steps::new(nodes as usize, scale.unit_bytes),
             ranks: vec![Rank::default(); nodes as usize],
+            places: (machine.order == Order::Data).then(|| Places::new(nodes as usize)),
             shares,
             flights: Vec::new(),
             landed: Vec::new(),
@@ -145,7 +152,7 @@ impl Ranks {
             for (from, place) in posted_before {
                 let sender = &self.ranks[from];
                 if sender.step == number && sender.left > 0 && sender.posted > place {
-                    self.begin(from, place, path);
+                    self.begin(from, number, place, path);
                 }
             }
             if sends == 0 {
@@ -157,6 +164,57 @@ impl Ranks {
                 (0..sends).for_each(|_| self.post(rank));
             }
             return;
+        }
+    }
+
+    /// With `order=data`: the rank begins its next send, if it can be made; what it waited for came by this path.
+    fn go_on(&mut self, rank: usize, path: Path) {
+        let Some(places) = &mut self.places else { return };
+        if self.ranks[rank].is_starting {
+            return;
+        }
+        match places.next(rank, &mut self.steps) {
+            Next::Send(..) if u64::from(self.ranks[rank].posted) < self.machine.ports.count() => {
+                self.ranks[rank].is_starting = true;
+                self.ranks[rank].path = path;
+                if self.machine.startup_us > 0.0 {
+                    self.posts.set(rank, self.now + self.machine.startup_us);
+                } else {
+                    self.start(rank);
+                }
+            }
+            Next::Send(..) | Next::Waits => {}
+            Next::Unknown => self.open += 1,
+        }
+    }
+
+    /// With `order=data`: the start-up of the rank's next send is over.
+    fn start(&mut self, rank: usize) {
+        let Some(places) = &mut self.places else { return };
+        let Next::Send(step, place) = places.next(rank, &mut self.steps) else { return };
+        places.sent(rank);
+        let r = &mut self.ranks[rank];
+        (r.is_starting, r.posted) = (false, r.posted + 1);
+        let path = r.path;
+        self.begin(rank, step, place, path);
+        self.go_on(rank, path);
+    }
+
+    /// With `order=data`: a message of this step has come, by this path.
+    fn came(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
+        let Some(places) = &mut self.places else { return };
+        let waited = [from, to].map(|rank| {
+            // Who has no more to send in the steps that have come is counted among the open.
+            matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Waits)
+        });
+        places.came(to, step, &mut self.steps);
+        self.ranks[from].posted -= 1;
+        self.last = path;
+        for (rank, waited) in [from, to].into_iter().zip(waited) {
+            self.ranks[rank].ended = self.now;
+            if waited {
+                self.go_on(rank, path);
+            }
         }
     }
 
@@ -204,16 +262,16 @@ impl Ranks {
         let to = sends[place as usize].to as usize;
         let more = self.machine.startup_us > 0.0 && place as usize + 1 < sends.len();
         if self.ranks[to].step == number && self.ranks[to].left > 0 {
-            self.begin(rank, place, path);
+            self.begin(rank, number, place, path);
         }
         if more {
             self.posts.set(rank, self.now + self.machine.startup_us);
         }
     }
 
-    /// Both ends have posted a message, by this path.
-    fn begin(&mut self, from: usize, place: u32, path: Path) {
-        let Some(step) = self.steps.get(self.ranks[from].step) else { return };
+    /// Both ends have posted a message of the step of this number, by this path.
+    fn begin(&mut self, from: usize, number: u64, place: u32, path: Path) {
+        let Some(step) = self.steps.get(number) else { return };
         let message = step.sends(from)[place as usize];
         let bytes = step.bytes(&message);
         let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
@@ -248,7 +306,7 @@ impl Ranks {
         let latency = self.machine.latency_us(hops);
         let shares = !self.way.is_empty() && bytes > 0.0;
         let alone = if shares { bytes / narrowest } else { 0.0 };
-        let flight = Flight { from, to, begun: self.now, latency, alone, shares, path };
+        let flight = Flight { from, to, step: number, begun: self.now, latency, alone, shares, path };
         let number = self.landed.pop().unwrap_or(self.flights.len() as u32) as usize;
         if number == self.flights.len() {
             self.flights.push(flight);
@@ -284,8 +342,13 @@ impl Ranks {
             contention: flight.path.contention + contention,
             ..flight.path
         };
-        for rank in [flight.from, flight.to] {
-            self.done(rank as usize, path);
+        let ends = [flight.from, flight.to].map(|rank| rank as usize);
+        if self.places.is_some() {
+            self.came(ends, flight.step, path);
+            return;
+        }
+        for rank in ends {
+            self.done(rank, path);
         }
     }
 
@@ -309,7 +372,10 @@ impl Ranks {
                     self.pass_barrier();
                 } else {
                     self.ranks[rank].path.startup += self.machine.startup_us;
-                    self.post(rank);
+                    match self.places {
+                        Some(_) => self.start(rank),
+                        None => self.post(rank),
+                    }
                 }
             } else if let Some(flight) = self.ends.pop(limit) {
                 self.next_of(flight);
@@ -336,10 +402,21 @@ impl Listener for Ranks {
         if self.steps.too_many() || self.refused.is_some() {
             return;
         }
-        let waited: Vec<usize> = (0..self.ranks.len()).filter(|rank| self.ranks[*rank].step == new).collect();
-        self.open -= waited.len();
-        waited.into_iter().for_each(|rank| self.enter(rank));
+        if self.places.is_some() {
+            self.open = 0;
+            for rank in 0..self.ranks.len() {
+                self.go_on(rank, self.ranks[rank].path);
+            }
+        } else {
+            let waited: Vec<usize> = (0..self.ranks.len()).filter(|rank| self.ranks[*rank].step == new).collect();
+            self.open -= waited.len();
+            waited.into_iter().for_each(|rank| self.enter(rank));
+        }
         self.run(false);
+    }
+
+    fn wants_after(&self) -> bool {
+        self.places.is_some()
     }
 }
 
@@ -351,7 +428,8 @@ impl Evaluator for Ranks {
             return Err(why.to_owned());
         }
         let last = self.ranks.iter().max_by(|a, b| a.ended.total_cmp(&b.ended));
-        let path = last.map(|rank| rank.path).unwrap_or_default();
+        let of_steps = last.map(|rank| rank.path).unwrap_or_default();
+        let path = if self.places.is_some() { self.last } else { of_steps };
         let parts = Parts {
             startup: Some(path.startup),
             transmission: Some(path.transmission),

@@ -1,0 +1,103 @@
+//! Wrong schedules, planted: a figure that a schedule reaches is worth no more than what its proof and its price refuse.
+//!
+//! The schedule is spelled out, read back (then it is as good as planned), and spoilt in one place.
+
+use crate::support::{rows, swapmeet};
+use serde_json::{Value, json};
+use swapmeet_results::{Record, Status};
+use tempfile::tempdir;
+
+/// Where to do what, on which machine.
+#[derive(Clone, Copy)]
+pub(super) struct Planned<'a> {
+    pub topology: &'a str,
+    pub algorithm: &'a str,
+    pub workload: &'a str,
+    pub machine: &'a str,
+}
+
+type Events = Vec<Value>;
+
+/// What is done to a schedule, in words and in deed, and whether it can still be one.
+type Spoilt = (&'static str, fn(&mut Events), bool);
+
+const SPOILT: [Spoilt; 4] = [
+    ("its last send left out", leave_out, false),
+    ("its first send misdirected", misdirect, false),
+    ("what is passed on sent in the step in which it comes", hurry, false),
+    ("a circuit crossing its first link twice", detour, true),
+];
+
+fn sends(events: &mut Events) -> impl DoubleEndedIterator<Item = &mut Value> {
+    events.iter_mut().filter(|event| event["step"].is_u64())
+}
+
+fn leave_out(events: &mut Events) {
+    let last = events.iter().rposition(|event| event["step"].is_u64()).unwrap();
+    events.remove(last);
+}
+
+fn misdirect(events: &mut Events) {
+    let first = sends(events).next().unwrap();
+    let (from, to) = (first["from"].as_u64().unwrap(), first["to"].as_u64().unwrap());
+    let other = (0..).find(|node| *node != from && *node != to).unwrap();
+    first["to"] = json!(other);
+    first.as_object_mut().unwrap().remove("path");
+}
+
+/// The first step that passes on what came in the one before it, and all after it, are done a step earlier; where there is one.
+fn hurry(events: &mut Events) {
+    let passes_on = |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
+    let Some(first) = events.iter().position(passes_on) else { return };
+    let step = events[first]["step"].as_u64();
+    for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
+        send["step"] = json!(send["step"].as_u64().unwrap() - 1);
+    }
+    // The step before it doesn't end, nor does a phase.
+    let end = events[..first].iter().rposition(|event| event["end_of_step"].is_u64()).unwrap();
+    let between: Events = events.drain(end..first).filter(|event| event["step"].is_u64()).collect();
+    events.splice(end..end, between);
+}
+
+/// The longest circuit of the first step goes to its second vertex, back, and there again.
+fn detour(events: &mut Events) {
+    let first = sends(events).next().unwrap()["step"].clone();
+    let of_first = sends(events).filter(|send| send["step"] == first);
+    let longest = of_first.max_by_key(|send| send["path"].as_array().map_or(0, Vec::len)).unwrap();
+    let path = longest["path"].as_array_mut().unwrap();
+    let there_and_back = [path[0].clone(), path[1].clone()];
+    path.splice(0..0, there_and_back);
+}
+
+/// That the planned schedule, spelled out, still has what a row is looked at for, and none of the spoilt ones has.
+pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&Record) -> bool) {
+    let Planned { topology, algorithm, workload, machine } = planned;
+    let place = ["--topology", topology, "--workload", workload, "--machine", machine];
+    let args = [&["trace", "--format", "json", "--algorithm", algorithm], &place[..]].concat();
+    let document: Value = serde_json::from_slice(&swapmeet(&args).output().unwrap().stdout).unwrap();
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("schedule.json");
+    let run = |document: &Value| {
+        // Whose schedule it is stands before its events.
+        let text = format!("{{\"schedule\":{},\"events\":{}}}", document["schedule"], document["events"]);
+        std::fs::write(&file, text).unwrap();
+        let told = format!("schedule:file={}", file.display());
+        rows(&[&["--algorithm", &told], &place[..]].concat()).remove(0)
+    };
+    let right = run(&document);
+    assert!(right.status == Status::Ok && does(&right), "{algorithm} on {topology}, read back: {}", right.reason);
+    for (what, spoil, may_deliver) in SPOILT {
+        let mut wrong = document.clone();
+        spoil(wrong["events"].as_array_mut().unwrap());
+        if wrong == document {
+            continue;
+        }
+        let row = run(&wrong);
+        let case = format!("{algorithm} on {topology}, {what}: {} {}", row.status, row.reason);
+        if may_deliver {
+            assert!(row.status == Status::Ok && !does(&row), "{case}");
+        } else {
+            assert_eq!(row.status, Status::Invalid, "{case}");
+        }
+    }
+}
