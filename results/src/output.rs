@@ -21,30 +21,37 @@ pub trait Sink {
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
+    /// Where rows are put together.
+    line: Vec<u8>,
 }
 
 impl<W: Write> CsvSink<W> {
     /// Writes to `out`; the header comes with the first row, or at the end if there is none.
     pub fn new(out: W) -> Self {
-        Self { out, headed: false }
+        Self { out, headed: false, line: Vec::new() }
     }
 
     /// Writes more rows to a file that has a header.
     pub fn appending(out: W) -> Self {
-        Self { out, headed: true }
+        Self { out, headed: true, line: Vec::new() }
     }
 
     /// Writes a row, and the header if it is still to come.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
-        let mut lines = csv::Writer::from_writer(Vec::new());
+        /// Of most rows: what is longer goes on in the line.
+        const ROW: usize = 512;
+        let line = std::mem::take(&mut self.line);
+        let mut lines = csv::WriterBuilder::new().buffer_capacity(ROW).from_writer(line);
         if !std::mem::replace(&mut self.headed, true) {
             lines.write_record(columns())?;
         }
         if let Some(record) = row {
             lines.write_record(record.fields())?;
         }
-        let bytes = lines.into_inner().map_err(csv::IntoInnerError::into_error)?;
-        self.out.write_all(&bytes)?;
+        self.line = lines.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        let written = self.out.write_all(&self.line);
+        self.line.clear();
+        written?;
         self.out.flush()
     }
 }

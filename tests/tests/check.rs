@@ -58,7 +58,10 @@ fn nothing_is_wrong_with_the_bundled_plugins() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_EXTENSION) {
             let (code, report) = check(&path, &[&SHORT_LADDER[..], &["--topology", "rdn:1(hypercube:2)"]].concat());
-            assert_eq!((code, findings(&report)), (0, vec![]), "{name}");
+            // Of some schedules rounds are left empty on odd sizes, which is remarked on and meant.
+            let found: Vec<String> =
+                findings(&report).into_iter().filter(|f| !f.starts_with("remark waste ")).collect();
+            assert_eq!((code, found), (0, vec![]), "{name}");
             plugins += 1;
         }
     }

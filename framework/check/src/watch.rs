@@ -270,7 +270,8 @@ impl Listener for Watch {
     }
 
     fn unsent(&mut self, unsent: &Unsent) {
-        if !unsent.is_refused {
+        // Where a grid is larger than the machine, what a node would send may be at none of it.
+        if !unsent.is_refused && unsent.from.virtual_node == unsent.from.physical {
             self.idle.note(|| send_of(unsent.step, unsent.from, unsent.to));
         }
     }

@@ -69,7 +69,9 @@ pub(crate) fn taken(place: &Path, bytes: u64, or: &str) -> Failure {
 pub(crate) fn none_of<P: AsRef<Path>>(out: &Path, read: impl IntoIterator<Item = P>) -> Result<(), Failure> {
     let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()));
     let Some(own) = identity(out) else { return Ok(()) };
-    match read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
+    // The program has algorithms in it.
+    let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
+    match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
         true => Err(Failure::Usage(format!("--out {}: it is read for this: give another --out", out.display()))),
         false => Ok(()),
     }

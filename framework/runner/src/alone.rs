@@ -61,7 +61,7 @@ pub fn ask<L: DeserializeOwned, T>(
 /// The child's side: it may take so much memory, will load these plugins, and answers on what it gets here.
 pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<Answers> {
     let socket = File::from(take_socket()?);
-    confine(memory)?;
+    confine(memory, &socket)?;
     if is_sandboxed {
         sandbox::enter(plugins, &[]).map_err(io::Error::other)?;
     }

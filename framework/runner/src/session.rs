@@ -15,6 +15,8 @@ use swapmeet_results::{Record, Status, Verified};
 /// What happens while cases run.
 #[derive(Debug)]
 pub enum Event {
+    /// The plugin is about to make a schedule.
+    Plans,
     /// The row of the case of this number within its group.
     Row(usize, Box<Record>),
     /// A line from the plugin.
@@ -37,6 +39,7 @@ pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut
     let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
     while !open.is_empty() {
+        tell(Event::Plans);
         let started = Instant::now();
         let rows = plan_and_price(group, &open, watchers, tell);
         let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;

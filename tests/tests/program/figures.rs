@@ -23,7 +23,7 @@ fn rows_in(dir: &TempDir) -> PathBuf {
 }
 
 fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
-    swapmeet(&["plot", rows.to_str().unwrap(), "--out", out.to_str().unwrap()]).args(args).assert()
+    swapmeet(&["plot", rows.to_str().unwrap(), "--force", "--out", out.to_str().unwrap()]).args(args).assert()
 }
 
 #[test]

@@ -138,6 +138,12 @@ fn nothing_is_written_over_what_it_is_made_of() {
     let said = refused(&run);
     assert!(said.contains("it is read for this: give another --out"), "{said}");
     swapmeet(&run[..7]).assert().success();
+    let program = path("swapmeet");
+    std::fs::copy(build().join("swapmeet"), &program).unwrap();
+    let merge =
+        Command::new(&program).args(["merge", &path("rows.csv"), "--force", "--out", &program]).output().unwrap();
+    assert!(String::from_utf8_lossy(&merge.stderr).contains("it is read for this: give another --out"));
+    assert_eq!(merge.status.code(), Some(2));
 }
 
 #[test]

@@ -20,7 +20,8 @@ fn shards_are_merged_into_one_run_again() {
     }
     assert_eq!(sizes.iter().sum::<usize>(), 108);
     assert!(sizes.iter().all(|n| *n > 0), "{sizes:?}");
-    let merge = |parts: &[String]| swapmeet(&["merge", "--out", &path("merged.csv")]).args(parts).output().unwrap();
+    let merge =
+        |parts: &[String]| swapmeet(&["merge", "--force", "--out", &path("merged.csv")]).args(parts).output().unwrap();
     assert_eq!(merge(&parts).status.code(), Some(0));
     let sorted = |name: &str| {
         let mut rows = timeless_rows(Path::new(&path(name)));

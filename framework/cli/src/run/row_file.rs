@@ -21,6 +21,8 @@ pub(crate) struct RowFile {
     path: PathBuf,
     /// All that is in it.
     held: Vec<u8>,
+    /// Whether it was looked at since it was last to be brought to the disk.
+    is_looked_at: bool,
     /// Whether some of it is somebody else's.
     has_others: bool,
     /// Regular files can be cut off and brought to a disk; pipes and devices can't.
@@ -32,7 +34,7 @@ impl RowFile {
     /// A file, opened for appending, that holds so much.
     pub(crate) fn new(file: File, path: PathBuf, held: Vec<u8>, remarks: Remarks) -> io::Result<Self> {
         let disk = if file.metadata()?.is_file() { Some(Disk::new(file.try_clone()?)?) } else { None };
-        Ok(Self { file, path, held, has_others: false, disk, remarks })
+        Ok(Self { file, path, held, is_looked_at: false, has_others: false, disk, remarks })
     }
 
     /// Looks whether the file is as it was left: what somebody else has cut off is written again, what somebody else has added stays.
@@ -82,12 +84,15 @@ impl RowFile {
 impl Write for RowFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.look()?;
+        self.is_looked_at = true;
         self.append(bytes)?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.look()?;
+        if !std::mem::take(&mut self.is_looked_at) {
+            self.look()?;
+        }
         self.disk.as_ref().map_or(Ok(()), Disk::bring)
     }
 }

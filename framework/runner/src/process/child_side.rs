@@ -2,6 +2,7 @@
 
 use super::{printed::MARK, progress};
 use crate::limits::{limit_memory, no_core_file};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::ffi::{c_int, c_void};
 use std::fs::File;
@@ -17,8 +18,14 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
 }
 
 /// A plugin may not take more than its share, nor outlive the program, nor leave a core file.
-pub(crate) fn confine(memory: u64) -> io::Result<()> {
+pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
+    // A program that had ended before sends no signal any more; what it had asked for may be in the socket still.
+    let mut program = [PollFd::new(socket, PollFlags::empty())];
+    poll(&mut program, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+    if program[0].revents().contains(PollFlags::HUP) {
+        return Err(io::Error::other("the program that started it has ended"));
+    }
     // A sandbox lets a plugin fork nothing. Without one what it forks ends with it, be the program ended by what nobody can catch.
     // SAFETY: the handler does nothing but a system call.
     unsafe { libc::pthread_atfork(None, None, Some(end_with_parent)) };

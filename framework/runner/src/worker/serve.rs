@@ -67,35 +67,68 @@ pub enum WorkerError {
 /// The way out, for all who have something to say; once it is broken nobody hears any more.
 #[derive(Clone)]
 struct Outlet {
-    socket: Rc<RefCell<(File, io::Result<()>)>>,
+    way: Rc<RefCell<Way>>,
     job: u64,
+}
+
+struct Way {
+    socket: File,
+    /// Rows that are not sent yet: each by itself would wake the program. Nothing of a plugin runs while they are held.
+    held: Vec<u8>,
+    broken: io::Result<()>,
+}
+
+impl Way {
+    fn hold(&mut self, reply: &Reply) {
+        let written = serde_json::to_writer(&mut self.held, reply).map_err(io::Error::from);
+        self.held.push(b'\n');
+        if self.broken.is_ok() {
+            self.broken = written;
+        }
+    }
+
+    fn send(&mut self) {
+        if self.broken.is_ok() {
+            self.broken = self.socket.write_all(&self.held);
+        }
+        self.held.clear();
+    }
 }
 
 impl Outlet {
     fn send(&self, reply: &Reply) {
-        let (socket, broken) = &mut *self.socket.borrow_mut();
-        if broken.is_ok() {
-            *broken = serde_json::to_vec(reply).map_err(io::Error::from).and_then(|mut line| {
-                line.push(b'\n');
-                socket.write_all(&line)
-            });
-        }
+        let mut way = self.way.borrow_mut();
+        way.hold(reply);
+        way.send();
     }
 
     fn say(&self, news: News) {
-        self.send(&Reply::Of(self.job, news));
+        /// Rows are held for no longer than it takes to make so many bytes of them.
+        const ENOUGH: usize = 1 << 15;
+        let is_row = matches!(news, News::Row { .. });
+        let mut way = self.way.borrow_mut();
+        way.hold(&Reply::Of(self.job, news));
+        if !is_row || way.held.len() > ENOUGH {
+            way.send();
+        }
+    }
+
+    /// Sends what is held: a plugin is about to run.
+    fn clear(&self) {
+        self.way.borrow_mut().send();
     }
 
     fn broken(&self) -> io::Result<()> {
-        std::mem::replace(&mut self.socket.borrow_mut().1, Ok(()))
+        std::mem::replace(&mut self.way.borrow_mut().broken, Ok(()))
     }
 }
 
 /// Serves jobs until the socket closes. `watches` are those that a job can ask for.
 pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result<(), WorkerError> {
     let socket = take_socket()?;
-    let mut outlet = Outlet { socket: Rc::new(RefCell::new((File::from(socket.try_clone()?), Ok(())))), job: 0 };
-    if let Err(error) = confine(memory_limit).map_err(WorkerError::Limits) {
+    let way = Way { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
+    let mut outlet = Outlet { way: Rc::new(RefCell::new(way)), job: 0 };
+    if let Err(error) = confine(memory_limit, &socket).map_err(WorkerError::Limits) {
         // Whoever started this worker must not take it for a plugin's doing.
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
@@ -105,6 +138,7 @@ pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result
         plugins: HashMap::new(),
         topologies: HashMap::new(),
         workloads: HashMap::new(),
+        machines: HashMap::new(),
         rounding,
         before: None,
     };
@@ -166,6 +200,7 @@ struct Known {
     plugins: HashMap<PathBuf, Registry>,
     topologies: HashMap<String, (Arc<dyn Topology>, Vec<InputDigest>)>,
     workloads: HashMap<String, Workload>,
+    machines: HashMap<String, Machine>,
     /// How this process rounded before a plugin was loaded.
     rounding: FloatingPoint,
     /// What it was like once the plugin had been: some come with threads of their own, which do no other plugin harm.
@@ -204,6 +239,7 @@ impl Known {
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now() };
         let (mut lines, mut rows) = (0, Vec::new());
         tell_group(&cases, &mut [&mut pulse, &mut *watcher], &mut |event| match event {
+            Event::Plans => outlet.clear(),
             Event::Row(index, record) => {
                 outlet.say(News::Row { case: numbers[index], outcome: record.outcome().collect() });
                 if job.watch.is_some() {
@@ -249,7 +285,15 @@ impl Known {
         };
         let algorithm = Text::flag("algorithm", &implementation.algorithm);
         let algorithm = choose(&algorithm, plugin).map_err(|e| e.message)?;
-        let machine = Machine::parse(setting.borrowed().machine_spec()).map_err(|e| e.to_string())?;
+        let spec = setting.borrowed().machine_spec().to_owned();
+        let machine = match self.machines.get(&spec) {
+            Some(known) => known.clone(),
+            None => {
+                let new = Machine::parse(&spec).map_err(|e| e.to_string())?;
+                self.machines.insert(spec, new.clone());
+                new
+            }
+        };
         let case = Case {
             experiment: "".into(),
             inputs: own.iter().chain(workload.input()).chain(&algorithm.inputs).cloned().collect(),
