@@ -38,7 +38,7 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     }
     fs::write(prefix.folder("include")?.join("swapmeet.h"), said(&program, &["header"])?)?;
     let manuals = prefix.folder("share/man/man1")?;
-    said(&program, &["man", "--out", &manuals.to_string_lossy()])?;
+    said(&program, &["man", "--force", "--out", &manuals.to_string_lossy()])?;
     for (shell, place, file) in [
         ("bash", "share/bash-completion/completions", "swapmeet"),
         ("zsh", "share/zsh/site-functions", "_swapmeet"),
