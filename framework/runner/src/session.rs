@@ -107,7 +107,15 @@ fn plan_and_price(
     planned.log.iter().for_each(|line| tell(Event::Log(bounded(line))));
     let told = answers(first);
     let mut records = Vec::new();
-    let traffic = if matches!(planned.outcome, Outcome::Verified(_)) { Traffic::of(&task) } else { Traffic::default() };
+    let traffic = match planned.outcome {
+        Outcome::Verified(_) if open.iter().any(|index| group[*index].machine.bounds_by_links()) => Traffic::of(&task),
+        Outcome::Verified(_) => Traffic::of_nodes(&task),
+        Outcome::Unsupported(_)
+        | Outcome::Invalid(_)
+        | Outcome::Failed(_)
+        | Outcome::HostPanicked(_)
+        | Outcome::TimedOut(_) => Traffic::default(),
+    };
     for (index, evaluator) in open.iter().zip(&mut evaluators) {
         let case = &group[*index];
         if !planned.asked.same_plan(told, answers(case)) {

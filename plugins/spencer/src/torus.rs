@@ -89,11 +89,15 @@ impl Torus {
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// The link from a node to its neighbour, among those of the node.
+    /// The link from a node to its neighbour, among those of the node. Their numbers say it: one on is a stride more, or from a cycle's end back to its start.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
-        let differs = |dim: &usize| self.coordinate(node, *dim) != self.coordinate(next, *dim);
-        let dim = (0..self.dims.len()).find(differs).unwrap_or(0);
-        2 * dim + usize::from(self.neighbour(node, dim, true) == next)
+        let apart = next.wrapping_sub(node);
+        let along = |dim: &usize| {
+            let (one, round) = (self.strides[*dim], self.strides[*dim] * (self.dims[*dim] - 1));
+            let plus = apart == one || apart == round.wrapping_neg();
+            (plus || apart == one.wrapping_neg() || apart == round).then_some(2 * dim + usize::from(plus))
+        };
+        self.cycles.iter().find_map(along).unwrap_or(0)
     }
 
     /// All nodes that differ from `base` in these dimensions only.
@@ -116,5 +120,24 @@ impl Torus {
     /// Signs of a route that travels `dim` only.
     pub(crate) fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
         (0..self.dims.len()).map(|d| if d != dim { 0 } else { 2 * i8::from(plus) - 1 }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_neighbour_is_at_the_end_of_its_own_link() {
+        let torus = Torus::new(vec![4, 2, 1, 3], 1, Variant::AllPorts);
+        for node in 0..torus.nodes() {
+            for dim in [0, 1, 3] {
+                for plus in [true, false] {
+                    // Both ways round a cycle of two lead to the same node, by the link that goes on.
+                    let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
+                    assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
+                }
+            }
+        }
     }
 }

@@ -226,6 +226,11 @@ impl Machine {
         if traffic.peers == 0 { Bound::default() } else { self.priced_by.lower_bound(topology, traffic) }
     }
 
+    /// Whether [`Machine::lower_bound`] looks at what links must carry.
+    pub fn bounds_by_links(&self) -> bool {
+        self.priced_by.bounds_by_links()
+    }
+
     /// Under a name of the user's own, which stands for all that was set so far.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {

@@ -73,6 +73,11 @@ pub trait Model: Debug + Send + Sync {
 
     /// What no schedule can beat that moves `traffic`, some of which goes from one node to another.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
+
+    /// Whether its bound looks at what links must carry.
+    fn bounds_by_links(&self) -> bool {
+        true
+    }
 }
 
 /// The parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.

@@ -1,7 +1,7 @@
 //! What must be moved, as far as bounds look at it.
 
 use super::cuts::{OnLinks, on_links};
-use super::flows::Flows;
+use super::flows::{Ends, Flows};
 use crate::simulation::Task;
 
 /// What must be moved. Sizes in bytes, once [`Traffic::in_bytes`] has said how large a block is.
@@ -41,17 +41,26 @@ impl Traffic {
             (None, None) => topology.diameter(),
         };
         let hop_bytes = hops.map_or(0.0, |(hop_bytes, _)| hop_bytes);
+        let on_links = if ends.peers == 0 { OnLinks::default() } else { on_links(topology, &flows, hop_bytes) };
+        Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &flows, ends) }
+    }
+
+    /// The same without what links must carry and how far anything goes, which takes a look at every pair.
+    pub fn of_nodes(task: &Task) -> Self {
+        let flows = Flows::of(task);
+        Self::by_nodes(task, &flows, flows.ends(task.topology.nodes()))
+    }
+
+    fn by_nodes(task: &Task, flows: &Flows<'_>, ends: Ends) -> Self {
         Self {
             sent: ends.sent,
             received: ends.received,
             by_one: ends.by_one,
             peers: ends.peers,
-            farthest,
-            hop_bytes,
-            summed: flows.summed(topology.nodes()),
-            on_links: if ends.peers == 0 { OnLinks::default() } else { on_links(topology, &flows, hop_bytes) },
+            summed: flows.summed(task.topology.nodes()),
             // Who redistributes byte counts sends no empty ones.
             may_vanish: task.collective.kind().by_byte_counts,
+            ..Self::default()
         }
     }
 

@@ -152,6 +152,10 @@ impl Model for Flat {
         })
     }
 
+    fn bounds_by_links(&self) -> bool {
+        false
+    }
+
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         bound::lower_bound(self, traffic, topology.nodes())
     }

@@ -121,6 +121,10 @@ impl Model for LogGp {
         })
     }
 
+    fn bounds_by_links(&self) -> bool {
+        false
+    }
+
     /// Someone's bytes come one after another: each costs what is least, as a part of a long message or as a message by itself; and something is sent, travels, and is taken.
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
         let received = (traffic.received - 1.0) * self.overhead_us.min(self.byte_us.max(self.overhead_byte_us));
