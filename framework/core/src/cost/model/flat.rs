@@ -18,7 +18,8 @@ use crate::cost::parameter::{
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, LocalCopy, Reads, Step};
-use stage::{Message, Stage};
+use nonblocking::Nonblocking;
+use stage::{Blocking, Message, Stage};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
@@ -158,6 +159,17 @@ impl Model for Flat {
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         bound::lower_bound(self, traffic, topology.nodes())
+    }
+}
+
+impl Stage {
+    /// Runs the stage from `start` on, when all is composed; the moment when the last node is done. `compose` says whether received data are composed
+    /// for the next stage at once (nonblocking mode).
+    pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
+        match machine.mode {
+            Mode::Blocking => Blocking::new(self, machine, start).run(),
+            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose).run(),
+        }
     }
 }
 

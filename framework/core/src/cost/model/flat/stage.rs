@@ -14,8 +14,7 @@
 //! **At one moment** the lower kind of event comes first, then the lower node, then the earlier message; moments are exact ([`crate::cost::model::clock`]), so that no rounding
 //! decides.
 
-use super::nonblocking::Nonblocking;
-use super::{Flat, Mode};
+use super::Flat;
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -170,19 +169,10 @@ impl Stage {
         }
         received
     }
-
-    /// Runs the stage from `start` on, when all is composed; the moment when the last node is done. `compose` says whether received data are composed
-    /// for the next stage at once (nonblocking mode).
-    pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
-        match machine.mode {
-            Mode::Blocking => Blocking::new(self, machine, start).run(),
-            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose).run(),
-        }
-    }
 }
 
 /// A stage in blocking mode: each node works through its list, sends before receives within a step.
-struct Blocking<'a> {
+pub(super) struct Blocking<'a> {
     stage: &'a Stage,
     times: Times,
     /// Each node's list: a message's number times 2, plus 1 if the node receives it. Lists of all nodes one after another.
@@ -200,7 +190,7 @@ struct Blocking<'a> {
 }
 
 impl<'a> Blocking<'a> {
-    fn new(stage: &'a Stage, machine: &Flat, start: Clock) -> Self {
+    pub(super) fn new(stage: &'a Stage, machine: &Flat, start: Clock) -> Self {
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {
@@ -241,7 +231,7 @@ impl<'a> Blocking<'a> {
         }
     }
 
-    fn run(mut self) -> Clock {
+    pub(super) fn run(mut self) -> Clock {
         for node in 0..self.next.len() {
             self.proceed(node);
         }
