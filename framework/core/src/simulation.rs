@@ -264,7 +264,12 @@ impl<'a> Simulation<'a> {
                     self.orbits = folds;
                     Payload::Orbits(exchange)
                 }
-                (None, None) if !self.watched && !self.kept.after && sizes.is_none() && has_long_axes(&placement) => {
+                (None, None)
+                    if !self.watched
+                        && !self.kept.after
+                        && sizes.is_none()
+                        && has_long_axes(&collective, division, &placement) =>
+                {
                     Payload::Orbits(OrbitExchange::of_everyone(collective, placement, division)?)
                 }
                 (None, None) => {
@@ -560,11 +565,13 @@ impl<'a> Simulation<'a> {
 }
 
 /// Whether sets are better followed as runs, every node its own orbit: where they would take many words, of which ranges and single coordinates need few.
-fn has_long_axes(placement: &Placement) -> bool {
-    /// Measured: below, boxes of bits are as fast.
-    const LONG_AXIS: u64 = 512;
+fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
+    /// Measured: on shorter axes boxes of bits are faster.
+    const LONG_AXIS: u64 = 1 << 15;
+    let tells = |side| collective.kind().tells_apart(side);
+    let told_apart = tells(Side::Origins) || tells(Side::Destinations) || division.in_parts;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
-    placement.is_identity() && placement.check().is_ok() && placement.grid().radices().iter().any(is_long)
+    told_apart && placement.is_identity() && placement.check().is_ok() && placement.grid().radices().iter().any(is_long)
 }
 
 /// Whether a case may be planned for so many nodes; `Err` says why not.

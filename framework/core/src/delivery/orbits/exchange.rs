@@ -37,7 +37,9 @@ pub struct OrbitExchange {
     pub(super) destinations: Range<usize>,
     pub(super) held: Vec<Vec<Cube>>,
     pub(super) arriving: Vec<Vec<Cube>>,
-    /// The same where it is summed: send by send.
+    /// To whom something is on its way, each once.
+    receivers: Vec<usize>,
+    /// What arrives where it is summed: send by send.
     pub(super) terms: Vec<Vec<Arrived>>,
     pub(super) loads: Vec<u64>,
     /// What representatives have added to what they had, in the step under way.
@@ -89,6 +91,7 @@ impl OrbitExchange {
         let mut exchange = Self {
             held: vec![Vec::new(); representatives],
             arriving: vec![Vec::new(); representatives],
+            receivers: Vec::new(),
             terms: vec![Vec::new(); if collective.kind().sums { representatives } else { 0 }],
             loads: vec![0; representatives],
             summed: vec![0; representatives],
@@ -199,6 +202,9 @@ impl OrbitExchange {
             if !rule.copy {
                 self.loads[sender] -= load;
             }
+            if self.arriving[receiver].is_empty() && self.terms.get(receiver).is_none_or(Vec::is_empty) {
+                self.receivers.push(receiver);
+            }
             if self.sums() {
                 let cubes = taken.iter().map(|cube| self.moved(cube, back)).collect();
                 let from = self.group.moved(from, back);
@@ -286,21 +292,34 @@ impl OrbitExchange {
 
     /// Ends the step: what was sent has arrived.
     pub fn end_step(&mut self) -> Result<(), Fault> {
-        if self.sums() {
-            self.values_arrive()?;
-            self.most_summed = self.summed.iter_mut().map(std::mem::take).max().unwrap_or(0);
-        }
-        for index in 0..self.arriving.len() {
-            for cube in std::mem::take(&mut self.arriving[index]) {
-                if self.copied {
-                    self.insert_what_is_new(index, cube)?;
-                } else {
-                    self.loads[index] += count(&cube);
-                    insert(&mut self.held[index], cube, &self.radices);
-                }
+        let mut receivers = std::mem::take(&mut self.receivers);
+        receivers.sort_unstable();
+        self.most_summed = 0;
+        for &index in &receivers {
+            if self.sums() {
+                self.values_arrive(index)?;
+                self.most_summed = self.most_summed.max(std::mem::take(&mut self.summed[index]));
+            } else {
+                self.blocks_arrive(index)?;
             }
             self.peak = self.peak.max(self.loads[index]);
         }
+        receivers.clear();
+        self.receivers = receivers;
+        Ok(())
+    }
+
+    fn blocks_arrive(&mut self, index: usize) -> Result<(), Fault> {
+        let mut arrived = std::mem::take(&mut self.arriving[index]);
+        for cube in arrived.drain(..) {
+            if self.copied {
+                self.insert_what_is_new(index, cube)?;
+            } else {
+                self.loads[index] += count(&cube);
+                insert(&mut self.held[index], cube, &self.radices);
+            }
+        }
+        self.arriving[index] = arrived;
         Ok(())
     }
 
