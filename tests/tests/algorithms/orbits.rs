@@ -18,7 +18,7 @@ use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
 /// Sides that are odd, even, powers of two and of three, multiples of four and two; networks on which links are folded, rotated, exchanged and gone through one by one.
-const TOPOLOGIES: [&str; 20] = [
+const TOPOLOGIES: [&str; 19] = [
     "ring:1",
     "ring:2",
     "ring:7",
@@ -35,7 +35,6 @@ const TOPOLOGIES: [&str; 20] = [
     "hypercube:3",
     "hypercube:4",
     "rdn:1(hypercube:2)",
-    "rdn:2(ring:2)",
     "fully-connected:6",
     "fat-tree:3x2",
     "twisted-torus:2x4",
@@ -98,7 +97,9 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
         for kind in collective::of_bits(algorithm.collectives) {
             for generator in WORKLOADS {
                 let Ok(workload) = Workload::parse(&format!("{}/{generator}", kind.word)) else { continue };
-                for params in variants(algorithm) {
+                // Choices are tried where most of them run.
+                let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"].contains(&topology.spec().as_str());
+                for params in variants(algorithm).into_iter().filter(|params| few || params.is_empty()) {
                     let on = (&topology, &workload);
                     let full = rows(algorithm, &params, on, Proving::Full);
                     let auto = rows(algorithm, &params, on, Proving::Auto);

@@ -48,13 +48,17 @@ impl OrbitExchange {
     /// What the sends of the step bring a representative arrives, send by send, in the order of senders: that in which everyone would be planned for.
     pub(super) fn values_arrive(&mut self, index: usize) -> Result<(), Fault> {
         let mut arrived = std::mem::take(&mut self.terms[index]);
-        for order in self.other_orders(&arrived) {
+        // Where every node is its own orbit, it is sent what it is in the order in which the schedule says so.
+        let in_orbits = self.group.order() > 1;
+        for order in if in_orbits { self.other_orders(&arrived) } else { BTreeSet::new() } {
             // It is another node of the orbit that is sent the same in this order, which may break a rule.
             let state = (self.held[index].clone(), self.loads[index], self.summed[index]);
             order.into_iter().try_for_each(|i| self.value_arrives(index, &arrived[i]))?;
             (self.held[index], self.loads[index], self.summed[index]) = state;
         }
-        arrived.sort_by_key(|arrived| arrived.from);
+        if in_orbits {
+            arrived.sort_by_key(|arrived| arrived.from);
+        }
         arrived.drain(..).try_for_each(|arrived| self.value_arrives(index, &arrived))?;
         self.terms[index] = arrived;
         Ok(())
