@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{
-    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, GATHER, REDUCE_SCATTER, SCATTER,
-};
+use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER};
 use crate::delivery::fault::{DeliveryFault, EndFault};
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
