@@ -14,6 +14,7 @@ mod install;
 mod machines;
 mod networks;
 mod overwriting;
+mod pages;
 mod prices;
 mod trace;
 mod tune;

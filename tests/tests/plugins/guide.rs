@@ -1,4 +1,4 @@
-//! `docs/plugin-guide.md` does what it says: its programs are built and checked, its commands are run in its order and print what it shows.
+//! `docs/plugin-guide.md` and `docs/tutorial.md` do what they say: programs are built and checked, commands are run in their order and print what is shown.
 
 use crate::support::tools;
 use std::path::Path;
@@ -134,5 +134,16 @@ fn every_block_of_the_guide_is_run_or_built() {
     }
     for kind in ["console", "rust", "c"] {
         assert!(kinds.iter().filter(|k| *k == kind).count() >= 3, "{kinds:?}");
+    }
+}
+
+#[test]
+fn every_command_of_the_tutorial_prints_what_it_shows() {
+    let tutorial = std::fs::read_to_string(project("docs/tutorial.md")).unwrap();
+    let folder = tempdir().unwrap();
+    let blocks = blocks(&tutorial);
+    assert!(blocks.len() >= 4 && blocks.iter().all(|block| block.words == ["console"]));
+    for block in blocks {
+        run_console(folder.path(), &block.text);
     }
 }
