@@ -7,6 +7,7 @@ mod authors;
 mod bridges;
 mod manual;
 mod parts;
+mod shard;
 mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
@@ -15,7 +16,8 @@ use bridges::{EXPORT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, ImportArgs, TuneArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
-pub(crate) use parts::{DescribePluginsArgs, MergeArgs, ReproducePaperArgs, RerunArgs, Shard, WorkerArgs};
+pub(crate) use parts::{DescribePluginsArgs, MergeArgs, ReproducePaperArgs, RerunArgs, WorkerArgs};
+pub(crate) use shard::Shard;
 use parts::{MERGE_EXAMPLES, RERUN_EXAMPLES, memory};
 pub(crate) use show::{FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
@@ -237,7 +239,7 @@ pub(crate) struct RunArgs {
     /// How many cases run at a time, each in a process of its own [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// Run only the cases of part I of N, such as 2/8; `auto` takes both from Slurm's array job.
+    /// Run only the cases of part I of N, such as 2/8; `auto` takes both from the parallel job or array that this is a task of, `auto/N` the number alone (docs/clusters.md).
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// The most memory that a case may map, such as 2GiB [default: four fifths of the machine's, over those that run at a time].

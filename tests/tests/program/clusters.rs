@@ -210,3 +210,23 @@ fn found(program: &str) -> Option<PathBuf> {
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
+
+/// What the page's table says of Open MPI: ranks that need nothing of each other make the rows of a single run.
+#[test]
+fn ranks_of_mpirun_are_shards() {
+    if !tools::has(&["mpirun"]) {
+        return;
+    }
+    let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
+    let command = page.split('`').find(|code| code.starts_with("mpirun -n 8")).unwrap().replace("-n 8", "--allow-run-as-root --oversubscribe -n 4");
+    let (dir, whole) = folder();
+    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
+    let mut ranks = Command::new("sh");
+    ranks.args(["-c", &command]).current_dir(dir.path()).env("PATH", path);
+    let ranks = ranks.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
+    assert!(ranks.status.success(), "{}", String::from_utf8_lossy(&ranks.stderr));
+    let parts: Vec<String> = (0..4).map(|rank| format!("part-{rank}.csv")).collect();
+    let merge = ["merge", "--experiment", "sweep.toml", "--out", "rows.csv"];
+    swapmeet(&merge).args(parts).current_dir(dir.path()).assert().success();
+    assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
+}

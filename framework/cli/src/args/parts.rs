@@ -1,4 +1,4 @@
-//! Experiments run in parts: shards, the joining of their rows, the processes that run cases.
+//! Experiments run in parts: the joining of the rows of shards, the processes that run cases.
 
 use super::{Over, PluginArgs};
 use clap::Args;
@@ -10,60 +10,6 @@ Examples:
   swapmeet merge part-*.csv --experiment sweep.toml --out rows.csv
 
 With the experiment, what is missing is known exactly; without it, the cross product of all that the rows name is expected.";
-
-/// Which part of an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shard {
-    /// The part of this number, from 1, of so many.
-    Part(usize, usize),
-    /// What Slurm says.
-    Auto,
-}
-
-impl std::str::FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "auto" {
-            return Ok(Self::Auto);
-        }
-        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match numbers {
-            Some((i, n)) if (1..=n).contains(&i) => Ok(Self::Part(i, n)),
-            _ => Err("expected I/N with I from 1 to N, such as 2/8, or auto".to_owned()),
-        }
-    }
-}
-
-impl Shard {
-    /// Which part, from 0, of how many.
-    pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
-        let Self::Auto = self else {
-            let Self::Part(i, n) = self else { return Err(String::new()) };
-            return Ok((i - 1, n));
-        };
-        let number = |name: &str| {
-            let text = std::env::var(name)
-                .map_err(|_| format!("--shard auto: {name} is not set: this is no array job of Slurm's"))?;
-            text.parse::<usize>().map_err(|_| format!("--shard auto: {name} is `{text}`, expected a whole number"))
-        };
-        let (id, count) = (number("SLURM_ARRAY_TASK_ID")?, number("SLURM_ARRAY_TASK_COUNT")?);
-        // A Slurm that doesn't say has no holes.
-        let said = |name: &str| std::env::var_os(name).map(|_| number(name)).transpose();
-        let first = said("SLURM_ARRAY_TASK_MIN")?.unwrap_or(0);
-        let step = said("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1);
-        let whole = match said("SLURM_ARRAY_TASK_MAX")? {
-            Some(last) => last.checked_sub(first).and_then(|span| span.checked_add(1)) == Some(count),
-            None => true,
-        };
-        match id.checked_sub(first) {
-            Some(index) if index < count && whole && step == 1 => Ok((index, count)),
-            _ => Err(format!(
-                "--shard auto: task {id} of {count} that begin with {first}: an array must number its tasks one by one, as in --array=0-7"
-            )),
-        }
-    }
-}
 
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     /// With less, not even the plugins can be loaded.
