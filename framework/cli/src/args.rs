@@ -17,8 +17,8 @@ pub(crate) use bridges::{ExportArgs, ImportArgs, TuneArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{DescribePluginsArgs, MergeArgs, ReproducePaperArgs, RerunArgs, WorkerArgs};
-pub(crate) use shard::Shard;
 use parts::{MERGE_EXAMPLES, RERUN_EXAMPLES, memory};
+pub(crate) use shard::Shard;
 pub(crate) use show::{FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis};
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 

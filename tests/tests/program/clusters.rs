@@ -218,7 +218,11 @@ fn ranks_of_mpirun_are_shards() {
         return;
     }
     let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
-    let command = page.split('`').find(|code| code.starts_with("mpirun -n 8")).unwrap().replace("-n 8", "--allow-run-as-root --oversubscribe -n 4");
+    let command = page
+        .split('`')
+        .find(|code| code.starts_with("mpirun -n 8"))
+        .unwrap()
+        .replace("-n 8", "--allow-run-as-root --oversubscribe -n 4");
     let (dir, whole) = folder();
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
     let mut ranks = Command::new("sh");

@@ -20,7 +20,10 @@ fn links(text: &str) -> Vec<String> {
 /// The names by which headings are linked to, as GitHub and mdbook make them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let prose: String = text.split("```").step_by(2).collect();
-    let headings = prose.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim().to_lowercase());
+    let headings = prose
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase());
     let kept = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
     headings.map(|heading| heading.chars().filter(|c| kept(*c)).collect::<String>().replace(' ', "-")).collect()
 }
@@ -33,7 +36,8 @@ fn every_link_leads_to_a_file_that_is_there_and_to_a_heading_in_it() {
         for link in links(&text) {
             count += 1;
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
-            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap_or(Path::new(".")).join(file) };
+            let target =
+                if file.is_empty() { page.clone() } else { page.parent().unwrap_or(Path::new(".")).join(file) };
             assert!(target.exists(), "{}: no {link}", page.display());
             if !anchor.is_empty() {
                 let there = anchors(&std::fs::read_to_string(&target).unwrap());
@@ -48,7 +52,8 @@ fn every_link_leads_to_a_file_that_is_there_and_to_a_heading_in_it() {
 fn the_table_of_contents_has_every_page() {
     let contents = std::fs::read_to_string(project("docs/SUMMARY.md")).unwrap();
     let linked: BTreeSet<String> = links(&contents).into_iter().collect();
-    let docs = std::fs::read_dir(project("docs")).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned());
+    let docs =
+        std::fs::read_dir(project("docs")).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned());
     let there: BTreeSet<String> = docs.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect();
     assert_eq!(linked, there);
 }

@@ -84,7 +84,7 @@ fn slurm_says_which_shard() {
     }
     assert!(seen.len() > 50 && seen.values().all(|n| *n == 1));
     let said = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
-    assert_eq!(said(&[]), "error: --shard auto: SLURM_ARRAY_TASK_ID is not set: this is no array job of Slurm's\n");
+    assert!(said(&[]).starts_with("error: --shard auto: this is no task of a parallel job or an array"));
     let holes = [("SLURM_ARRAY_TASK_ID", "9"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")];
     assert!(said(&holes).contains("an array must number its tasks one by one"));
     // --array=0,2,3 and --array=0-6:2: the first task sees the hole too.

@@ -137,11 +137,19 @@ mod tests {
 
     #[test]
     fn each_scheduler_says_which_of_its_tasks_a_process_is() {
-        let slurm = [("SLURM_ARRAY_TASK_ID", "5"), ("SLURM_ARRAY_TASK_COUNT", "4"), ("SLURM_ARRAY_TASK_MIN", "3"), ("SLURM_ARRAY_TASK_MAX", "6")];
+        let slurm = [
+            ("SLURM_ARRAY_TASK_ID", "5"),
+            ("SLURM_ARRAY_TASK_COUNT", "4"),
+            ("SLURM_ARRAY_TASK_MIN", "3"),
+            ("SLURM_ARRAY_TASK_MAX", "6"),
+        ];
         assert_eq!(found(None, &slurm), Ok((2, 4)));
         let sge = [("SGE_TASK_ID", "3"), ("SGE_TASK_FIRST", "1"), ("SGE_TASK_LAST", "8"), ("SGE_TASK_STEPSIZE", "1")];
         assert_eq!(found(None, &sge), Ok((2, 8)));
-        assert_eq!(found(None, &[("LSB_JOBINDEX", "8"), ("LSB_JOBINDEX_END", "8"), ("LSB_JOBINDEX_STEP", "1")]), Ok((7, 8)));
+        assert_eq!(
+            found(None, &[("LSB_JOBINDEX", "8"), ("LSB_JOBINDEX_END", "8"), ("LSB_JOBINDEX_STEP", "1")]),
+            Ok((7, 8))
+        );
         assert_eq!(found(None, &[("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "4")]), Ok((0, 4)));
         assert_eq!(found(None, &[("PMI_RANK", "3"), ("PMI_SIZE", "4")]), Ok((3, 4)));
         assert_eq!(found(Some(6), &[("PBS_ARRAY_INDEX", "6")]), Ok((5, 6)));
@@ -161,18 +169,24 @@ mod tests {
     #[test]
     fn what_says_nothing_is_told() {
         assert!(found(None, &[]).unwrap_err().contains("none of OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_ARRAY_TASK_ID"));
-        assert!(found(None, &[("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("LSB_JOBINDEX_END", "0")]).is_err());
+        assert!(
+            found(None, &[("SGE_TASK_ID", "undefined"), ("LSB_JOBINDEX", "0"), ("LSB_JOBINDEX_END", "0")]).is_err()
+        );
         assert!(found(None, &[("PBS_ARRAY_INDEX", "2")]).unwrap_err().contains("expected --shard auto/N"));
         assert!(found(Some(4), &[("PBS_ARRAY_INDEX", "0")]).unwrap_err().contains("begin with 1"));
         assert!(found(None, &[("PMI_RANK", "x")]).unwrap_err().contains("PMI_RANK is `x`, expected a whole number"));
         assert!(found(Some(8), &[("PMI_RANK", "1"), ("PMI_SIZE", "4")]).unwrap_err().contains("4 tasks, not 8"));
-        let stepped = [("SGE_TASK_ID", "3"), ("SGE_TASK_FIRST", "1"), ("SGE_TASK_LAST", "8"), ("SGE_TASK_STEPSIZE", "2")];
+        let stepped =
+            [("SGE_TASK_ID", "3"), ("SGE_TASK_FIRST", "1"), ("SGE_TASK_LAST", "8"), ("SGE_TASK_STEPSIZE", "2")];
         assert!(found(None, &stepped).unwrap_err().contains("must number its tasks one by one"));
     }
 
     #[test]
     fn a_shard_is_written_in_three_ways() {
-        assert_eq!(["2/8", "auto", "auto/8"].map(|text| text.parse()), [Ok(Shard::Part(2, 8)), Ok(Shard::Auto(None)), Ok(Shard::Auto(Some(8)))]);
+        assert_eq!(
+            ["2/8", "auto", "auto/8"].map(|text| text.parse()),
+            [Ok(Shard::Part(2, 8)), Ok(Shard::Auto(None)), Ok(Shard::Auto(Some(8)))]
+        );
         assert!(["", "0/8", "9/8", "8", "auto/0", "auto/x", "/"].iter().all(|text| text.parse::<Shard>().is_err()));
     }
 }
