@@ -270,8 +270,9 @@ impl Listener for Watch {
     }
 
     fn unsent(&mut self, unsent: &Unsent) {
-        // Where a grid is larger than the machine, what a node would send may be at none of it.
-        if !unsent.is_refused && unsent.from.virtual_node == unsent.from.physical {
+        // Where a grid is larger than the machine, what a node would send, or get, may be at none of it.
+        let is_real = |place: Place| place.virtual_node == place.physical;
+        if !unsent.is_refused && is_real(unsent.from) && is_real(unsent.to) {
             self.idle.note(|| send_of(unsent.step, unsent.from, unsent.to));
         }
     }

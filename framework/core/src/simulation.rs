@@ -10,7 +10,7 @@ pub mod step_statistics;
 use crate::delivery::boxes::Side;
 use crate::delivery::byte_counts::{Redistribution, Share, Units, What};
 use crate::delivery::collective::{BlockSizes, Collective};
-use crate::delivery::exchange::{Division, Exchange, Rule};
+use crate::delivery::exchange::{Division, Exchange, Inventory, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
 use crate::delivery::orbits::{OrbitExchange, Put};
@@ -564,14 +564,18 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Whether sets are better followed as runs, every node its own orbit: where they would take many words, of which ranges and single coordinates need few.
+/// Whether sets are better followed as runs, every node its own orbit: where they would take many words, of which ranges and single coordinates need few. Not
+/// where they wouldn't be affordable as bits: how many runs a schedule makes of them, nobody knows beforehand.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
     /// Measured: on shorter axes boxes of bits are faster.
     const LONG_AXIS: u64 = 1 << 15;
-    let tells = |side| collective.kind().tells_apart(side);
-    let told_apart = tells(Side::Origins) || tells(Side::Destinations) || division.in_parts;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
-    told_apart && placement.is_identity() && placement.check().is_ok() && placement.grid().radices().iter().any(is_long)
+    let told_apart = Inventory::tells_apart(collective, division).into_iter().any(|told| told);
+    told_apart
+        && placement.is_identity()
+        && placement.check().is_ok()
+        && placement.grid().radices().iter().any(is_long)
+        && Inventory::least_bytes(&Inventory::layout(collective, division, placement)) <= limits::HELD_BYTES
 }
 
 /// Whether a case may be planned for so many nodes; `Err` says why not.

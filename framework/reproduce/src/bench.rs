@@ -144,15 +144,18 @@ impl<'a> Bench<'a> {
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        // seeds share no schedule unless sizes are uniform
-        let mut rows = Vec::with_capacity(cases.len());
-        let mut open: Vec<&Case> = cases.iter().collect();
-        while let Some(first) = open.first().copied() {
-            let (group, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(|case| case.shares_plan_with(first));
+        // Seeds share no schedule unless sizes are uniform, nor do machines that wait for arrivals with those that don't; rows are in the order of cases.
+        let mut rows = vec![Record::default(); cases.len()];
+        let mut open: Vec<usize> = (0..cases.len()).collect();
+        while let Some(first) = open.first().map(|first| &cases[*first]) {
+            let (group, rest): (Vec<_>, Vec<_>) =
+                open.into_iter().partition(|case| cases[*case].shares_plan_with(first));
             open = rest;
             (self.begins)(first);
-            let group: Vec<Case> = group.into_iter().cloned().collect();
-            rows.extend(run_group(&group, &mut [&mut *watcher]));
+            let sharing: Vec<Case> = group.iter().map(|case| cases[*case].clone()).collect();
+            for (case, row) in group.into_iter().zip(run_group(&sharing, &mut [&mut *watcher])) {
+                rows[case] = row;
+            }
         }
         match rows.iter().find(|r| r.status != Status::Ok) {
             None => Ok(rows),

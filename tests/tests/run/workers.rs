@@ -37,7 +37,7 @@ const ENDS: [(&str, Status, &str); 27] = [
     ("garbles", Status::Crashed, "the worker process sent what is no row"),
     ("outlives", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
     ("falls", Status::Crashed, "its process was killed by signal 11 (SIGSEGV); it was in step 2"),
-    ("dawdles", Status::Timeout, "not done after 0.5 s; it was in step 3"),
+    ("dawdles", Status::Timeout, "not done after 3 s; it was in step 3"),
     (
         "floods",
         Status::Crashed,

@@ -8,7 +8,6 @@ use crate::delivery::collective::{BlockSizes, Collective, SecondCopy};
 use crate::delivery::fault::{Block, DeliveryFault, Fault, Place, SendFault};
 use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
-use inventory::Inventory;
 use loads::Loads;
 use std::sync::Arc;
 use values::Combining;
@@ -19,6 +18,7 @@ mod loads;
 mod values;
 
 pub use inventory::Division;
+pub(crate) use inventory::Inventory;
 
 /// One send: of what `from` holds, the blocks within the sets go to `to`.
 #[derive(Debug, Clone, Copy)]

@@ -24,7 +24,7 @@ impl Division {
 
 /// The blocks of a collective.
 #[derive(Debug)]
-pub(super) struct Inventory {
+pub(crate) struct Inventory {
     pub collective: Collective,
     pub placement: Placement,
     pub layout: Layout,
@@ -43,11 +43,9 @@ impl Inventory {
         sizes: Option<Arc<dyn BlockSizes>>,
     ) -> Result<Self, Fault> {
         placement.check()?;
-        let tells = |side| collective.kind().tells_apart(side);
-        let by_destination = tells(Side::Destinations) || division.in_parts;
-        let layout = Layout::new(placement.grid().clone(), tells(Side::Origins), by_destination, division.segments);
+        let layout = Self::layout(&collective, division, &placement);
         let nodes = placement.grid().nodes();
-        let least = nodes.saturating_mul(layout.words() as u64 * 16);
+        let least = Self::least_bytes(&layout);
         if least > limits::HELD_BYTES {
             return Err(Fault::Refused(format!(
                 "its sets over {nodes} nodes in axes of {:?} would take {} GiB, at most {} may: a grid of more, shorter axes takes less",
@@ -64,6 +62,23 @@ impl Inventory {
             sizes => sizes,
         };
         Ok(inventory)
+    }
+
+    /// Whether blocks are told apart by their origins, and by their destinations.
+    pub(crate) fn tells_apart(collective: &Collective, division: Division) -> [bool; 2] {
+        let tells = |side| collective.kind().tells_apart(side);
+        [tells(Side::Origins), tells(Side::Destinations) || division.in_parts]
+    }
+
+    /// How boxes lie in memory.
+    pub(crate) fn layout(collective: &Collective, division: Division, placement: &Placement) -> Layout {
+        let [by_origin, by_destination] = Self::tells_apart(collective, division);
+        Layout::new(placement.grid().clone(), by_origin, by_destination, division.segments)
+    }
+
+    /// What the sets of a box or two a node take.
+    pub(crate) fn least_bytes(layout: &Layout) -> u64 {
+        layout.grid().nodes().saturating_mul(layout.words() as u64 * 16)
     }
 
     /// Boxes of what a node of the machine holds at the start.
