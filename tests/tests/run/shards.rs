@@ -85,6 +85,7 @@ fn slurm_says_which_shard() {
     assert!(seen.len() > 50 && seen.values().all(|n| *n == 1));
     let said = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
     assert!(said(&[]).starts_with("error: --shard auto: this is no task of a parallel job or an array"));
+    assert!(said(&[("PBS_ARRAY_INDEX", "2")]).contains("expected --shard auto/N"));
     let holes = [("SLURM_ARRAY_TASK_ID", "9"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "3")];
     assert!(said(&holes).contains("an array must number its tasks one by one"));
     // --array=0,2,3 and --array=0-6:2: the first task sees the hole too.
