@@ -294,7 +294,9 @@ impl Algorithm {
     /// The plugin's own table. Loads the file, where this process hasn't yet.
     pub(crate) fn table(&self) -> Result<Table, String> {
         let load = || {
-            let plugin = Plugin::load(&self.file).map_err(|e| e.to_string())?;
+            // Not read again: a sandbox may keep the process from the program's own file.
+            let known = Known { stamp: &self.stamp, digest: &self.plugin.digest };
+            let plugin = Plugin::load_known(&self.file, Some(known)).map_err(|e| e.to_string())?;
             let again = plugin.algorithms.iter().find(|again| again.name == self.name);
             let again =
                 again.ok_or_else(|| format!("{} has no algorithm `{}` any more", self.file.display(), self.name))?;

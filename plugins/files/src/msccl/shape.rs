@@ -25,7 +25,12 @@ impl Shape {
         let collective = program.collective;
         let at = match collective {
             Collective::Broadcast | Collective::Scatter => root,
-            _ => 0,
+            Collective::AllToAll
+            | Collective::Gather
+            | Collective::AllGather
+            | Collective::Reduce
+            | Collective::ReduceScatter
+            | Collective::AllReduce => 0,
         };
         let first = &program.gpus[at.min(gpus - 1) as usize];
         let [inputs, outputs, _] = first.chunks;
