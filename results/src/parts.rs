@@ -2,79 +2,47 @@
 
 use crate::field::{FINEST, STEPS, rounded};
 use crate::finite::NotFinite;
-use crate::record::Record;
+use crate::record::{Record, columns};
 use crate::stats::Summary;
+use swapmeet_core::cost::model::Parts;
 
-/// The parts of a completion time, in microseconds. A part that a model has no meaning for is `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Parts {
-    pub startup: Option<f64>,
-    pub transmission: Option<f64>,
-    pub propagation: Option<f64>,
-    /// Rearrangement of data within nodes.
-    pub rearrangement: Option<f64>,
-    pub barrier: Option<f64>,
-    /// What sharing of links, or waiting for ports, adds.
-    pub contention: Option<f64>,
-    /// Adding up what comes from different nodes, where anything is reduced.
-    pub reduction: Option<f64>,
+/// The mean of each part over rows; a part that no row has is `None`.
+pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
+    let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
+    let of = |part: fn(&Parts) -> Option<f64>| {
+        let values: Vec<f64> = rows.iter().filter_map(part).collect();
+        Summary::of(&values).map(|summary| summary.mean)
+    };
+    Parts {
+        startup: of(|p| p.startup),
+        transmission: of(|p| p.transmission),
+        propagation: of(|p| p.propagation),
+        rearrangement: of(|p| p.rearrangement),
+        barrier: of(|p| p.barrier),
+        contention: of(|p| p.contention),
+        reduction: of(|p| p.reduction),
+    }
 }
 
-impl Parts {
-    fn named(&self) -> [(&'static str, Option<f64>); 7] {
-        [
-            ("startup_us", self.startup),
-            ("transmission_us", self.transmission),
-            ("propagation_us", self.propagation),
-            ("rearrangement_us", self.rearrangement),
-            ("barrier_us", self.barrier),
-            ("contention_us", self.contention),
-            ("reduction_us", self.reduction),
-        ]
-    }
-
-    /// Each part by its name, in the order of the columns.
-    pub fn each(&self) -> [(&'static str, Option<f64>); 7] {
-        self.named().map(|(column, part)| (column.trim_end_matches("_us"), part))
-    }
-
-    /// The mean of each part over rows; a part that no row has is `None`.
-    pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Self {
-        let rows: Vec<Self> = rows.into_iter().map(Record::parts).collect();
-        let mean = |part: fn(&Self) -> Option<f64>| {
-            let values: Vec<f64> = rows.iter().filter_map(part).collect();
-            Summary::of(&values).map(|summary| summary.mean)
-        };
-        Self {
-            startup: mean(|p| p.startup),
-            transmission: mean(|p| p.transmission),
-            propagation: mean(|p| p.propagation),
-            rearrangement: mean(|p| p.rearrangement),
-            barrier: mean(|p| p.barrier),
-            contention: mean(|p| p.contention),
-            reduction: mean(|p| p.reduction),
-        }
-    }
-
-    /// The completion time: the sum of the parts; `None` if there are none.
-    ///
-    /// Summed in whole millionths, as the parts are written, so that the printed parts add up to the printed time to the last digit (up to
-    /// half an hour; beyond, as far as a double can tell).
-    pub fn total(&self) -> Option<f64> {
-        let parts = || self.named().into_iter().filter_map(|(_, part)| part);
-        parts().next()?;
-        let plain: f64 = parts().map(rounded).sum();
-        let is_fine = parts().all(|part| part.abs() < FINEST) && plain.abs() < FINEST;
-        Some(if is_fine { rounded(parts().map(|part| (part * STEPS).round()).sum::<f64>() / STEPS) } else { plain })
-    }
+/// The completion time: the sum of the parts; `None` if there are none.
+///
+/// Summed in whole millionths, as the parts are written, so that the printed parts add up to the printed time to the last digit (up to
+/// half an hour; beyond, as far as a double can tell).
+pub fn total(parts: &Parts) -> Option<f64> {
+    let parts = || parts.each().into_iter().filter_map(|(_, part)| part);
+    parts().next()?;
+    let plain: f64 = parts().map(rounded).sum();
+    let is_fine = parts().all(|part| part.abs() < FINEST) && plain.abs() < FINEST;
+    Some(if is_fine { rounded(parts().map(|part| (part * STEPS).round()).sum::<f64>() / STEPS) } else { plain })
 }
 
 impl Record {
     /// Sets the parts, rounded as they are written, and the time that is their sum. Changes nothing where one of them is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
-        let total = parts.total();
-        for (column, value) in parts.named().into_iter().chain([("time_us", total)]) {
+        let total = total(parts);
+        for (part, value) in parts.each().into_iter().chain([("time", total)]) {
             if let Some(value) = value.filter(|v| !v.is_finite()) {
+                let column = columns().find(|column| column.strip_suffix("_us") == Some(part)).unwrap_or(part);
                 return Err(NotFinite { column, value });
             }
         }
@@ -106,7 +74,6 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::columns;
     use proptest::prelude::*;
 
     /// A written figure in whole millionths, without a detour through a double.
@@ -126,14 +93,14 @@ mod tests {
             let (from, last) = (at("time_us"), at("reduction_us"));
             let printed: Vec<i128> = record.fields().skip(from).take(7).chain(record.fields().nth(last)).filter(|t| !t.is_empty()).map(|t| millionths(&t)).collect();
             prop_assert_eq!(printed.first().copied().unwrap_or(0), printed.iter().skip(1).sum::<i128>());
-            prop_assert_eq!(record.parts().total(), record.time_us);
+            prop_assert_eq!(total(&record.parts()), record.time_us);
         }
     }
 
     #[test]
     fn no_parts_are_no_time_and_parts_of_nothing_are_none() {
-        assert_eq!(Parts::default().total(), None);
-        assert_eq!(Parts { barrier: Some(0.0), ..Parts::default() }.total(), Some(0.0));
+        assert_eq!(total(&Parts::default()), None);
+        assert_eq!(total(&Parts { barrier: Some(0.0), ..Parts::default() }), Some(0.0));
     }
 
     #[test]

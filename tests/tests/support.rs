@@ -10,7 +10,8 @@ use swapmeet_tests::{build, project};
 /// The program, with only the bundled plugins to be found.
 pub(crate) fn swapmeet(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(build().join("swapmeet"));
-    command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").env("NO_COLOR", "1");
+    command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
+    command.env("XDG_CONFIG_HOME", "/nonexistent").env("NO_COLOR", "1");
     command
 }
 

@@ -122,6 +122,7 @@ Examples:
   swapmeet run --topology torus:16x16 --algorithm suh-shin --algorithm gen --workload uniform:64
   swapmeet run --topology mesh:16x32 --algorithm pex --machine delta:startup_us=50 --out -
   swapmeet run workloads/experiments/quick-start.toml --machine paragon --out rows.csv
+  swapmeet run workloads/experiments/quick-start.toml --format json | jq .time_us
 
 Cases are the cross product of all lists. Flags given with a file override the
 file's list of that kind. Without --out a table is printed; with it, rows are
@@ -170,7 +171,10 @@ Examples:
   swapmeet list columns --format json     what rows say: name, type and meaning, for who reads them
 
 Plugins are looked for in --plugin-dir, SWAPMEET_PLUGIN_PATH, the user's data
-folder, beside the program and in the program itself.";
+folder, beside the program and in the program itself.
+
+What you set once goes into ~/.config/swapmeet/swapmeet.toml (plugin_dirs, machine,
+theme), or into swapmeet.toml in the current folder (machine, theme).";
 
 /// Where plugins are looked for.
 #[derive(Debug, Default, Args)]
@@ -221,6 +225,9 @@ pub(crate) struct RunArgs {
     /// Where rows go as CSV; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// How rows are printed on standard output: as CSV, or as JSON, an object a line. Files are CSV.
+    #[arg(long)]
+    pub format: Option<RowFormat>,
     /// Seconds that a case may take [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
@@ -257,6 +264,15 @@ pub(crate) struct RunArgs {
     /// Where plugins are looked for.
     #[command(flatten)]
     pub plugins: PluginArgs,
+}
+
+/// How rows are printed as cases end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    /// A header, then a line a row.
+    Csv,
+    /// An object a row, a line each: the names and figures of CSV, `null` where a figure has no meaning.
+    Json,
 }
 
 /// What `tui` takes.
@@ -348,9 +364,9 @@ pub(crate) struct ScheduleArgs {
     /// The workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
-    /// The machine that the algorithm plans for: some ask for its ports and virtual channels.
-    #[arg(long, value_name = "SPEC", default_value = "paragon")]
-    pub machine: String,
+    /// The machine that the algorithm plans for: some ask for its ports and virtual channels [default: paragon].
+    #[arg(long, value_name = "SPEC")]
+    pub machine: Option<String>,
     /// The seed of a workload that is drawn.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,

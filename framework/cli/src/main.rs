@@ -12,6 +12,7 @@ mod args;
 mod bundled;
 mod check;
 mod compare;
+mod config;
 mod describe;
 mod export;
 mod failure;

@@ -1,9 +1,9 @@
 //! `swapmeet run`: from flags and files to rows.
 
-use crate::args::{PluginArgs, ProofArg, RunArgs, Shard};
+use crate::args::{PluginArgs, ProofArg, RowFormat, RunArgs, Shard};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::say::say;
-use crate::{output, table};
+use crate::{config, output, table};
 use progress::Progress;
 use row_file::Remarks;
 use rows::{Before, Rows};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use swapmeet_core::simulation::Proving;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, Event, Ordered};
-use swapmeet_runner::case::{self, Case};
+use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::describe::Reader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -47,17 +47,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()));
     }
     let all = complete(experiment(args)?, &args.plugins)?;
-    let (cases, all) = match args.shard {
-        None => (all, None),
-        shard => (part(all.clone(), shard)?, Some(all)),
-    };
+    let cases = part(&all, args.shard)?;
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
-    let all = all.as_deref().unwrap_or(&cases);
-    leave_what_is_read(args, all)?;
+    leave_what_is_read(args, &all)?;
     let remarks = Remarks::default();
-    let (mut rows, found) = Rows::open(args.out.as_deref(), before(args), &cases, all, &remarks)?;
+    let is_printed = args.out.as_deref().is_none_or(|out| out == Path::new("-"));
+    let (mut rows, found) = match args.format {
+        Some(format) if is_printed => Rows::printed(format, cases.len()),
+        Some(RowFormat::Json) => {
+            let why = "--format json is for standard output: leave --out; files of rows are CSV, which --resume, compare and all others read";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        Some(RowFormat::Csv) | None => Rows::open(args.out.as_deref(), before(args), &cases, &all, &remarks)?,
+    };
     let kept = found.kept();
     let interrupted = interrupts();
 
@@ -129,9 +133,9 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
 }
 
 /// Refuses to write rows over the experiment's file, one that its specs name, or a plugin's.
-pub(crate) fn leave_what_is_read(args: &RunArgs, cases: &[Case]) -> Result<(), Failure> {
+pub(crate) fn leave_what_is_read(args: &RunArgs, all: &Product) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
-    let read: BTreeSet<&Path> = cases.iter().flat_map(read_for).collect();
+    let read: BTreeSet<&Path> = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins()).collect();
     output::none_of(out, args.experiment.as_deref().into_iter().chain(read))
 }
 
@@ -262,11 +266,11 @@ impl Course<'_> {
     }
 }
 
-/// The cases of a shard; all if there are none.
-pub(crate) fn part(cases: Vec<Case>, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
-    let Some(shard) = shard else { return Ok(cases) };
+/// The cases of a shard; all if there are none. No others are made: each of a thousand shards holds a thousandth.
+pub(crate) fn part(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
+    let Some(shard) = shard else { return Ok(all.iter().collect()) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;
-    Ok(unit::shard(&cases, index, count).into_iter().map(|i| cases[i].clone()).collect())
+    Ok(unit::shard(units(all.iter()), index, count).into_iter().map(|number| all.case(number)).collect())
 }
 
 /// The experiment of a file and flags, as written.
@@ -323,16 +327,16 @@ pub(crate) fn cases_of(
 ) -> Result<Vec<Case>, Failure> {
     let mut experiment = Experiment { seed, timeout_secs: timeout, ..Experiment::default() };
     override_lists(&mut experiment, &lists);
-    complete(experiment, plugins)
+    Ok(complete(experiment, plugins)?.iter().collect())
 }
 
 /// The cases of an experiment file.
 pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
-    complete(read(path)?, plugins)
+    Ok(complete(read(path)?, plugins)?.iter().collect())
 }
 
 /// Fills in what was left out and looks everything up.
-fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
+fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Product, Failure> {
     for (list, flag, example) in
         [(&experiment.topologies, "--topology", "torus:16x16"), (&experiment.algorithms, "--algorithm", "suh-shin")]
     {
@@ -342,26 +346,32 @@ fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Vec<Case
             )));
         }
     }
-    fill_in(&mut experiment);
+    fill_in(&mut experiment)?;
     let registry = registry(plugins)?;
-    Ok(case::cases(&experiment, &registry)?)
+    Ok(Product::of(&experiment, &registry)?)
 }
 
 /// What is run where nothing else is asked for.
-pub(crate) fn fill_in(experiment: &mut Experiment) {
-    for (list, flag, default) in
-        [(&mut experiment.workloads, "--workload", "uniform:1KiB"), (&mut experiment.machines, "--machine", "paragon")]
-    {
-        if list.is_empty() {
-            list.push(Text::flag(flag, default));
-        }
+pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
+    if experiment.workloads.is_empty() {
+        experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
     }
+    if experiment.machines.is_empty() {
+        let own = config::read()?.machine;
+        experiment.machines.push(own.unwrap_or_else(|| Text::flag("--machine", "paragon")));
+    }
+    Ok(())
 }
 
 /// The plugins there are.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     let reader = child("describe-plugins", plugins).map_or(Reader::Here, Reader::Child);
-    Registry::find(&plugins.plugin_dirs, &reader).map_err(|e| Failure::Usage(e.to_string()))
+    Registry::find(&plugin_dirs(plugins)?, &reader).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+/// What the user names, on the command line or in a configuration.
+pub(crate) fn plugin_dirs(plugins: &PluginArgs) -> Result<Vec<PathBuf>, Failure> {
+    Ok([&plugins.plugin_dirs[..], &config::read()?.plugin_dirs].concat())
 }
 
 /// The plugin among the program's own that has an algorithm of this name.

@@ -66,7 +66,7 @@ pub(crate) fn cases(of: &ScheduleArgs, timeout: Option<f64>, plugins: &PluginArg
         topologies: std::slice::from_ref(&of.topology),
         algorithms: std::slice::from_ref(&of.algorithm),
         workloads: std::slice::from_ref(&of.workload),
-        machines: std::slice::from_ref(&of.machine),
+        machines: of.machine.as_slice(),
     };
     run::cases_of(lists, of.seed, timeout, plugins)
 }

@@ -3,12 +3,12 @@
 use crate::args::{RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
-use crate::{run, table};
+use crate::{config, run, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use swapmeet_runner::case;
+use swapmeet_runner::case::Product;
 use swapmeet_runner::input::Text;
 use swapmeet_tui::{Looks, Setup, Theme, is_ascii_terminal};
 
@@ -19,9 +19,23 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     watch(&args.run)
 }
 
+/// The theme that is asked for; no other than that without colours where there are none.
+fn theme(args: &RunArgs) -> Result<Theme, Failure> {
+    if let Some(theme) = args.looks.theme.as_deref().and_then(Theme::named) {
+        return Ok(theme);
+    }
+    let of_environment = Theme::of_environment();
+    let Some(name) = config::read()?.theme else { return Ok(of_environment) };
+    let own = Theme::named(&name.value).ok_or_else(|| {
+        let names: Vec<&str> = Theme::names().collect();
+        name.error(format!("unknown theme `{}`", name.value)).help(format!("themes are: {}", names.join(", ")))
+    })?;
+    Ok(if of_environment.has_colours() { own } else { of_environment })
+}
+
 /// Shows the dashboard for `run --tui`.
 pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let theme = args.looks.theme.as_deref().and_then(Theme::named).unwrap_or_else(Theme::of_environment);
+    let theme = theme(args)?;
     let ascii = args.looks.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::Usage(
@@ -33,6 +47,9 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
             "`--out -` would write rows across the dashboard: name a file, or use `swapmeet run`".to_owned(),
         ));
     }
+    if args.format.is_some() {
+        return Err(Failure::Usage("--format is for rows on standard output, where the dashboard is".to_owned()));
+    }
     if args.resume && args.out.is_none() {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
@@ -41,11 +58,11 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     if experiment.topologies.is_empty() {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
     }
-    run::fill_in(&mut experiment);
+    run::fill_in(&mut experiment)?;
     let registry = run::registry(&args.plugins)?;
     // What is wrong with flags or file is told before the screen is taken, even if there is something missing too.
-    let all = case::cases(&experiment, &registry)?;
-    let cases = run::part(all.clone(), args.shard)?;
+    let all = Product::of(&experiment, &registry)?;
+    let cases = run::part(&all, args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
     // Told once the screen is given back: rows are in the file whatever somebody does to it.
@@ -59,7 +76,7 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let setup = Setup {
         registry,
-        plugin_dirs: args.plugins.plugin_dirs.clone(),
+        plugin_dirs: run::plugin_dirs(&args.plugins)?,
         experiment,
         cases,
         found,

@@ -11,6 +11,7 @@ use crate::unit::{Unit, units};
 use crate::worker::Workers;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -100,14 +101,21 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
+    /// The plugin that the next unit wants, if there is one.
+    fn next_plugin(&self) -> Option<&Path> {
+        let first = self.queue.lock().unwrap_or_else(PoisonError::into_inner).front()?.cases.start;
+        Some(&self.cases[first].algorithm.algorithm.file)
+    }
+
     fn run(&self, workers: &Workers) {
         // Nobody listening any more is no reason to stop: a batch that is dropped stops itself.
         let mut tell = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
-        let mut desk = Desk { workers, cases, watched: None, stop, tell: &mut tell, idle: Vec::new() };
+        let mut desk = Desk { workers, cases, watched: None, stop, tell: &mut tell, idle: Vec::new(), spare: None };
         while let Some(unit) = self.next_unit() {
-            (desk.tell)(Event::Started { cases: unit.cases.clone() });
-            desk.run(&unit.cases);
+            let numbers: Vec<usize> = unit.cases.collect();
+            (desk.tell)(Event::Started { cases: numbers.clone() });
+            desk.run(&numbers, self.next_plugin());
         }
     }
 }

@@ -109,60 +109,125 @@ impl Case {
 
 /// All cases of an experiment: for each topology, algorithm, workload, machine and repetition, the last varying fastest.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
-    let sized = expanded(&experiment.workloads)?;
-    affordable(experiment, sized.len())?;
-    let topologies =
-        all(&experiment.topologies, |t| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e)))?;
-    let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
-    let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
-    let own = own_machines(&experiment.own_machines)?;
-    let machines = all(&experiment.machines, |t| machine_among(t, &own))?;
-    once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
-    once(&experiment.algorithms, algorithms.iter().map(Chosen::to_string))?;
-    once(&sized, workloads.iter().map(Workload::to_string))?;
-    once(&experiment.machines, machines.iter().map(Machine::to_string))?;
-    if let Some(baseline) = &experiment.baseline {
-        let baseline_name = choose(baseline, registry)?.to_string();
-        if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
-            return Err(
-                baseline.error(format!("the baseline `{baseline_name}` is none of the experiment's algorithms"))
-            );
-        }
-    }
-    if experiment.seed.checked_add(u64::from(experiment.repetitions.saturating_sub(1))).is_none() {
-        let seed = Text::flag("seed", &experiment.seed.to_string());
-        let message = format!("{} repetitions go past the largest seed, {}", experiment.repetitions, u64::MAX);
-        return Err(seed.error(message).help("repetition r has seed + r"));
-    }
-    // What no clock can add up is no limit.
-    let timeout = Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS)).ok();
-    let name: Arc<str> = experiment.name.as_str().into();
-    let mut cases = Vec::new();
-    for (topology, inputs) in &topologies {
-        for algorithm in &algorithms {
-            for workload in &workloads {
-                let named = inputs.iter().chain(workload.input()).chain(&algorithm.inputs);
-                let inputs: Arc<[InputDigest]> = named.cloned().collect();
-                for machine in &machines {
-                    for repetition in 0..experiment.repetitions {
-                        cases.push(Case {
-                            experiment: Arc::clone(&name),
-                            topology: Arc::clone(topology),
-                            algorithm: algorithm.clone(),
-                            inputs: Arc::clone(&inputs),
-                            workload: workload.clone(),
-                            machine: machine.clone(),
-                            repetition,
-                            seed: experiment.seed.saturating_add(u64::from(repetition)),
-                            timeout,
-                            proving: experiment.proving,
-                        });
-                    }
-                }
+    Ok(Product::of(experiment, registry)?.iter().collect())
+}
+
+/// The cases of an experiment before they are made: what each list names, looked up. Who runs some of a million makes but those.
+#[derive(Debug)]
+pub struct Product {
+    name: Arc<str>,
+    topologies: Vec<(Arc<dyn Topology>, Vec<InputDigest>)>,
+    algorithms: Vec<Chosen>,
+    workloads: Vec<Workload>,
+    machines: Vec<Machine>,
+    repetitions: u32,
+    seed: u64,
+    timeout: Option<Duration>,
+    proving: Proving,
+    /// The files of a case that names none: most do.
+    no_inputs: Arc<[InputDigest]>,
+}
+
+impl Product {
+    /// Looks up all that an experiment names.
+    pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
+        let sized = expanded(&experiment.workloads)?;
+        affordable(experiment, sized.len())?;
+        let topologies =
+            all(&experiment.topologies, |t| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e)))?;
+        let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
+        let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
+        let own = own_machines(&experiment.own_machines)?;
+        let machines = all(&experiment.machines, |t| machine_among(t, &own))?;
+        once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
+        once(&experiment.algorithms, algorithms.iter().map(Chosen::to_string))?;
+        once(&sized, workloads.iter().map(Workload::to_string))?;
+        once(&experiment.machines, machines.iter().map(Machine::to_string))?;
+        if let Some(baseline) = &experiment.baseline {
+            let baseline_name = choose(baseline, registry)?.to_string();
+            if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
+                return Err(
+                    baseline.error(format!("the baseline `{baseline_name}` is none of the experiment's algorithms"))
+                );
             }
         }
+        if experiment.seed.checked_add(u64::from(experiment.repetitions.saturating_sub(1))).is_none() {
+            let seed = Text::flag("seed", &experiment.seed.to_string());
+            let message = format!("{} repetitions go past the largest seed, {}", experiment.repetitions, u64::MAX);
+            return Err(seed.error(message).help("repetition r has seed + r"));
+        }
+        // What no clock can add up is no limit.
+        let timeout = Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS)).ok();
+        Ok(Self {
+            name: experiment.name.as_str().into(),
+            topologies,
+            algorithms,
+            workloads,
+            machines,
+            repetitions: experiment.repetitions,
+            seed: experiment.seed,
+            timeout,
+            proving: experiment.proving,
+            no_inputs: Arc::new([]),
+        })
     }
-    Ok(cases)
+
+    /// How many cases there are.
+    pub fn len(&self) -> usize {
+        let lists = [self.topologies.len(), self.algorithms.len(), self.workloads.len(), self.machines.len()];
+        lists.iter().product::<usize>() * self.repetitions as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The case of this number, below [`Product::len`].
+    pub fn case(&self, number: usize) -> Case {
+        let mut rest = number;
+        let mut digit = |radix: usize| {
+            let digit = rest % radix;
+            rest /= radix;
+            digit
+        };
+        let repetition = digit(self.repetitions as usize) as u32;
+        let machine = &self.machines[digit(self.machines.len())];
+        let workload = &self.workloads[digit(self.workloads.len())];
+        let algorithm = &self.algorithms[digit(self.algorithms.len())];
+        let (topology, inputs) = &self.topologies[digit(self.topologies.len())];
+        let mut inputs = inputs.iter().chain(workload.input()).chain(&algorithm.inputs).peekable();
+        Case {
+            experiment: Arc::clone(&self.name),
+            topology: Arc::clone(topology),
+            algorithm: algorithm.clone(),
+            inputs: if inputs.peek().is_none() { Arc::clone(&self.no_inputs) } else { inputs.cloned().collect() },
+            workload: workload.clone(),
+            machine: machine.clone(),
+            repetition,
+            seed: self.seed.saturating_add(u64::from(repetition)),
+            timeout: self.timeout,
+            proving: self.proving,
+        }
+    }
+
+    /// All cases, one after another.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Case> {
+        (0..self.len()).map(|number| self.case(number))
+    }
+
+    /// The files that its specs name.
+    pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
+        let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
+        topologies
+            .chain(self.workloads.iter().filter_map(Workload::input))
+            .chain(self.algorithms.iter().flat_map(|a| &a.inputs))
+    }
+
+    /// The plugins that its algorithms come from.
+    pub fn plugins(&self) -> impl Iterator<Item = &Path> {
+        self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
+    }
 }
 
 /// A list of workloads, each range of sizes in it as one workload a size.

@@ -1,14 +1,10 @@
 //! The experiment file: which cases, how often, from which seed.
-//!
-//! Read by hand from the parsed tree rather than through serde, so that every key and every list entry keeps its place in the file and an
-//! error about a topology on line 3 points at the topology on line 3.
 
-use crate::input::{InputError, Place, Text};
-use std::sync::Arc;
+use crate::input::{InputError, Text};
+use crate::toml_text::Reader;
 use swapmeet_core::simulation::Proving;
-use swapmeet_core::spec::near_matches;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::DeValue;
 
 /// An experiment as written: nothing in it has been looked up.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,11 +84,8 @@ const KEYS: [&str; 10] = [
 impl Experiment {
     /// Reads an experiment from the text of a file; `source` is the file's name, for errors.
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
-        let reader = Reader { source: source.to_owned(), content: content.into() };
-        let tree = DeTable::parse(content).map_err(|e| {
-            let text = reader.text("", e.span().unwrap_or(0..0));
-            text.error(e.message().trim_end().replace('\n', ", "))
-        })?;
+        let reader = Reader::new(source, content);
+        let tree = reader.tree()?;
         let mut experiment = Self::default();
         for (key, value) in tree.get_ref() {
             match key.get_ref().as_ref() {
@@ -108,127 +101,43 @@ impl Experiment {
                 "baseline" => experiment.baseline = Some(reader.string(value)?),
                 "repetitions" => experiment.repetitions = reader.whole(value, 1, u64::from(u32::MAX))? as u32,
                 "seed" => experiment.seed = reader.whole(value, 0, u64::MAX)?,
-                "timeout_secs" => experiment.timeout_secs = Some(reader.seconds(value)?),
-                "machine" => experiment.own_machines = reader.machines(value)?,
-                unknown => {
-                    let near = near_matches(unknown, KEYS);
-                    let text = reader.text(unknown, key.span());
-                    return Err(text
-                        .error(format!("unknown key `{unknown}`"))
-                        .near(&near, &format!("an experiment has: {}", KEYS.join(", "))));
-                }
+                "timeout_secs" => experiment.timeout_secs = Some(time_limit(&reader, value)?),
+                "machine" => experiment.own_machines = own_machines(&reader, value)?,
+                _ => return Err(reader.unknown(key, "an experiment", KEYS)),
             }
         }
         Ok(experiment)
     }
 }
 
-struct Reader {
-    source: String,
-    content: Arc<str>,
-}
-
-impl Reader {
-    fn text(&self, value: &str, span: std::ops::Range<usize>) -> Text {
-        let place = Place { source: self.source.clone(), content: Arc::clone(&self.content), span, is_file: true };
-        Text { value: value.to_owned(), place }
-    }
-
-    fn wrong(&self, value: &Spanned<DeValue<'_>>, expected: &str) -> InputError {
-        self.text("", value.span()).error(format!("expected {expected}, found {}", named(value.get_ref())))
-    }
-
-    fn string(&self, value: &Spanned<DeValue<'_>>) -> Result<Text, InputError> {
-        match value.get_ref() {
-            DeValue::String(s) => Ok(self.text(s, value.span())),
-            _ => Err(self.wrong(value, "a text in quotes")),
+fn time_limit(reader: &Reader, value: &Spanned<DeValue<'_>>) -> Result<f64, InputError> {
+    match value.get_ref() {
+        DeValue::Integer(_) | DeValue::Float(_) => {
+            let number = reader.number(value).unwrap_or_default();
+            seconds(&number)
+                .map_err(|expected| reader.text("", value.span()).error(format!("expected {expected}, found {number}")))
         }
-    }
-
-    fn strings(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Text>, InputError> {
-        let list: &DeArray<'_> = match value.get_ref() {
-            DeValue::Array(list) => list,
-            _ => return Err(self.wrong(value, "a list of texts in quotes")),
-        };
-        if list.is_empty() {
-            return Err(self.text("", value.span()).error("the list is empty, expected at least one entry"));
-        }
-        list.iter().map(|entry| self.string(entry)).collect()
-    }
-
-    fn whole(&self, value: &Spanned<DeValue<'_>>, least: u64, most: u64) -> Result<u64, InputError> {
-        let expected = || format!("a whole number from {least} to {most}");
-        let DeValue::Integer(i) = value.get_ref() else { return Err(self.wrong(value, &expected())) };
-        let digits = i.as_str().replace('_', "");
-        u64::from_str_radix(digits.trim_start_matches('+'), i.radix())
-            .ok()
-            .filter(|n| (least..=most).contains(n))
-            .ok_or_else(|| self.text("", value.span()).error(format!("expected {}, found {digits}", expected())))
-    }
-
-    fn number(&self, value: &Spanned<DeValue<'_>>) -> Option<String> {
-        match value.get_ref() {
-            DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace('_', "")),
-            DeValue::Float(x) => Some(x.as_str().replace('_', "")),
-            DeValue::String(s) => Some(s.to_string()),
-            // Hexadecimal ones are for masks, not for microseconds.
-            DeValue::Integer(_)
-            | DeValue::Boolean(_)
-            | DeValue::Datetime(_)
-            | DeValue::Array(_)
-            | DeValue::Table(_) => None,
-        }
-    }
-
-    fn seconds(&self, value: &Spanned<DeValue<'_>>) -> Result<f64, InputError> {
-        match value.get_ref() {
-            DeValue::Integer(_) | DeValue::Float(_) => {
-                let number = self.number(value).unwrap_or_default();
-                seconds(&number).map_err(|expected| {
-                    self.text("", value.span()).error(format!("expected {expected}, found {number}"))
-                })
-            }
-            _ => Err(self.wrong(value, SECONDS)),
-        }
-    }
-
-    fn table<'v>(&self, value: &'v Spanned<DeValue<'v>>) -> Result<&'v DeTable<'v>, InputError> {
-        match value.get_ref() {
-            DeValue::Table(table) => Ok(table),
-            _ => Err(self.wrong(value, "a table")),
-        }
-    }
-
-    fn machines(&self, value: &Spanned<DeValue<'_>>) -> Result<Vec<OwnMachine>, InputError> {
-        let mut machines = Vec::new();
-        for (name, value) in self.table(value)? {
-            let mut machine =
-                OwnMachine { name: self.text(name.get_ref(), name.span()), base: None, parameters: Vec::new() };
-            for (key, value) in self.table(value)? {
-                if key.get_ref() == "base" {
-                    machine.base = Some(self.string(value)?);
-                    continue;
-                }
-                let number = self.number(value).ok_or_else(|| self.wrong(value, "a number or a text"))?;
-                if matches!(value.get_ref(), DeValue::String(_)) && number.trim().parse::<f64>().is_ok() {
-                    return Err(self.wrong(value, "a number, without quotes"));
-                }
-                machine.parameters.push((self.text(key.get_ref(), key.span()), self.text(&number, value.span())));
-            }
-            machines.push(machine);
-        }
-        Ok(machines)
+        _ => Err(reader.wrong(value, SECONDS)),
     }
 }
 
-fn named(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "a truth value",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
+fn own_machines(reader: &Reader, value: &Spanned<DeValue<'_>>) -> Result<Vec<OwnMachine>, InputError> {
+    let mut machines = Vec::new();
+    for (name, value) in reader.table(value)? {
+        let mut machine =
+            OwnMachine { name: reader.text(name.get_ref(), name.span()), base: None, parameters: Vec::new() };
+        for (key, value) in reader.table(value)? {
+            if key.get_ref() == "base" {
+                machine.base = Some(reader.string(value)?);
+                continue;
+            }
+            let number = reader.number(value).ok_or_else(|| reader.wrong(value, "a number or a text"))?;
+            if matches!(value.get_ref(), DeValue::String(_)) && number.trim().parse::<f64>().is_ok() {
+                return Err(reader.wrong(value, "a number, without quotes"));
+            }
+            machine.parameters.push((reader.text(key.get_ref(), key.span()), reader.text(&number, value.span())));
+        }
+        machines.push(machine);
     }
+    Ok(machines)
 }

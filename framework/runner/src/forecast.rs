@@ -24,8 +24,8 @@ impl Forecast {
         let mut costs = vec![0.0; cases.len()];
         for unit in units(cases) {
             // Cases that share a schedule end together.
-            let each = unit.cost as f64 / unit.cases.len() as f64;
-            unit.cases.iter().for_each(|case| costs[*case] = each);
+            let each = unit.cost() as f64 / unit.cases.len() as f64;
+            costs[unit.cases].fill(each);
         }
         let open = costs.iter().sum();
         Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }

@@ -6,6 +6,7 @@
 pub mod alone;
 pub mod batch;
 pub mod case;
+pub mod config;
 pub mod describe;
 pub mod experiment;
 pub mod forecast;
@@ -18,6 +19,7 @@ pub mod registry;
 mod rows;
 pub mod sandbox;
 pub mod session;
+mod toml_text;
 pub mod topology;
 pub mod unit;
 pub mod watch;

@@ -41,11 +41,13 @@ pub(crate) struct Desk<'a> {
     pub tell: &'a mut dyn FnMut(Event),
     /// Workers that can take more jobs of the plugin that they have loaded.
     pub idle: Vec<Worker>,
+    /// One that has loaded none: it came up while another worked.
+    pub spare: Option<Worker>,
 }
 
 impl Desk<'_> {
-    /// Gets each case of a unit its row, unless it is stopped meanwhile.
-    pub(crate) fn run(&mut self, unit: &[usize]) {
+    /// Gets each case of a unit its row, unless it is stopped meanwhile. What comes `next` may want a worker of its own.
+    pub(crate) fn run(&mut self, unit: &[usize], next: Option<&Path>) {
         /// Workers that wait for more of their plugin.
         const IDLE: usize = 4;
         let mut open: BTreeSet<usize> = unit.iter().copied().collect();
@@ -53,11 +55,13 @@ impl Desk<'_> {
             let plugin = &self.cases[*first].algorithm.algorithm.file;
             // One that has had another plugin may be anything by now.
             let known = self.idle.iter().position(|worker| worker.has(plugin));
-            let worker = match known.map(|at| self.idle.remove(at)).map_or_else(|| Worker::start(self.workers), Ok) {
+            let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
+            let worker = match there.map_or_else(|| Worker::start(self.workers), Ok) {
                 Ok(worker) => worker,
                 Err(e) => return self.none_could_start(&mut open, &e.to_string()),
             };
-            if let Some(worker) = self.ask(worker, &mut open) {
+            let other = next.filter(|next| next != plugin && !self.idle.iter().any(|worker| worker.has(next)));
+            if let Some(worker) = self.ask(worker, &mut open, other.is_some()) {
                 self.idle.push(worker);
             }
             if self.idle.len() > IDLE {
@@ -67,12 +71,16 @@ impl Desk<'_> {
     }
 
     /// Lets a worker run the open cases. Those that got rows are open no more; the worker comes back if it still can work, and is as it was.
-    fn ask(&mut self, mut worker: Worker, open: &mut BTreeSet<usize>) -> Option<Worker> {
+    fn ask(&mut self, mut worker: Worker, open: &mut BTreeSet<usize>, wants_spare: bool) -> Option<Worker> {
         let asked: Vec<usize> = open.iter().copied().collect();
         let limit = self.cases[asked[0]].timeout;
         let job = Job::of(asked.iter().map(|i| &self.cases[*i]), self.watched.clone());
         let (cases, plugin) = (self.cases, job.plugin.clone());
         let mut answer = worker.ask(job, || inputs(cases, &plugin), self.stop);
+        if wants_spare && self.spare.is_none() {
+            // Where it can't be had now, it is asked for when it is needed.
+            self.spare = Worker::start(self.workers).ok();
+        }
         loop {
             match answer {
                 Answer::Row(index, outcome) => {

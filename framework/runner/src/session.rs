@@ -161,16 +161,7 @@ fn fill(
         Ok(cost) => cost,
         Err(reason) => return refuse(record, Status::Unsupported, &reason),
     };
-    let written = record.set_parts(&swapmeet_results::Parts {
-        startup: parts.startup,
-        transmission: parts.transmission,
-        propagation: parts.propagation,
-        rearrangement: parts.rearrangement,
-        barrier: parts.barrier,
-        contention: parts.contention,
-        reduction: parts.reduction,
-    });
-    if let Err(error) = written {
+    if let Err(error) = record.set_parts(&parts) {
         return refuse(record, Status::Error, &error.to_string());
     }
     record.status = Status::Ok;

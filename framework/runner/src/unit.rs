@@ -1,56 +1,129 @@
 //! Units of work: cases that share a schedule stay together, whether they go to a worker or to a shard.
 
 use crate::case::Case;
+use std::borrow::Borrow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Cases that share a schedule, by their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// The cases, ascending.
-    pub cases: Vec<usize>,
-    /// What it is estimated to cost.
-    pub cost: u64,
+    pub cases: Range<usize>,
+    /// What its schedule is estimated to cost.
+    schedule: u64,
+}
+
+impl Unit {
+    /// What it is estimated to cost: its schedule, and a little for each further case.
+    pub fn cost(&self) -> u64 {
+        self.schedule.saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
+    }
+
+    /// So many units that share its cases as evenly as may be, none without any.
+    fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
+        let (Range { start, end }, parts) = (self.cases, parts.max(1));
+        let at = move |part: usize| start + (end - start) * part / parts;
+        let units = (0..parts).map(move |part| Self { cases: at(part)..at(part + 1), schedule: self.schedule });
+        units.filter(|unit| !unit.cases.is_empty())
+    }
 }
 
 /// All cases, in units, in order.
-pub fn units(cases: &[Case]) -> Vec<Unit> {
-    let mut units = Vec::new();
-    let mut first = 0;
-    while first < cases.len() {
-        let same = cases[first..].iter().take_while(|case| case.shares_plan_with(&cases[first])).count();
-        units.push(Unit { cases: (first..first + same).collect(), cost: cost(&cases[first], same) });
-        first += same;
+pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    let mut first: Option<C> = None;
+    for (number, case) in cases.into_iter().enumerate() {
+        match (&first, units.last_mut()) {
+            (Some(first), Some(unit)) if case.borrow().shares_plan_with(first.borrow()) => unit.cases.end = number + 1,
+            _ => {
+                units.push(Unit { cases: number..number + 1, schedule: schedule(case.borrow()) });
+                first = Some(case);
+            }
+        }
     }
     units
 }
 
-/// An estimate that needs no measuring, and so is the same everywhere: n² where everyone has something for everyone (the messages of a direct
-/// exchange), n log n elsewhere, and a little for each further case of the unit and for starting at all.
-fn cost(case: &Case, cases: usize) -> u64 {
+/// An estimate of a schedule that needs no measuring, and so is the same everywhere: n² where everyone has something for everyone (the messages of a direct
+/// exchange), n log n elsewhere, and a little for starting at all.
+fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().is_from_each_to_each() {
         n.saturating_mul(n)
     } else {
         n.saturating_mul(u64::from(u64::BITS - n.leading_zeros()))
     };
-    let schedule = schedule.saturating_add(1000);
-    schedule.saturating_add((schedule / 20).saturating_mul(cases as u64 - 1))
+    schedule.saturating_add(1000)
 }
 
 /// The cases of one of `count` shards, `index` from 0, ascending: the dearest unit first, each to the shard that has least to do (the first of equals).
-/// Every case is in exactly one shard, whoever asks, and a unit is never divided.
-pub fn shard(cases: &[Case], index: usize, count: usize) -> Vec<usize> {
-    let mut units = units(cases);
+/// Every case is in exactly one shard, whoever asks. A unit that alone is more than a shard's share is divided, and its schedule planned in each shard
+/// that has some of its cases: otherwise the others would wait for the one that has all.
+pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
+    let total = units.iter().map(Unit::cost).fold(0, u64::saturating_add);
+    let share = (total / count as u64).max(1);
+    let mut units: Vec<Unit> = units
+        .into_iter()
+        .flat_map(|unit| {
+            let parts = unit.cost().div_ceil(share).min(unit.cases.len().min(count) as u64);
+            unit.divided(parts as usize)
+        })
+        .collect();
     // A stable sort: equals stay in order.
-    units.sort_by_key(|unit| std::cmp::Reverse(unit.cost));
-    let mut loads = vec![0_u64; count];
+    units.sort_by_key(|unit| Reverse(unit.cost()));
+    // The least first, and of equals the first.
+    let mut loads: BinaryHeap<Reverse<(u64, usize)>> = (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();
     for unit in units {
-        let Some(least) = (0..count).min_by_key(|shard| loads[*shard]) else { break };
-        loads[least] = loads[least].saturating_add(unit.cost);
-        if least == index {
+        let Some(mut least) = loads.peek_mut() else { break };
+        let (load, shard) = least.0;
+        *least = Reverse((load.saturating_add(unit.cost()), shard));
+        if shard == index {
             mine.extend(unit.cases);
         }
     }
     mine.sort_unstable();
     mine
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units_of(parts: &[(u64, usize)]) -> Vec<Unit> {
+        let mut first = 0;
+        let mut unit = |&(schedule, cases): &(u64, usize)| {
+            first += cases;
+            Unit { cases: first - cases..first, schedule }
+        };
+        parts.iter().map(&mut unit).collect()
+    }
+
+    #[test]
+    fn every_case_is_in_one_shard() {
+        let units = units_of(&[(1_000_000, 7), (1000, 1), (1000, 50), (40_000, 2), (40_000, 1), (5_000_000, 13)]);
+        for count in 1..40 {
+            let mut all: Vec<usize> = (0..count).flat_map(|index| shard(units.clone(), index, count)).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..74).collect::<Vec<_>>(), "{count} shards");
+        }
+    }
+
+    #[test]
+    fn no_shard_is_idle_where_one_schedule_has_many_cases() {
+        let units = units_of(&[(10_000, 5000)]);
+        let sizes: Vec<usize> = (0..1000).map(|index| shard(units.clone(), index, 1000).len()).collect();
+        assert!(sizes.iter().all(|cases| *cases == 5), "{sizes:?}");
+    }
+
+    #[test]
+    fn a_schedule_is_planned_once_where_there_are_others_to_do() {
+        let units = units_of(&[(10_000, 3), (10_000, 3), (10_000, 3)]);
+        assert_eq!(
+            [0, 1, 2].map(|index| shard(units.clone(), index, 3)),
+            [[0, 1, 2], [3, 4, 5], [6, 7, 8]].map(Vec::from)
+        );
+    }
 }

@@ -12,5 +12,5 @@ pub use crate::rows::Event;
 /// [`Event::Finished`] comes for each case or after. Comes back when all is done, or once `stop` is set.
 pub fn watch(cases: &[Case], workers: &Workers, watch: (&str, Value), stop: &AtomicBool, tell: &mut dyn FnMut(Event)) {
     let unit: Vec<usize> = (0..cases.len()).collect();
-    Desk { workers, cases, watched: Some(watch), stop, tell, idle: Vec::new() }.run(&unit);
+    Desk { workers, cases, watched: Some(watch), stop, tell, idle: Vec::new(), spare: None }.run(&unit, None);
 }

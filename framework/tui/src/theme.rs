@@ -166,6 +166,11 @@ impl Theme {
         if no_color || dumb { MONO } else { DEFAULT }
     }
 
+    /// Whether it has any.
+    pub fn has_colours(&self) -> bool {
+        self.name != MONO.name
+    }
+
     /// The next theme; where there are no colours, there is no other.
     #[must_use]
     pub(crate) fn next(&self) -> Self {

@@ -8,7 +8,7 @@ use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::table::csv;
 use std::collections::BTreeSet;
-use swapmeet_results::{Parts, Record, Setting, Status, compare, duration};
+use swapmeet_results::{Parts, Record, Setting, Status, compare, duration, parts};
 
 /// A colour a part, in the order of the columns; neighbours differ in a grey print, too.
 const COLOURS: [Colour; 7] = [
@@ -65,8 +65,8 @@ impl Stacked {
         for group in &comparison.groups {
             let mut bars: Vec<Bar> = Vec::new();
             for line in &group.lines {
-                let parts = Parts::mean(line.records(files).filter(|row| row.status == Status::Ok));
-                let Some(time_us) = parts.total() else { continue };
+                let parts = parts::mean(line.records(files).filter(|row| row.status == Status::Ok));
+                let Some(time_us) = parts::total(&parts) else { continue };
                 bars.push(Bar { name: line.algorithm.clone(), parts, time_us });
             }
             bars.sort_by(|a, b| a.time_us.total_cmp(&b.time_us));

@@ -18,6 +18,92 @@ fn rows_are_data_on_stdout_and_words_go_to_stderr() {
 }
 
 #[test]
+fn rows_as_json_have_the_names_and_figures_of_csv_an_object_a_line() {
+    let case = ["run", "--quiet", "--topology", "torus:4x4", "--topology", "mesh:3x3", "--algorithm", "pex"];
+    let printed = |format: &str| {
+        let output = swapmeet(&[&case[..], &["--format", format]].concat()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (csv, json) = (printed("csv"), printed("json"));
+    let names: Vec<&str> = columns().collect();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!((rows.len(), json.lines().count()), (2, 2));
+    for (row, line) in rows.iter().zip(json.lines()) {
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        assert_eq!(object.len(), names.len());
+        for (name, text) in names.iter().zip(row).filter(|(name, _)| !["plan_ms", "wall_ms"].contains(name)) {
+            match &object[*name] {
+                serde_json::Value::Null => assert_eq!(text, "", "{name}"),
+                serde_json::Value::String(said) => assert_eq!(text, said, "{name}"),
+                figure => assert_eq!(text.parse::<f64>().unwrap(), figure.as_f64().unwrap(), "{name}"),
+            }
+        }
+    }
+    let said = refused(&[&case[..], &["--format", "json", "--out", "rows.json"]].concat());
+    assert!(said.contains("--format json is for standard output: leave --out"), "{said}");
+}
+
+/// What a user sets once: the machine where none is named, and folders of plugins; the current folder's file comes first, and names no code.
+#[test]
+fn a_configuration_says_what_is_taken_where_nothing_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let (own, here) = (home.path().join("swapmeet"), home.path().join("here"));
+    let plugins = own.join("more");
+    [&own, &here, &plugins].iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+    let file = format!("libswapmeet_plugin_thakur.{}", std::env::consts::DLL_EXTENSION);
+    std::fs::copy(swapmeet_tests::build().join(&file), plugins.join(&file)).unwrap();
+    let run = |args: &[&str]| {
+        let output = swapmeet(args).current_dir(&here).env("XDG_CONFIG_HOME", home.path()).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let machine = |more: &[&str]| {
+        let case = ["run", "--quiet", "--topology", "ring:4", "--algorithm", "ring", "--format", "csv"];
+        let (csv, said) = run(&[&case[..], more].concat());
+        read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {said}"))[0].machine.clone()
+    };
+    std::fs::write(own.join("swapmeet.toml"), "plugin_dirs = [\"more\"]\nmachine = \"delta\"\n").unwrap();
+    assert_eq!((machine(&[]), machine(&["--machine", "sp2"])), ("delta".to_owned(), "sp2".to_owned()));
+    let (list, _) = run(&["list", "plugins", "--format", "csv"]);
+    assert!(list.contains(plugins.join(&file).to_str().unwrap()), "{list}");
+
+    let local = here.join("swapmeet.toml");
+    std::fs::write(&local, "machine = \"cm5\"\n").unwrap();
+    assert_eq!(machine(&[]), "cm5");
+    let refused = |text: &str| {
+        std::fs::write(&local, text).unwrap();
+        run(&["run", "--topology", "ring:4", "--algorithm", "ring"]).1
+    };
+    insta::assert_snapshot!(refused("machine = \"cm6\"\n"), @r#"
+    error: swapmeet.toml:1:12: machine: unknown name `cm6`
+     --> swapmeet.toml:1:12
+      |
+    1 | machine = "cm6"
+      |            ^^^ here
+      |
+    help: did you mean `cm5`?
+    "#);
+    insta::assert_snapshot!(refused("plugin_dirs = [\".\"]\n"), @r#"
+    error: swapmeet.toml:1:1: the current folder's swapmeet.toml may not name folders of plugins
+     --> swapmeet.toml:1:1
+      |
+    1 | plugin_dirs = ["."]
+      | ^^^^^^^^^^^ here
+      |
+    help: put it into your own, or give --plugin-dir
+    "#);
+    insta::assert_snapshot!(refused("machines = []\n"), @r#"
+    error: swapmeet.toml:1:1: unknown key `machines`
+     --> swapmeet.toml:1:1
+      |
+    1 | machines = []
+      | ^^^^^^^^ here
+      |
+    help: did you mean `machine`?
+    "#);
+}
+
+#[test]
 fn time_is_the_sum_of_its_six_parts() {
     for row in rows(&[
         "--topology",

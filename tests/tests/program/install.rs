@@ -53,6 +53,11 @@ fn the_program_alone_has_every_bundled_algorithm_and_makes_the_same_rows() {
     assert!(linked.iter().all(|(_, origin)| origin == "in the program"), "{linked:?}");
     assert_eq!(names(&linked), names(&files), "a bundled plugin is a row of `framework/cli/src/bundled.rs`");
     assert_eq!(quick_start(&alone), quick_start(&build().join("swapmeet")));
+    // In the sandbox of `reproduce` its own file is none that a case needs: the plugins in it must be found without.
+    let pages = dir.path().join("pages");
+    printed(&run(&alone, &["reproduce", "tpu-v4", "--out", pages.to_str().unwrap()]));
+    let page = |path: &Path| std::fs::read_to_string(path).unwrap();
+    assert_eq!(page(&pages.join("tpu-v4.md")), page(&project("results/reproduced/tpu-v4.md")));
 }
 
 #[test]

@@ -338,6 +338,24 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// Forty thousand lines a case are a plugin's affair: of each case the first are shown, of a run a thousand, and how many were left out is said.
+#[test]
+fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[]) else { return };
+    let sizes: String = (3..63).map(|n| format!("ring:{n} ")).collect();
+    let topologies = sizes.split_whitespace().flat_map(|topology| ["--topology", topology]);
+    let mut args = vec!["run", "--plugin-dir", file.to_str().unwrap(), "--algorithm", "prints", "--format", "csv"];
+    args.extend(topologies);
+    let output = swapmeet(&args).output().unwrap();
+    assert_eq!(read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap().len(), 60);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let of_plugins = said.lines().filter(|line| line.starts_with("prints on ring:")).count();
+    assert_eq!(of_plugins, 1000);
+    assert_eq!(said.matches("(what more is printed is left out)").count(), 1000 / 20);
+    assert!(said.contains("\n200 more lines from plugins are left out\n"), "{said}");
+}
+
 /// Without a sandbox a plugin may fork: what it leaves behind is not waited for, be it that it prints for half a minute.
 #[test]
 fn what_outlives_its_process_holds_nothing_up() {

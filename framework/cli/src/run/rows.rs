@@ -1,6 +1,7 @@
 //! Where rows go: a table at the end, standard output, or a file, which may hold rows of a run that was stopped.
 
 use super::row_file::{Remarks, RowFile};
+use crate::args::RowFormat;
 use crate::failure::Failure;
 use crate::output;
 use std::collections::{HashMap, HashSet};
@@ -9,12 +10,14 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use swapmeet_results::{CaseId, CsvSink, ReadError, Record, Sink, Status, columns, read_bytes, whole};
-use swapmeet_runner::case::Case;
+use swapmeet_runner::case::{Case, Product};
 
 /// A place for rows.
 pub(crate) enum Rows {
     /// Kept, for a table.
     Kept(Vec<Record>),
+    /// Printed as JSON, an object a line.
+    Json(io::Stdout),
     Written {
         csv: Box<CsvSink<Box<dyn Write + Send>>>,
         /// The file, where it is one.
@@ -64,20 +67,29 @@ impl Found {
 }
 
 impl Rows {
+    /// Standard output, for rows of so many cases.
+    pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
+        let rows = match format {
+            RowFormat::Json => Self::Json(io::stdout()),
+            RowFormat::Csv => {
+                let out: Box<dyn Write + Send> = Box::new(io::stdout());
+                Self::Written { csv: Box::new(CsvSink::new(out)), path: None, lock: None }
+            }
+        };
+        (rows, Found::nothing(cases))
+    }
+
     /// Opens the place for rows of these cases, which are some of an experiment's, or all.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
         cases: &[Case],
-        all: &[Case],
+        all: &Product,
         remarks: &Remarks,
     ) -> Result<(Self, Found), Failure> {
-        let nothing = Found::nothing(cases.len());
-        let Some(path) = out else { return Ok((Self::Kept(Vec::new()), nothing)) };
+        let Some(path) = out else { return Ok((Self::Kept(Vec::new()), Found::nothing(cases.len()))) };
         if path == Path::new("-") {
-            let out: Box<dyn Write + Send> = Box::new(io::stdout());
-            let csv = CsvSink::new(out);
-            return Ok((Self::Written { csv: Box::new(csv), path: None, lock: None }, nothing));
+            return Ok(Self::printed(RowFormat::Csv, cases.len()));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
         let (file, found) = take_up(path, before, cases, all)?;
@@ -94,6 +106,11 @@ impl Rows {
     pub(crate) fn push(&mut self, record: Record) -> Result<(), Failure> {
         match self {
             Self::Kept(rows) => rows.push(record),
+            Self::Json(out) => {
+                let line = serde_json::to_string(&record).map_err(io::Error::from);
+                line.and_then(|line| writeln!(out, "{line}").and_then(|()| out.flush()))
+                    .map_err(|e| self.failed(&e))?;
+            }
             Self::Written { csv, .. } => csv.record(&record).map_err(|e| self.failed(&e))?,
         }
         Ok(())
@@ -101,7 +118,7 @@ impl Rows {
 
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         match self {
-            Self::Kept(_) => Ok(()),
+            Self::Kept(_) | Self::Json(_) => Ok(()),
             Self::Written { csv, .. } => csv.finish().map_err(|e| self.failed(&e)),
         }
     }
@@ -167,7 +184,7 @@ fn rewritten(path: &Path, found: &Found) -> Result<File, Failure> {
 }
 
 /// A file for rows of these cases, that no other run writes to for as long as it is open, and what it holds already: nothing, unless what is there is to be kept. `all` are the cases of all shards.
-pub(crate) fn take_up(path: &Path, before: Before, cases: &[Case], all: &[Case]) -> Result<(File, Found), Failure> {
+pub(crate) fn take_up(path: &Path, before: Before, cases: &[Case], all: &Product) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
     // Asked before it is opened: a pipe would wait for whoever reads it.
     let is_there = std::fs::metadata(path).ok();
@@ -270,22 +287,25 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<Whole>, Failure> {
 }
 
 /// Refuses rows of the experiment's other shards.
-fn own_shard(path: &Path, records: &[Record], cases: &[Case], all: &[Case]) -> Result<(), Failure> {
+fn own_shard(path: &Path, records: &[Record], cases: &[Case], all: &Product) -> Result<(), Failure> {
     if cases.len() == all.len() {
         return Ok(());
     }
-    let ids = |cases: &[Case]| -> Vec<CaseId> { cases.iter().map(Case::id).collect() };
-    let (ours, all) = (ids(cases), ids(all));
-    let [ours, all] = [&ours, &all].map(|ids| ids.iter().map(CaseId::borrowed).collect::<HashSet<_>>());
-    let other = |record: &Record| !ours.contains(&record.case()) && all.contains(&record.case());
-    match records.iter().position(other) {
-        Some(row) => Err(Failure::Usage(format!(
+    let ours: Vec<CaseId> = cases.iter().map(Case::id).collect();
+    let ours: HashSet<CaseId<&str>> = ours.iter().map(CaseId::borrowed).collect();
+    let others = records.iter().enumerate().filter(|(_, record)| !ours.contains(&record.case()));
+    let others: HashMap<CaseId<&str>, usize> = others.map(|(row, record)| (record.case(), row)).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let row = all.iter().filter_map(|case| others.get(&case.id().borrowed()).copied()).min();
+    row.map_or(Ok(()), |row| {
+        Err(Failure::Usage(format!(
             "{}: row {} is of another shard: its case is none of this one; give each shard an --out of its own",
             path.display(),
             row + 1
-        ))),
-        None => Ok(()),
-    }
+        )))
+    })
 }
 
 /// Each row to its case; an error says in what a row differs from all cases. A case that was run again, as the dashboard does, is there
@@ -319,6 +339,8 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use swapmeet_runner::experiment::Experiment;
+    use swapmeet_runner::registry::Registry;
 
     #[test]
     fn rows_put_in_order_are_still_in_the_same_place_and_locked() {
@@ -328,7 +350,8 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
-        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[], &[], &Remarks::default()).unwrap();
+        let none = Product::of(&Experiment::default(), &Registry::default()).unwrap();
+        let (mut rows, _) = Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default()).unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
         rows.settle(&[], false).unwrap();
@@ -338,7 +361,7 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
         assert_eq!(std::fs::read_to_string(&others).unwrap(), "the user's");
-        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[], &[]), Err(Failure::Usage(why)) if why.ends_with("is writing to it"));
+        let refused = |path: &Path| matches!(take_up(path, Before::Drop, &[], &none), Err(Failure::Usage(why)) if why.ends_with("is writing to it"));
         assert!(refused(&file) && refused(&link));
         drop(rows);
         assert!(!refused(&file));

@@ -99,6 +99,21 @@ pub struct Parts {
     pub reduction: Option<f64>,
 }
 
+impl Parts {
+    /// Each part by its name, in the order of a row's columns.
+    pub fn each(&self) -> [(&'static str, Option<f64>); 7] {
+        [
+            ("startup", self.startup),
+            ("transmission", self.transmission),
+            ("propagation", self.propagation),
+            ("rearrangement", self.rearrangement),
+            ("barrier", self.barrier),
+            ("contention", self.contention),
+            ("reduction", self.reduction),
+        ]
+    }
+}
+
 /// What a schedule costs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cost {

@@ -8,7 +8,7 @@ use crate::session::comparison::{Line, told_apart};
 use crate::theme::FILLINGS;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use swapmeet_results::duration;
+use swapmeet_results::{duration, parts};
 
 /// The bars of a group of the comparison, by its cursor.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl Panel for Parts {
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", told_apart(groups, group, room));
         let area = painter.panel(area, &title);
-        let timed = session.compared.lines.iter().filter(|l| l.group == number && l.parts.total().is_some());
+        let timed = session.compared.lines.iter().filter(|l| l.group == number && parts::total(&l.parts).is_some());
         let mut lines: Vec<&Line> = timed.filter(|l| session.passes(filter, &l.stats.algorithm, "")).collect();
         if lines.is_empty() {
             let text = if filtered.is_empty() {
@@ -132,7 +132,7 @@ impl Panel for Parts {
 }
 
 fn total(line: &Line) -> f64 {
-    line.parts.total().unwrap_or(0.0)
+    parts::total(&line.parts).unwrap_or(0.0)
 }
 
 /// How a part is filled in.

@@ -4,7 +4,7 @@ use crate::short::Short;
 use std::collections::HashMap;
 use swapmeet_results::analysis::{Across, Axis, Family, Map, families, maps};
 use swapmeet_results::stats::{Interval, Summary};
-use swapmeet_results::{CompareError, Comparison, Group, Parts, Record, Status, compare};
+use swapmeet_results::{CompareError, Comparison, Group, Parts, Record, Status, compare, parts};
 use unicode_width::UnicodeWidthStr;
 
 /// One algorithm on one topology, with one workload and machine.
@@ -52,7 +52,7 @@ impl Line {
             group,
             is_baseline: baseline == Some(&stats.algorithm),
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
-            parts: Parts::mean(rows.iter().copied()),
+            parts: parts::mean(rows.iter().copied()),
             stats: stats.clone(),
             sample: sample.clone(),
         })

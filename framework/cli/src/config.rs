@@ -1,0 +1,36 @@
+//! The files of `swapmeet.toml`: the user's own, and over it that of the current folder.
+
+use crate::failure::Failure;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use swapmeet_runner::config::{Config, Owner};
+use swapmeet_workloads::file::read_bounded;
+
+const NAME: &str = "swapmeet.toml";
+
+/// What they say together.
+pub(crate) fn read() -> Result<Config, Failure> {
+    let user = match user_folder() {
+        Some(folder) => of(&folder.join(NAME), Owner::User(&folder))?,
+        None => Config::default(),
+    };
+    Ok(of(Path::new(NAME), Owner::Folder)?.over(user))
+}
+
+/// `$XDG_CONFIG_HOME/swapmeet`, by default under `~/.config`.
+fn user_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
+    Some(base?.join("swapmeet"))
+}
+
+fn of(path: &Path, owner: Owner<'_>) -> Result<Config, Failure> {
+    /// Longer than three keys take.
+    const LONGEST: u64 = 1 << 16;
+    if matches!(std::fs::metadata(path), Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)) {
+        return Ok(Config::default());
+    }
+    let content = read_bounded(path, LONGEST, "a configuration")
+        .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
+    Ok(Config::parse(&path.display().to_string(), &content, owner)?)
+}
