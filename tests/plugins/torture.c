@@ -113,7 +113,7 @@ ALGORITHM(outlives, if (fork() == 0) {
     _exit(0);
 } abort();)
 ALGORITHM(floods, int fd; char junk[4096]; memset(junk, 'x', sizeof junk); for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, junk, sizeof junk) < 0) continue; })
-ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Of\":[1,{\"Progress\":{\"steps\":1}}]}\n", 36) < 0) continue; })
+ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Of\":[1,{\"Progress\":{\"steps\":1,\"messages\":1}}]}\n", 49) < 0) continue; })
 ALGORITHM(babbles, for (;;) puts("noise");)
 ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)

@@ -218,13 +218,13 @@ impl Course<'_> {
                 Some(Event::Started { cases: numbers }) => {
                     self.progress.started(&numbers, &cases[numbers[0]]);
                 }
-                Some(Event::Progress { case, steps }) => self.progress.steps(case, steps),
+                Some(Event::Progress { case, steps, messages }) => self.progress.steps(case, steps, messages),
                 Some(Event::Log { line }) => self.log(&line),
                 // No watch was asked for.
                 Some(Event::Seen { .. }) => {}
                 Some(Event::Finished { case, record }) => {
                     self.tally.add(&record);
-                    self.progress.finished(case);
+                    self.progress.finished(case, &cases[case], &record);
                     if self.rows.can_be_sorted() {
                         // On disk at once, whatever becomes of the cases before it.
                         self.in_order &= case == self.ended;

@@ -13,6 +13,7 @@ pub mod forecast;
 pub mod host;
 pub mod input;
 pub mod limits;
+pub mod pace;
 pub mod plugin;
 mod process;
 pub mod registry;

@@ -20,6 +20,8 @@ pub enum Event {
         case: usize,
         /// Steps in which anything was sent.
         steps: u64,
+        /// Messages in these.
+        messages: u64,
     },
     /// A case has ended.
     Finished { case: usize, record: Box<Record> },
@@ -97,7 +99,9 @@ impl Desk<'_> {
                     open.remove(&asked[index]);
                     self.failed(asked[index], Status::Error, &reason);
                 }
-                Answer::Progress(steps) => (self.tell)(Event::Progress { case: asked[0], steps }),
+                Answer::Progress(steps, messages) => {
+                    (self.tell)(Event::Progress { case: asked[0], steps, messages });
+                }
                 Answer::Log(line) => self.log(asked[0], &line),
                 Answer::Seen(value) => (self.tell)(Event::Seen { value }),
                 Answer::Done(None) if open.is_empty() => return Some(worker),

@@ -102,6 +102,7 @@ fn a_case_that_takes_too_long_is_shown_with_the_step_that_it_came_to() {
     // How long it has been running is no time on its machine.
     terminal.wait_for("running  gen");
     terminal.wait_for("at step ");
+    terminal.wait_for(" messages/s");
     terminal.wait_for("done: 0 cases verified, 1 failed");
     assert!(terminal.line("timeout  gen").contains("at step "), "{}", terminal.shown());
     terminal.keys("q");

@@ -240,6 +240,19 @@ fn what_is_wrong_is_told_before_the_screen_is_taken() {
     assert!(shown.contains("dimension 2 is 0"), "{shown}");
 }
 
+/// The second case is of the algorithm and the network of the first, whose steps are known by then.
+#[test]
+fn the_bar_of_a_run_says_how_a_long_case_gets_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet run --proof full --jobs 1 --topology mesh:32x32 --algorithm gen \
+                   --workload uniform:8 --workload irregular:dist=exponential,mean=8 --out rows.csv";
+    let terminal = Terminal::start(folder.path(), command, 120, 30);
+    terminal.wait_for("step ");
+    terminal.wait_for(" of 1023, ");
+    assert!(terminal.line(" of 1023, ").contains(" messages/s: gen on mesh:32x32, irregular"), "{}", terminal.shown());
+    terminal.end(0);
+}
+
 #[test]
 fn an_earlier_run_is_taken_up() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,8 +5,10 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, P
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
+use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
+use swapmeet_runner::pace::{Lengths, Pace};
 
 /// Shows progress, or does nothing at all.
 pub(super) struct Progress {
@@ -14,6 +16,7 @@ pub(super) struct Progress {
     done: u64,
     cases: u64,
     forecast: Forecast,
+    lengths: Lengths,
     began: Instant,
 }
 
@@ -35,6 +38,9 @@ enum Shown {
 struct Running {
     bar: ProgressBar,
     what: String,
+    pace: Pace,
+    /// Of how many steps it is, as far as is known.
+    length: Option<u64>,
     /// Those that have not ended.
     open: Vec<usize>,
 }
@@ -54,29 +60,31 @@ impl Progress {
         } else {
             Shown::Lines { last: Instant::now() }
         };
-        Self { shown, done, cases, forecast: Forecast::new(open), began: Instant::now() }
+        Self { shown, done, cases, forecast: Forecast::new(open), lengths: Lengths::default(), began: Instant::now() }
     }
 
     /// Work on a case has begun, and on so many that share its schedule.
-    pub(super) fn started(&mut self, cases: &[usize], what: &Case) {
+    pub(super) fn started(&mut self, cases: &[usize], first: &Case) {
         if let Shown::Bars { all, running, .. } = &mut self.shown {
             let bar = all.add(ProgressBar::new_spinner());
             bar.set_style(style("  {elapsed:>4}  {msg}"));
             let more = if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
-            let what = format!("{} on {}, {}{more}", what.algorithm, what.topology.spec(), what.workload);
+            let what = format!("{} on {}, {}{more}", first.algorithm, first.topology.spec(), first.workload);
             bar.set_message(cut(&what, BESIDE_ELAPSED));
             bar.enable_steady_tick(Duration::from_millis(250));
-            running.insert(cases[0], Running { bar, what, open: cases.to_vec() });
+            let length = self.lengths.of(first);
+            running.insert(cases[0], Running { bar, what, pace: Pace::default(), length, open: cases.to_vec() });
         }
     }
 
     /// A case's schedule has come so far.
-    pub(super) fn steps(&self, case: usize, steps: u64) {
-        if let Shown::Bars { running, .. } = &self.shown
-            && let Some(Running { bar, what, .. }) = running.get(&case).filter(|_| steps > 0)
+    pub(super) fn steps(&mut self, case: usize, steps: u64, messages: u64) {
+        if let Shown::Bars { running, .. } = &mut self.shown
+            && let Some(Running { bar, what, pace, length, .. }) = running.get_mut(&case).filter(|_| steps > 0)
         {
+            pace.reached(steps, messages, bar.elapsed());
             // First what changes: the line may be cut.
-            bar.set_message(cut(&format!("{steps} steps: {what}"), BESIDE_ELAPSED));
+            bar.set_message(cut(&format!("{}: {what}", pace.in_words(*length)), BESIDE_ELAPSED));
         }
     }
 
@@ -92,12 +100,13 @@ impl Progress {
         Some(HumanDuration(Duration::from_secs(left.as_secs_f64().ceil() as u64)))
     }
 
-    /// A case has ended.
-    pub(super) fn finished(&mut self, case: usize) {
+    /// A case has ended, with this row.
+    pub(super) fn finished(&mut self, case: usize, what: &Case, row: &Record) {
         /// Between two plain lines.
         const PAUSE: Duration = Duration::from_secs(10);
         self.done += 1;
         self.forecast.ended(case, self.began.elapsed());
+        self.lengths.ended(what, row);
         let left = self.left().map(|left| format!(", about {left} left")).unwrap_or_default();
         match &mut self.shown {
             Shown::Quiet => {}

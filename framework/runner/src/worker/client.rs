@@ -26,8 +26,8 @@ pub(crate) enum Answer {
     Row(usize, Vec<String>),
     /// An open case of the job can't run, for this reason.
     Unknown(usize, String),
-    /// The schedule has come so far.
-    Progress(u64),
+    /// The schedule has come so far, in steps and messages.
+    Progress(u64, u64),
     /// A line from the plugin.
     Log(String),
     /// What a watcher says.
@@ -126,7 +126,7 @@ impl Worker {
                 Answer::Unfit("it takes no job".to_owned())
             }
             // Where it could not be handed over, what the worker said before it ended can still be read.
-            _ => Answer::Progress(0),
+            _ => Answer::Progress(0, 0),
         }
     }
 
@@ -180,7 +180,7 @@ impl Worker {
         match reply {
             Reply::Ready => {
                 self.ready = true;
-                Answer::Progress(0)
+                Answer::Progress(0, 0)
             }
             Reply::Unfit { reason } if !self.ready => {
                 self.child.kill();
@@ -197,7 +197,7 @@ impl Worker {
                     Answer::Row(case, outcome)
                 }
                 News::Unknown { case, reason } => Answer::Unknown(case, reason),
-                News::Progress { steps } => Answer::Progress(steps),
+                News::Progress { steps, messages } => Answer::Progress(steps, messages),
                 News::Log { line } => Answer::Log(line),
                 News::Seen { value } => Answer::Seen(value),
                 News::Done { left } => Answer::Done(left),

@@ -63,7 +63,7 @@ pub(crate) enum News {
     /// A case can't be looked up any more, or its plugin not be loaded, for this reason.
     Unknown { case: usize, reason: String },
     /// The schedule has come so far.
-    Progress { steps: u64 },
+    Progress { steps: u64, messages: u64 },
     /// A line from the plugin.
     Log { line: String },
     /// What a watcher says.

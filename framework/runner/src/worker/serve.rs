@@ -166,6 +166,8 @@ pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result
 struct Pulse {
     outlet: Outlet,
     last: Instant,
+    /// Messages so far.
+    messages: u64,
 }
 
 impl Listener for Pulse {
@@ -175,9 +177,13 @@ impl Listener for Pulse {
 
     fn step(&mut self, step: &Step<'_>) {
         const EVERY: Duration = Duration::from_millis(200);
+        if step.number == 1 {
+            self.messages = 0;
+        }
+        self.messages = self.messages.saturating_add(step.facts.messages);
         if self.last.elapsed() >= EVERY {
             self.last = Instant::now();
-            self.outlet.say(News::Progress { steps: step.number });
+            self.outlet.say(News::Progress { steps: step.number, messages: self.messages });
         }
     }
 }
@@ -236,7 +242,7 @@ impl Known {
                 return numbers.into_iter().for_each(|case| outlet.say(News::Unknown { case, reason: reason.clone() }));
             }
         };
-        let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now() };
+        let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows) = (0, Vec::new());
         tell_group(&cases, &mut [&mut pulse, &mut *watcher], &mut |event| match event {
             Event::Plans => outlet.clear(),

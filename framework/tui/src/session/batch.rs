@@ -18,7 +18,7 @@ pub(crate) enum Event {
     /// A case has begun.
     Started(usize),
     /// A case has come to this step of its schedule.
-    Progress(usize, u64),
+    Progress(usize, u64, u64),
     /// A case has ended.
     Finished(usize, Box<Record>),
     /// Something to be told.
@@ -109,7 +109,9 @@ impl Follower {
             match event {
                 None => {}
                 Some(batch::Event::Started { cases }) => cases.into_iter().for_each(|c| self.report(Event::Started(c))),
-                Some(batch::Event::Progress { case, steps }) => self.report(Event::Progress(case, steps)),
+                Some(batch::Event::Progress { case, steps, messages }) => {
+                    self.report(Event::Progress(case, steps, messages));
+                }
                 Some(batch::Event::Log { line }) => self.report(Event::Log(line)),
                 // No watch was asked for.
                 Some(batch::Event::Seen { .. }) => {}

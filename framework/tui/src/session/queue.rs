@@ -9,6 +9,7 @@ use std::time::Duration;
 use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
+use swapmeet_runner::pace::{Lengths, Pace};
 
 /// How far a case is.
 #[derive(Debug)]
@@ -30,8 +31,10 @@ pub(crate) struct Row {
     pub(crate) key: Arc<CaseId>,
     /// How far it is.
     pub(crate) state: State,
-    /// The step that it is known to have come to.
-    pub(crate) reached: u64,
+    /// How far its schedule is known to have come.
+    pub(crate) pace: Pace,
+    /// Of how many steps it is, as far as is known.
+    length: Option<u64>,
     /// What a filter finds it by, in small letters.
     text: Box<str>,
 }
@@ -43,7 +46,7 @@ impl Row {
         let about = about(&case.algorithm.algorithm);
         let text = [&text.map(String::as_str).join(" "), &*setting.machine_definition, &*seed.to_string(), &about];
         let text = text.join(" ").to_lowercase().into();
-        Self { case, key, state: State::Waiting, reached: 0, text }
+        Self { case, key, state: State::Waiting, pace: Pace::default(), length: None, text }
     }
 
     /// Its record, once it has one.
@@ -66,8 +69,12 @@ impl Row {
 
     /// What else there is to say: the step that it has come to, unless it is through, and why it has no time.
     pub(crate) fn remark(&self) -> String {
-        let is_through = matches!(&self.state, State::Done(record) if record.status == Status::Ok);
-        let at = if self.reached > 0 && !is_through { format!("at step {}", self.reached) } else { String::new() };
+        let at = match &self.state {
+            _ if self.pace.steps == 0 => String::new(),
+            State::Running(_) => format!("at {}", self.pace.in_words(self.length)),
+            State::Done(record) if record.status == Status::Ok => String::new(),
+            State::Done(_) | State::Waiting | State::Stopped => format!("at step {}", self.pace.steps),
+        };
         let reason = self.record().map_or("", |record| record.reason.as_str());
         [at.as_str(), reason].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
     }
@@ -165,6 +172,7 @@ pub(crate) struct Queue {
     batch: Vec<usize>,
     began: Duration,
     forecast: Forecast,
+    lengths: Lengths,
     common: Common,
 }
 
@@ -237,20 +245,24 @@ impl Queue {
     pub(crate) fn apply(&mut self, event: Event, now: Duration) {
         let (index, state) = match event {
             Event::Started(index) => (index, State::Running(now)),
-            Event::Progress(index, step) => {
+            Event::Progress(index, steps, messages) => {
                 if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) {
-                    row.reached = step;
+                    row.pace.reached(steps, messages, now);
                 }
                 return;
             }
             Event::Finished(index, record) => {
                 self.forecast.ended(index, now.saturating_sub(self.began));
+                if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get(*i)) {
+                    self.lengths.ended(&row.case, &record);
+                }
                 (index, State::Done(Arc::from(record)))
             }
             Event::Done => return self.stop(),
             Event::Log(_) => return,
         };
         let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
+        row.length = self.lengths.of(&row.case);
         *of(&mut self.tally, &row.state) -= 1;
         row.state = state;
         *of(&mut self.tally, &row.state) += 1;

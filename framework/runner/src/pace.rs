@@ -1,0 +1,92 @@
+//! How a schedule gets on: its step, of how many where that is known, and messages a second.
+
+use crate::case::Case;
+use std::collections::HashMap;
+use std::time::Duration;
+use swapmeet_results::Record;
+
+/// How far a schedule has come, and how fast it goes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pace {
+    /// Steps in which anything was sent.
+    pub steps: u64,
+    messages: u64,
+    at: Duration,
+    /// Messages a second, between the last two times that anything was heard.
+    rate: f64,
+}
+
+impl Pace {
+    /// At this moment, on whatever clock, it has come so far.
+    pub fn reached(&mut self, steps: u64, messages: u64, now: Duration) {
+        // Cases with a schedule of their own follow each other.
+        let before = if steps < self.steps { Self::default() } else { *self };
+        let seconds = now.saturating_sub(self.at).as_secs_f64();
+        let rate = if seconds > 0.0 { messages.saturating_sub(before.messages) as f64 / seconds } else { self.rate };
+        *self = Self { steps, messages, at: now, rate };
+    }
+
+    /// Its step, `of` how many if that is known, and its messages a second; nothing before the first is done.
+    pub fn in_words(&self, of: Option<u64>) -> String {
+        if self.steps == 0 {
+            return String::new();
+        }
+        // What is known of others may not hold for this one.
+        let of = of.filter(|of| *of >= self.steps).map(|of| format!(" of {of}")).unwrap_or_default();
+        format!("step {}{of}, {} messages/s", self.steps, short(self.rate))
+    }
+}
+
+/// A number in a few letters.
+fn short(number: f64) -> String {
+    let units = ["", " k", " M", " G", " T", " P"];
+    let thousands = units.iter().scan(number, |left, unit| {
+        let this = *left;
+        *left /= 1000.0;
+        Some((this, unit))
+    });
+    let fits = thousands.take_while(|(left, _)| *left >= 1.0).last();
+    fits.map_or(
+        "0".to_owned(),
+        |(left, unit)| if left < 10.0 { format!("{left:.1}{unit}") } else { format!("{left:.0}{unit}") },
+    )
+}
+
+/// Of how many steps the schedules are that have ended: others of the same algorithm on the same network may well have as many.
+#[derive(Debug, Default)]
+pub struct Lengths(HashMap<[String; 3], u64>);
+
+impl Lengths {
+    /// A case has ended, with this row.
+    pub fn ended(&mut self, case: &Case, row: &Record) {
+        if let Some(steps) = row.steps {
+            self.0.insert(schedule(case), steps);
+        }
+    }
+
+    /// How many steps a case's schedule has, as far as is known.
+    pub fn of(&self, case: &Case) -> Option<u64> {
+        self.0.get(&schedule(case)).copied()
+    }
+}
+
+fn schedule(case: &Case) -> [String; 3] {
+    [case.algorithm.to_string(), case.topology.spec(), case.workload.collective().word.to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_and_messages_a_second_are_said_in_a_few_words() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.in_words(Some(9)), "");
+        pace.reached(3, 5_600_000, Duration::from_secs(2));
+        assert_eq!(pace.in_words(Some(66)), "step 3 of 66, 2.8 M messages/s");
+        pace.reached(5, 5_600_250, Duration::from_secs(3));
+        assert_eq!(pace.in_words(Some(4)), "step 5, 250 messages/s");
+        pace.reached(1, 17_600_000_000_000, Duration::from_secs(4));
+        assert_eq!(pace.in_words(None), "step 1, 18 T messages/s");
+    }
+}
