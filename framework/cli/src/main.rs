@@ -12,6 +12,7 @@ mod args;
 mod bundled;
 mod check;
 mod compare;
+mod complete;
 mod config;
 mod describe;
 mod export;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     // A file that may grow no further is an error of writing it, not the end of the program.
     drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
     swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
+    complete::answer();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(said) => return without_command(&said),
@@ -62,7 +64,7 @@ fn main() -> ExitCode {
         Command::ReproducePaper(args) => reproduce::paper(args),
         Command::Plot(args) => plot::plot(args),
         Command::Report(args) => report::report(args),
-        Command::Completions(args) => manual::completions(args),
+        Command::Completions(args) => complete::script(args),
         Command::Man(args) => manual::man(args),
         Command::Check(args) => check::check(args),
         Command::CheckQuestion(args) => check::question(args),

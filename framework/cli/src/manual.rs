@@ -1,20 +1,12 @@
-//! `swapmeet completions` and `swapmeet man`: made of the definition that parses the command line, so that they can't differ from it.
+//! `swapmeet man`: made of the definition that parses the command line, so that it can't differ from it.
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{Cli, ManArgs};
 use crate::failure::Failure;
 use crate::output;
 use clap::{Command, CommandFactory};
 use std::io;
 use std::process::ExitCode;
 use swapmeet_results::whole::Staging;
-
-/// Prints a completion script.
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut visible(), "swapmeet", &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
-    Ok(ExitCode::SUCCESS)
-}
 
 /// Prints the manual page, or writes all of them.
 pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {

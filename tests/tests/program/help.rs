@@ -61,13 +61,49 @@ fn there_is_a_manual_page_for_every_command() {
     assert_eq!(pages, commands().len() + 1, "and for nothing that only the program itself calls");
 }
 
+/// What a shell is answered that completes the last of these words.
+fn completed(words: &[&str]) -> Vec<String> {
+    let mut ask = swapmeet(&["--", "swapmeet"]);
+    ask.args(words).env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+    let answer = String::from_utf8(ask.output().unwrap().stdout).unwrap();
+    answer.split(['\u{b}', '\n']).map(|word| word.trim().to_owned()).collect()
+}
+
 #[test]
-fn every_shell_gets_completions_of_every_command() {
+fn every_shell_gets_a_script_that_asks_the_program() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = said(&["completions", shell]);
-        for command in commands() {
-            assert!(script.contains(&command), "{shell}: {command}");
-        }
-        assert!(!script.contains("check-question"), "{shell}");
+        assert!(script.contains("COMPLETE") && script.contains("swapmeet"), "{shell}: {script}");
     }
+}
+
+#[test]
+fn commands_flags_and_what_there_is_are_completed() {
+    let words = completed(&[""]);
+    for command in commands() {
+        assert!(words.contains(&command), "{command}: {words:?}");
+    }
+    assert!(!words.iter().any(|word| word == "check-question"), "what only the program itself calls");
+    assert!(completed(&["run", "--topo"]).contains(&"--topology".to_owned()));
+    for (flag, begun, whole) in [
+        ("--topology", "tor", "torus:"),
+        ("--algorithm", "suh", "suh-shin"),
+        ("--workload", "irr", "irregular:"),
+        ("--machine", "para", "paragon"),
+        ("--proof", "f", "full"),
+    ] {
+        assert_eq!(completed(&["run", flag, begun]), [whole], "{flag}");
+    }
+    assert_eq!(completed(&["reproduce", "thak"]), ["thakur"]);
+}
+
+#[test]
+fn bash_completes_an_algorithm() {
+    let script = "eval \"$(swapmeet completions bash)\"; COMP_WORDS=(swapmeet run --algorithm su); COMP_CWORD=3; \
+                  _clap_complete_swapmeet swapmeet su --algorithm; echo \"${COMPREPLY[@]}\"";
+    let path = format!("{}:{}", swapmeet_tests::build().display(), std::env::var("PATH").unwrap());
+    let Ok(answer) = std::process::Command::new("bash").args(["-c", script]).env("PATH", path).output() else {
+        return crate::support::tools::left_out("bash", "no bash");
+    };
+    assert_eq!(String::from_utf8(answer.stdout).unwrap(), "suh-shin\n", "{}", String::from_utf8_lossy(&answer.stderr));
 }

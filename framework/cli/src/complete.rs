@@ -1,0 +1,83 @@
+//! What a shell completes: commands and flags from the definition that parses them, and specs from what there is, plugins of one's own among them.
+//!
+//! A script has the shell ask the program at each Tab.
+
+use crate::args::{Cli, CompletionsArgs, PluginArgs};
+use crate::failure::Failure;
+use crate::{output, run};
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::{CompleteEnv, Shells};
+use std::process::ExitCode;
+use swapmeet_core::cost::machine::presets;
+use swapmeet_core::delivery::collective::ALL_TO_ALL;
+use swapmeet_core::network::topology::families;
+use swapmeet_workloads::generators;
+
+/// By which the script says that it asks, and for which shell.
+const VARIABLE: &str = "COMPLETE";
+
+/// Answers a shell and ends the program, if it is a shell that asks.
+pub(crate) fn answer() {
+    CompleteEnv::with_factory(with_values).var(VARIABLE).complete();
+}
+
+/// Prints the script for a shell.
+pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+    let (name, mut script) = (args.shell.to_string(), Vec::new());
+    let shells = Shells::builtins();
+    let of_shell = shells.completer(&name).ok_or_else(|| Failure::Usage(format!("no completions for {name}")))?;
+    let written = of_shell.write_registration(VARIABLE, "swapmeet", "swapmeet", "swapmeet", &mut script);
+    written.map_err(|e| Failure::writing("the completion script", &e))?;
+    output::print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The command line, and what can stand in it.
+fn with_values() -> Command {
+    Cli::command().mut_subcommands(|command| command.mut_args(with_candidates))
+}
+
+fn with_candidates(arg: Arg) -> Arg {
+    let candidates: fn() -> Vec<CompletionCandidate> = match arg.get_id().as_str() {
+        "topology" | "topologies" => topologies,
+        "algorithm" | "algorithms" | "baseline" => algorithms,
+        "workload" | "workloads" => workloads,
+        "machine" | "machines" => machines,
+        "paper" => papers,
+        _ => return arg,
+    };
+    arg.add(ArgValueCandidates::new(candidates))
+}
+
+fn candidate(name: impl Into<String>, help: impl Into<String>) -> CompletionCandidate {
+    CompletionCandidate::new(name.into()).help(Some(help.into().into()))
+}
+
+fn algorithms() -> Vec<CompletionCandidate> {
+    let registry = run::registry(&PluginArgs::default());
+    registry
+        .iter()
+        .flat_map(|registry| registry.algorithms())
+        .map(|a| candidate(a.name.as_str(), a.title.as_str()))
+        .collect()
+}
+
+fn topologies() -> Vec<CompletionCandidate> {
+    families()
+        .iter()
+        .map(|family| candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help)))
+        .collect()
+}
+
+fn workloads() -> Vec<CompletionCandidate> {
+    generators(&ALL_TO_ALL).map(|g| candidate(format!("{}:", g.name), format!("{}: {}", g.syntax, g.help))).collect()
+}
+
+fn machines() -> Vec<CompletionCandidate> {
+    presets().iter().map(|preset| candidate(preset.name, preset.title)).collect()
+}
+
+fn papers() -> Vec<CompletionCandidate> {
+    swapmeet_reproduce::papers().iter().map(|paper| candidate(paper.name, paper.title)).collect()
+}
