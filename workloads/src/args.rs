@@ -1,6 +1,7 @@
 //! The arguments of a workload's spec, read one by one.
 
 use std::ops::RangeInclusive;
+use swapmeet_core::delivery::collective::CollectiveKind;
 use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
 
 /// Stands for the argument without a key.
@@ -14,11 +15,13 @@ pub(crate) struct Args<'a> {
     left: Vec<&'a Arg>,
     /// What sizes are multiples of.
     pub element: u64,
+    /// What they are sizes for.
+    pub collective: &'static CollectiveKind,
 }
 
 impl<'a> Args<'a> {
-    pub(crate) fn of(spec: &'a Spec) -> Self {
-        Self { spec, left: spec.args().iter().collect(), element: 1 }
+    pub(crate) fn of(spec: &'a Spec, collective: &'static CollectiveKind) -> Self {
+        Self { spec, left: spec.args().iter().collect(), element: 1, collective }
     }
 
     /// The argument of a key, if it is given.

@@ -16,6 +16,7 @@ mod hot;
 pub(crate) mod irregular;
 pub(crate) mod matrix;
 mod moe;
+mod nodes;
 pub(crate) mod permutation;
 mod random;
 pub(crate) mod spikes;
@@ -36,6 +37,8 @@ pub struct Generator {
     pub axes: &'static [(Axis, &'static str)],
     /// Whether sizes are given pair by pair. Then a block may have nothing in it, and is not sent unless the user says so.
     pub pair_by_pair: bool,
+    /// Whether there are also sizes node by node, for blocks that are for everyone.
+    pub node_by_node: bool,
     /// Whether sizes are drawn at random: then repetitions, which have seeds of their own, differ.
     pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
@@ -52,11 +55,17 @@ pub(crate) static GENERATORS: &[Generator] = &[
     matrix::FRACTIONS,
 ];
 
+impl Generator {
+    /// Whether it has sizes for what the collective's blocks are told apart by.
+    pub(crate) fn fits(&self, collective: &CollectiveKind) -> bool {
+        !self.pair_by_pair || collective.is_sized_by_pair() || self.node_by_node && collective.is_sized_by_origin()
+    }
+}
+
 /// What a collective's workloads can be.
 pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static Generator> + Clone {
     let rows = if collective.permutes() { PERMUTATIONS } else { GENERATORS };
-    let by_pair = collective.is_sized_by_pair();
-    rows.iter().filter(move |row| by_pair || !row.pair_by_pair)
+    rows.iter().filter(move |row| row.fits(collective))
 }
 
 /// What a generator made of its arguments.
@@ -71,6 +80,11 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
 
     /// Sizes among so many nodes, in multiples of `element`. `Err` says, after the workload's name, why there are none.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
+
+    /// The same where blocks are for everyone: what each node has. Only for generators that are `node_by_node`.
+    fn sizes_of_nodes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        self.sizes(nodes, element, seed)
+    }
 
     /// Where each node's block goes on a grid, if blocks go to one node each. `Err` says, after the workload's name, why that has no meaning there.
     fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {

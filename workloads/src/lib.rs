@@ -112,7 +112,11 @@ impl Workload {
         if self.counts_blocks() {
             return Ok(counted);
         }
-        let sizes = self.pattern.sizes(nodes, self.element, seed).map_err(why)?;
+        let sizes = match self.collective.is_sized_by_origin() {
+            true => self.pattern.sizes_of_nodes(nodes, self.element, seed),
+            false => self.pattern.sizes(nodes, self.element, seed),
+        };
+        let sizes = sizes.map_err(why)?;
         // Every block moves at most once a step, so no sum of a step is above this one.
         let largest = sizes.largest();
         if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {

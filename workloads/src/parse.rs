@@ -19,12 +19,13 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let kind = if collective.permutes() { "permutation" } else { "generator" };
     let row = rows.iter().find(|row| row.name == name);
     let row = row.ok_or_else(|| unknown(&spec, at, kind, name, rows.iter().map(|row| row.name)))?;
-    if row.pair_by_pair && !collective.is_sized_by_pair() {
+    if !row.fits(collective) {
         let whose = collective.with_article();
-        let what = format!("{whose}'s blocks have no destination for sizes to depend on: use `uniform`");
+        let fit: Vec<&str> = rows.iter().filter(|row| row.fits(collective)).map(|row| row.name).collect();
+        let what = format!("{whose}'s blocks have no destination for sizes to depend on: use {}", fit.join(" or "));
         return Err(spec.error(at, name.len(), &what));
     }
-    let mut args = Args::of(&spec);
+    let mut args = Args::of(&spec, collective);
     if let Some(arg) = args.take("element") {
         args.element = match args.size(arg)? {
             0 => return Err(spec.bad_value(arg, "a size of at least 1")),
@@ -230,7 +231,7 @@ mod tests {
         assert!(after("irregular:dist=pareto,mean=8,cv=x").contains("found `x`"));
         assert_eq!(
             after("allgather/one-spike:max=8,rest=1"),
-            "an allgather's blocks have no destination for sizes to depend on: use `uniform`"
+            "an allgather's blocks have no destination for sizes to depend on: use uniform or irregular or matrix or fractions"
         );
         assert!(after("matrix:no-such-file.csv").starts_with("can't be read: "));
         assert!(after("matrix:/dev/zero").ends_with("expected a file of sizes"));
@@ -271,6 +272,34 @@ mod tests {
             error(&spec)
                 .ends_with("m.csv:2:2: `many` is no byte count, expected a whole number from 0 to 1099511627776")
         );
+    }
+
+    /// An allgatherv by the matrix's diagonal, or by as many numbers as nodes; a scatterv and a gatherv by the same.
+    #[test]
+    fn blocks_for_everyone_have_sizes_of_their_origins() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("v.csv");
+        let sizes = |collective: &str, content: &str| {
+            std::fs::write(&file, content).unwrap();
+            let workload = parse(&format!("{collective}/matrix:{}", file.display())).unwrap();
+            let task = workload.task(&ring(3), 0).unwrap();
+            let sizes = task.sizes.unwrap();
+            (0..3).map(|o| (0..3).map(|d| sizes.bytes(o, d)).collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        let by_origin = [[1; 3], [20; 3], [300; 3]];
+        assert_eq!(sizes("allgather", "1,7,7\n7,20,7\n7,7,300\n"), by_origin);
+        assert_eq!(sizes("broadcast", "1\n20\n300\n"), by_origin);
+        assert_eq!(sizes("gather", "1,20,300\n"), by_origin);
+        assert_eq!(sizes("scatter", "1,20,300\n"), [[1, 20, 300]; 3]);
+        let spec = format!("matrix:{}", file.display());
+        assert!(error(&spec).ends_with("v.csv:1:1: 1 rows and 3 columns, expected as many of each"));
+        assert!(error(&format!("reduce/{spec}")).contains("to depend on: use uniform"));
+        let drawn = |spec: &str| parse(spec).unwrap().task(&ring(3), 42).unwrap().sizes.unwrap();
+        let (all, own) = (
+            drawn("irregular:dist=uniform,mean=1000,cv=0.5"),
+            drawn("allgather/irregular:dist=uniform,mean=1000,cv=0.5"),
+        );
+        assert!((0..3).all(|node| own.bytes(node, 1) == all.bytes(0, node)), "as what node 0 has for each");
     }
 
     /// nccl-tests: the amount is the fraction times the size; at 256 MiB a fraction of 0.5 is 128 MiB.

@@ -105,6 +105,30 @@ fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
     }
 }
 
+/// An allgatherv: who passes a block on passes it to all others in turn, and in each step the longest of them is under way.
+#[test]
+fn blocks_for_everyone_may_differ_in_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("counts.csv");
+    std::fs::write(&file, "5\n0\n17\n1\n300\n4\n").unwrap();
+    let of = |algorithm: &str, collective: &str, rest: &str| {
+        let workload = format!("{collective}/matrix:{}{rest}", file.display());
+        let row = run(&["ring:6".to_owned()], algorithm, &workload).remove(0);
+        (row.steps.unwrap(), row.messages.unwrap(), row.total_bytes.unwrap(), row.critical_bytes.unwrap())
+    };
+    // Of six blocks one is empty, and needs no message.
+    assert_eq!(of("ring", "allgather", ""), (5, 25, 5 * 327, 5 * 300));
+    assert_eq!(of("ring", "allgather", ",empty=send"), (5, 30, 5 * 327, 5 * 300));
+    assert_eq!(of("linear", "allgather", ""), (1, 25, 5 * 327, 300));
+    // Blocks 4, 5 and 0 and then 4, 5, 0, 1 in front of whom they reach last: all but one's own in ceil(log2 6) steps.
+    assert_eq!(of("bruck", "allgather", "").2, 5 * 327);
+    assert_eq!(of("binomial-broadcast", "broadcast", ",root=4"), (3, 5, 5 * 300, 3 * 300));
+    assert_eq!(of("linear", "scatter", ",root=4"), (1, 4, 27, 17));
+    assert_eq!(of("linear", "gather", ",root=4"), (1, 4, 27, 17));
+    let drawn = run(&["ring:6".to_owned()], "ring", "allgather/irregular:dist=uniform,mean=1000,cv=0.5").remove(0);
+    assert!(drawn.total_bytes.unwrap().is_multiple_of(5) && drawn.total_bytes != Some(5 * 6 * 1000));
+}
+
 #[test]
 fn a_larger_radix_takes_more_steps_and_passes_fewer_blocks_on() {
     let with = |radix: u64| run(&["ring:64".to_owned()], &format!("bruck:radix={radix}"), "uniform:1").remove(0);

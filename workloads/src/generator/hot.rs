@@ -16,6 +16,7 @@ pub(super) const HOT: Generator = Generator {
     keys: &["receivers", "share", "mean"],
     axes: &[(Axis::BlockSize, "mean")],
     pair_by_pair: true,
+    node_by_node: false,
     random: true,
     read,
 };

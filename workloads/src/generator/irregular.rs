@@ -4,6 +4,7 @@
 //! the version of any library of distributions. Row r is stream r of the generator; adding nodes changes no other row's stream.
 
 use super::matrix::Matrix;
+use super::nodes::{By, NodeSizes};
 use super::random::Stream;
 use super::zipf::Zipf;
 use super::{Generator, Pattern};
@@ -22,6 +23,7 @@ pub(super) const IRREGULAR: Generator = Generator {
     keys: &["dist", "mean", "cv", "exponent", "density"],
     axes: &[(Axis::BlockSize, "mean"), (Axis::Variation, "cv")],
     pair_by_pair: true,
+    node_by_node: true,
     random: true,
     read,
 };
@@ -103,20 +105,33 @@ impl Pattern for Irregular {
             Drawn::OneByOne(distribution) => distribution.matrix(nodes, element, seed),
             Drawn::ByRank(zipf) => zipf.matrix(nodes, element, seed),
         };
-        Ok(Arc::new(if self.density < 1.0 { thinned(&matrix, self.density, seed) } else { matrix }))
+        Ok(Arc::new(if self.density < 1.0 { thinned(matrix, self.density, seed) } else { matrix }))
+    }
+
+    /// As what the matrix has for node 0 to send: a draw for each node.
+    fn sizes_of_nodes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        let mut of = match &self.drawn {
+            Drawn::OneByOne(distribution) => distribution.row(0, nodes, element, seed),
+            Drawn::ByRank(zipf) => zipf.rows(0..1, nodes, element, seed),
+        };
+        if self.density < 1.0 {
+            thin(&mut of, 0, self.density, seed);
+        }
+        Ok(Arc::new(NodeSizes { of, by: By::Origin }))
     }
 }
 
 /// The same sizes for a share of pairs, drawn one by one, and nothing for the others. Draws are from streams beyond those of sizes, so that what is left is as large as it was.
-fn thinned(matrix: &Matrix, density: f64, seed: u64) -> Matrix {
+fn thinned(mut matrix: Matrix, density: f64, seed: u64) -> Matrix {
+    (0..).zip(matrix.rows_mut()).for_each(|(row, sizes)| thin(sizes, row, density, seed));
+    matrix
+}
+
+/// A row of them.
+fn thin(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
-    let nodes = matrix.nodes();
-    let mut bytes = Vec::with_capacity((nodes * nodes) as usize);
-    for row in 0..nodes {
-        let mut stream = Stream::new(seed, BEYOND + row);
-        bytes.extend((0..nodes).map(|to| if stream.fraction() < density { matrix.bytes(row, to) } else { 0 }));
-    }
-    Matrix::new(nodes, bytes)
+    let mut stream = Stream::new(seed, BEYOND + row);
+    sizes.iter_mut().for_each(|size| *size = if stream.fraction() < density { *size } else { 0 });
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,15 +234,17 @@ impl Distribution {
 
     /// Sizes among so many nodes, in multiples of `element`.
     pub fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
-        let mut bytes = Vec::with_capacity((nodes * nodes) as usize);
-        for row in 0..nodes {
-            let mut stream = Stream::new(seed, row);
-            for _ in 0..nodes {
-                let elements = (self.quantile(stream.fraction()) / element as f64).round().max(0.0);
-                bytes.push((elements as u64).saturating_mul(element));
-            }
-        }
-        Matrix::new(nodes, bytes)
+        Matrix::new(nodes, (0..nodes).flat_map(|row| self.row(row, nodes, element, seed)).collect())
+    }
+
+    /// What one node has for each.
+    fn row(&self, row: u64, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
+        let mut stream = Stream::new(seed, row);
+        let mut size = || {
+            let elements = (self.quantile(stream.fraction()) / element as f64).round().max(0.0);
+            (elements as u64).saturating_mul(element)
+        };
+        (0..nodes).map(|_| size()).collect()
     }
 }
 
@@ -310,7 +327,7 @@ mod tests {
     #[test]
     fn of_a_sparse_matrix_a_share_of_the_sizes_is_left() {
         let dense = Distribution::new(Shape::Lognormal, 1e6, 0.5).unwrap().matrix(200, 1, 7);
-        let sparse = thinned(&dense, 0.1, 7);
+        let sparse = thinned(dense.clone(), 0.1, 7);
         let pairs = || (0..200).flat_map(|o| (0..200).map(move |d| (o, d)));
         let left = pairs().filter(|(o, d)| sparse.bytes(*o, *d) > 0).count();
         assert!((3700..4300).contains(&left), "{left}");

@@ -1,5 +1,6 @@
 //! A size for every pair of nodes, one by one: drawn at random, or read from a file of N rows of N byte counts.
 
+use super::nodes::{By, NodeSizes};
 use super::{Generator, Pattern};
 use crate::args::{Args, MOST_BYTES, WORD};
 use crate::axis::Axis;
@@ -7,26 +8,24 @@ use crate::digest::InputDigest;
 use crate::file::read_regular;
 use std::path::Path;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::BlockSizes;
-use swapmeet_core::spec::{SpecError, format_size};
+use swapmeet_core::delivery::collective::{After, Before, BlockSizes};
+use swapmeet_core::spec::{Arg, SpecError, format_size};
 
 pub(super) const MATRIX: Generator = Generator {
     name: "matrix",
     syntax: "matrix:FILE.csv",
-    help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself",
+    help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself, or for everyone. But for an alltoall also N numbers alone, a row or a column: what each node has for everyone, or the root for each, or each for it",
     keys: &[WORD],
     axes: &[],
     pair_by_pair: true,
+    node_by_node: true,
     random: false,
     read,
 };
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let arg = args.word("a file, as in `matrix:sizes.csv`")?;
-    let file = arg.value();
-    let refused = |message: String| args.spec.error(arg.value_at(), file.len(), &message);
-    let (matrix, input) = from_file(file, Matrix::parse).map_err(refused)?;
-    Ok(Arc::new(FromFile { matrix, input, size: None }))
+    from_file(args, arg, None, byte_count)
 }
 
 pub(super) const FRACTIONS: Generator = Generator {
@@ -36,6 +35,7 @@ pub(super) const FRACTIONS: Generator = Generator {
     keys: &[WORD, "bytes"],
     axes: &[(Axis::BlockSize, "bytes")],
     pair_by_pair: true,
+    node_by_node: true,
     random: false,
     read: read_fractions,
 };
@@ -45,32 +45,65 @@ fn read_fractions(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let bytes = args.require("bytes")?;
     let bytes = args.size(bytes)?;
     let element = args.element;
-    let part = |value: &str| {
+    from_file(args, arg, Some(bytes), |value| {
         let fraction = value.parse::<f64>().ok().filter(|f| (0.0..=1.0).contains(f));
         let fraction = fraction.ok_or_else(|| "is no fraction, expected a number from 0 to 1".to_owned())?;
         Ok((fraction * bytes as f64) as u64 / element * element)
-    };
-    let (matrix, input) = from_file(arg.value(), |content| Matrix::parse_cells(content, part))
-        .map_err(|message| args.spec.error(arg.value_at(), arg.value().len(), &message))?;
-    Ok(Arc::new(FromFile { matrix, input, size: Some(bytes) }))
+    })
+}
+
+fn byte_count(value: &str) -> Result<u64, String> {
+    let size = value.parse::<u64>().ok().filter(|b| *b <= MOST_BYTES);
+    size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {MOST_BYTES}"))
 }
 
 fn from_file(
-    file: &str,
-    parse: impl Fn(&str) -> Result<Matrix, MatrixError>,
-) -> Result<(Arc<Matrix>, InputDigest), String> {
-    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes")?;
-    let matrix = parse(&content).map_err(|e| format!("{file}:{}:{}: {}", e.line, e.column, e.message))?;
-    Ok((Arc::new(matrix), InputDigest::new(file, &content)))
+    args: &Args<'_>,
+    arg: &Arg,
+    size: Option<u64>,
+    cell: impl Fn(&str) -> Result<u64, String>,
+) -> Result<Arc<dyn Pattern>, SpecError> {
+    let file = arg.value();
+    let refused = |message: String| args.spec.error(arg.value_at(), file.len(), &message);
+    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
+    // Whose block it is, where there is one a node.
+    let by = match (args.collective.before, args.collective.after) {
+        (Before::EachItsOwn, After::EachWhatIsForIt | After::EachItsSendersOwn) => None,
+        (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => Some(By::Destination),
+        (_, After::RootAll | After::EachAll) => Some(By::Origin),
+    };
+    let cells = Cells::parse(&content, by.is_some(), cell);
+    let cells = cells.map_err(|e| refused(format!("{file}:{}:{}: {}", e.line, e.column, e.message)))?;
+    let sizes = match by.filter(|_| cells.rows != cells.columns) {
+        Some(by) => Sizes::Nodes(Arc::new(NodeSizes { of: cells.bytes, by })),
+        None => Sizes::Pairs(Arc::new(Matrix::new(cells.rows as u64, cells.bytes))),
+    };
+    Ok(Arc::new(FromFile { sizes, input: InputDigest::new(file, &content), size }))
 }
 
 /// Sizes that a file gave.
 #[derive(Debug)]
 struct FromFile {
-    matrix: Arc<Matrix>,
+    sizes: Sizes,
     input: InputDigest,
     /// What the file's fractions are of.
     size: Option<u64>,
+}
+
+#[derive(Debug)]
+enum Sizes {
+    Pairs(Arc<Matrix>),
+    Nodes(Arc<NodeSizes>),
+}
+
+impl FromFile {
+    fn check(&self, nodes: u64) -> Result<(), String> {
+        let has = match &self.sizes {
+            Sizes::Pairs(matrix) => matrix.nodes(),
+            Sizes::Nodes(sizes) => sizes.of.len() as u64,
+        };
+        if has == nodes { Ok(()) } else { Err(format!("is for {has} nodes, there are {nodes}")) }
+    }
 }
 
 impl Pattern for FromFile {
@@ -80,10 +113,22 @@ impl Pattern for FromFile {
     }
 
     fn sizes(&self, nodes: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        if self.matrix.nodes() != nodes {
-            return Err(format!("is for {} nodes, there are {nodes}", self.matrix.nodes()));
+        self.check(nodes)?;
+        Ok(match &self.sizes {
+            Sizes::Pairs(matrix) => Arc::clone(matrix) as Arc<dyn BlockSizes>,
+            Sizes::Nodes(sizes) => Arc::clone(sizes) as Arc<dyn BlockSizes>,
+        })
+    }
+
+    fn sizes_of_nodes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        match &self.sizes {
+            Sizes::Nodes(_) => self.sizes(nodes, element, seed),
+            Sizes::Pairs(matrix) => {
+                self.check(nodes)?;
+                let of = (0..nodes).map(|node| matrix.bytes(node, node)).collect();
+                Ok(Arc::new(NodeSizes { of, by: By::Origin }))
+            }
         }
-        Ok(Arc::clone(&self.matrix) as Arc<dyn BlockSizes>)
     }
 
     fn input(&self) -> Option<&InputDigest> {
@@ -135,15 +180,27 @@ impl Matrix {
 
     /// Reads N rows of N byte counts, separated by commas, without a header; row i is what node i has for each.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
-        Self::parse_cells(content, |value| {
-            let size = value.parse::<u64>().ok().filter(|b| *b <= MOST_BYTES);
-            size.ok_or_else(|| format!("is no byte count, expected a whole number from 0 to {}", MOST_BYTES))
-        })
+        let Cells { rows, bytes, .. } = Cells::parse(content, false, byte_count)?;
+        Ok(Self::new(rows as u64, bytes))
     }
 
-    /// Reads N rows of N fields; `cell` makes a field bytes, its error says what was expected.
-    pub(super) fn parse_cells(content: &str, cell: impl Fn(&str) -> Result<u64, String>) -> Result<Self, MatrixError> {
+    pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        self.bytes.chunks_exact_mut(self.nodes as usize)
+    }
+}
+
+/// What a file has, row by row.
+struct Cells {
+    rows: usize,
+    columns: usize,
+    bytes: Vec<u64>,
+}
+
+impl Cells {
+    /// Reads as many rows of as many fields, or, with `one_a_node`, one row or column; `cell` makes a field bytes, its error says what was expected.
+    fn parse(content: &str, one_a_node: bool, cell: impl Fn(&str) -> Result<u64, String>) -> Result<Self, MatrixError> {
         let error = |line: usize, column: usize, message: String| MatrixError { line, column, message };
+        let or_one = if one_a_node { ", or one of them alone" } else { "" };
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let mut bytes = Vec::new();
         let (mut rows, mut columns) = (0, 0);
@@ -161,8 +218,8 @@ impl Matrix {
             let here = bytes.len() - before;
             if rows == 0 {
                 columns = here;
-                if columns as u64 > Self::MOST_NODES {
-                    return Err(error(line, 1, format!("{columns} columns, expected at most {}", Self::MOST_NODES)));
+                if columns as u64 > Matrix::MOST_NODES {
+                    return Err(error(line, 1, format!("{columns} columns, expected at most {}", Matrix::MOST_NODES)));
                 }
             } else if here != columns {
                 return Err(error(
@@ -172,18 +229,18 @@ impl Matrix {
                 ));
             }
             rows += 1;
-            if rows > columns {
-                return Err(error(line, 1, format!("more rows than columns, expected {columns} of each")));
+            if rows > columns && !(one_a_node && columns == 1) {
+                return Err(error(line, 1, format!("more rows than columns, expected {columns} of each{or_one}")));
             }
         }
-        if rows < columns || rows == 0 {
+        if rows == 0 || rows < columns && !(one_a_node && rows == 1) {
             return Err(error(
                 content.lines().count().max(1),
                 1,
-                format!("{rows} rows and {columns} columns, expected as many of each"),
+                format!("{rows} rows and {columns} columns, expected as many of each{or_one}"),
             ));
         }
-        Ok(Self::new(rows as u64, bytes))
+        Ok(Self { rows, columns, bytes })
     }
 }
 
@@ -226,5 +283,19 @@ mod tests {
         assert_eq!(error("0,1\n1,0\n1,1\n"), (3, 1, "more rows than columns, expected 2 of each".to_owned()));
         assert_eq!(error("0,1,2\n1,0,2\n"), (2, 1, "2 rows and 3 columns, expected as many of each".to_owned()));
         assert_eq!(error(""), (1, 1, "0 rows and 0 columns, expected as many of each".to_owned()));
+    }
+
+    #[test]
+    fn where_there_is_one_block_a_node_a_row_or_a_column_will_do() {
+        let read = |text: &str| Cells::parse(text, true, byte_count).map(|cells| cells.bytes).map_err(|e| e.message);
+        assert_eq!((read("1,2,3"), read("1\n2\n3\n"), read("7")), (Ok(vec![1, 2, 3]), Ok(vec![1, 2, 3]), Ok(vec![7])));
+        assert_eq!(
+            read("1,2,3\n4,5,6").unwrap_err(),
+            "2 rows and 3 columns, expected as many of each, or one of them alone"
+        );
+        assert_eq!(
+            read("1,2\n3,4\n5,6").unwrap_err(),
+            "more rows than columns, expected 2 of each, or one of them alone"
+        );
     }
 }

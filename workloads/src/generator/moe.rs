@@ -17,6 +17,7 @@ pub(super) const MOE: Generator = Generator {
     keys: &["experts", "top", "tokens", "bytes", "skew", "violation", "experts_at"],
     axes: &[(Axis::BlockSize, "bytes")],
     pair_by_pair: true,
+    node_by_node: false,
     random: true,
     read,
 };

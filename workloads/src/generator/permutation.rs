@@ -69,7 +69,7 @@ type Read = fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>;
 
 const fn row(name: &'static str, syntax: &'static str, help: &'static str, read: Read) -> Generator {
     let axes = &[(Axis::BlockSize, WORD)];
-    Generator { name, syntax, help, keys: &[WORD], axes, pair_by_pair: false, random: false, read }
+    Generator { name, syntax, help, keys: &[WORD], axes, pair_by_pair: false, node_by_node: false, random: false, read }
 }
 
 fn mirrored(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {

@@ -19,6 +19,7 @@ pub(super) const ONE_SPIKE: Generator = Generator {
     keys: &["max", "rest"],
     axes: &[(Axis::BlockSize, "max")],
     pair_by_pair: true,
+    node_by_node: false,
     random: true,
     read: |args| read(args, Place::Random),
 };
@@ -30,6 +31,7 @@ pub(super) const TRANSPOSE: Generator = Generator {
     keys: &["max", "rest"],
     axes: &[(Axis::BlockSize, "max")],
     pair_by_pair: true,
+    node_by_node: false,
     random: false,
     read: |args| read(args, Place::Transposed),
 };

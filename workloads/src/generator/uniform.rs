@@ -14,6 +14,7 @@ pub(super) const UNIFORM: Generator = Generator {
     keys: &[WORD],
     axes: &[(Axis::BlockSize, WORD)],
     pair_by_pair: false,
+    node_by_node: false,
     random: false,
     read: |args| {
         let arg = args.word("a size, as in `uniform:64`")?;

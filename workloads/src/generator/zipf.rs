@@ -2,6 +2,7 @@
 
 use super::matrix::Matrix;
 use super::random::Stream;
+use std::ops::Range;
 
 /// Of every sender alike: what it sends together is the mean times the nodes.
 #[derive(Debug, Clone, Copy)]
@@ -15,11 +16,16 @@ impl Zipf {
 
     /// Sizes among so many nodes, in multiples of `element`.
     pub(super) fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
+        Matrix::new(nodes, self.rows(0..nodes, nodes, element, seed))
+    }
+
+    /// What some of them have for each, one after another.
+    pub(super) fn rows(&self, rows: Range<u64>, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
         let weights: Vec<f64> = (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
         let unit = self.mean * nodes as f64 / weights.iter().sum::<f64>() / element as f64;
         let sizes: Vec<u64> = weights.iter().map(|w| ((w * unit).round() as u64).saturating_mul(element)).collect();
-        let ranks = (0..nodes).flat_map(|row| Stream::new(seed, row).shuffled(nodes));
-        Matrix::new(nodes, ranks.map(|rank| sizes[rank as usize]).collect())
+        let ranks = rows.flat_map(|row| Stream::new(seed, row).shuffled(nodes));
+        ranks.map(|rank| sizes[rank as usize]).collect()
     }
 }
 

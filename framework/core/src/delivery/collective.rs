@@ -208,6 +208,14 @@ impl CollectiveKind {
         }
     }
 
+    /// Whether blocks go to everyone, so that their sizes can depend on who has them, and on nothing else.
+    pub fn is_sized_by_origin(&self) -> bool {
+        match self.after {
+            After::EachAll => !self.sums,
+            After::EachWhatIsForIt | After::RootAll | After::EachItsSendersOwn => false,
+        }
+    }
+
     /// Whether what each node has goes to every other.
     pub fn is_from_each_to_each(&self) -> bool {
         match (self.before, self.after) {

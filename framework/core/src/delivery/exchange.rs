@@ -225,8 +225,7 @@ impl Exchange {
         let Inventory { layout, placement, collective, .. } = &self.inventory;
         let shape = self.holdings.shape();
         let arrived = shape.bits(record);
-        let (count, overlap) = self.holdings.already(layout, node, arrived);
-        let Some(overlap) = overlap else {
+        let Some(overlap) = self.holdings.overlap(layout, node, arrived) else {
             self.holdings.insert(layout, node, record);
             return Ok(());
         };
@@ -237,14 +236,12 @@ impl Exchange {
                 DeliveryFault::DeliveredTwice { node: placement.locate(node), block },
             ));
         }
+        let mut waste = self.inventory.load(arrived, shape.count(record));
         for new in self.holdings.missing(layout, node, arrived) {
+            waste -= self.inventory.load(&new, layout.count(&new));
             self.holdings.insert_box(layout, node, &new, shape.came(record));
         }
-        // Sizes of shared collectives are those of whole blocks, so a share of the load is a share of the count.
         self.redundant.get_or_insert_with(|| Box::new((placement.locate(node), self.inventory.first_block(&overlap))));
-        let total = shape.count(record);
-        let load = self.inventory.load(arrived, total);
-        let waste = (u128::from(load) * u128::from(count) / u128::from(total)) as u64;
         self.loads.wasted(placement.physical(node), waste);
         Ok(())
     }

@@ -204,17 +204,10 @@ impl Holdings {
         self.insert(layout, node, &record);
     }
 
-    /// Of a box, what the node holds already: the number of such blocks and, if any, one box of them.
-    pub fn already(&self, layout: &Layout, node: u64, arrived: &[u64]) -> (u64, Option<Vec<u64>>) {
+    /// Of a box, some that the node holds already, if it does any.
+    pub fn overlap(&self, layout: &Layout, node: u64, arrived: &[u64]) -> Option<Vec<u64>> {
         let mut inner = vec![0; layout.words()];
-        let (mut count, mut one) = (0, None);
-        for held in self.of(node) {
-            if layout.intersect(held, arrived, &mut inner) {
-                count += layout.count(&inner);
-                one.get_or_insert_with(|| inner.clone());
-            }
-        }
-        (count, one)
+        self.of(node).any(|held| layout.intersect(held, arrived, &mut inner)).then_some(inner)
     }
 
     /// What of `wanted` the node does not hold, as boxes.

@@ -69,7 +69,12 @@ fn bisected(topology: &dyn Topology, flows: &Flows<'_>, found: OnLinks) -> OnLin
         Flows::Even(bytes) => side * others * bytes,
         Flows::EachToAll(bytes) | Flows::SumToEach(bytes) => others * bytes,
         Flows::RootToAll(_, bytes) | Flows::SumToRoot(_, bytes) | Flows::SumToAll(bytes) => *bytes,
-        Flows::None | Flows::Pairs(_) | Flows::FromRoot(..) | Flows::ToRoot(..) | Flows::Images(..) => 0.0,
+        Flows::None
+        | Flows::OwnToAll(_)
+        | Flows::Pairs(_)
+        | Flows::FromRoot(..)
+        | Flows::ToRoot(..)
+        | Flows::Images(..) => 0.0,
     };
     found.or(bytes / (cut.links as f64 * fastest(topology)), BoundKind::Bisection)
 }

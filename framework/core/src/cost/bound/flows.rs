@@ -5,7 +5,7 @@ use crate::network::topology::Topology;
 use crate::simulation::Task;
 
 /// What goes between different nodes: bytes, or blocks where those are counted.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) enum Flows<'a> {
     /// Nothing goes from anyone to anyone.
     None,
@@ -23,6 +23,8 @@ pub(super) enum Flows<'a> {
     RootToAll(u64, f64),
     /// The same from each to everyone; who has it may copy it.
     EachToAll(f64),
+    /// What each has, to everyone; who has it may copy it.
+    OwnToAll(Own),
     /// A sum of what each has, at the root; who gets a term may add its own.
     SumToRoot(u64, f64),
     /// As long a sum of what each has for it, at each.
@@ -38,6 +40,35 @@ pub(super) enum Leaves<'a> {
     Same(f64),
     /// The row of the root, or its column.
     Sized(&'a dyn BlockSizes),
+}
+
+/// What each node has, where that differs.
+#[derive(Debug)]
+pub(super) struct Own {
+    of: Vec<f64>,
+    all: f64,
+}
+
+impl Own {
+    fn new(nodes: u64, sizes: &dyn BlockSizes) -> Self {
+        let of: Vec<f64> = (0..nodes).map(|node| sizes.bytes(node, node) as f64).collect();
+        Self { all: of.iter().sum(), of }
+    }
+
+    fn at(&self, node: u64) -> f64 {
+        self.of[node as usize]
+    }
+
+    /// How far something goes: from those who have anything, as far as a look at some of them shows.
+    fn farthest(&self, topology: &dyn Topology) -> u64 {
+        /// Nodes that are looked at.
+        const MOST: usize = 64;
+        let with_any = || (0_u64..).zip(&self.of).filter(|(_, own)| **own > 0.0).map(|(node, _)| node);
+        if with_any().count() == self.of.len() {
+            return topology.diameter();
+        }
+        with_any().take(MOST).map(|node| topology.farthest_from(node)).max().unwrap_or(0)
+    }
 }
 
 /// What the busiest nodes send and receive.
@@ -58,7 +89,11 @@ impl<'a> Flows<'a> {
         let (kind, root, sizes) = (task.collective.kind(), task.collective.root().unwrap_or(0), task.sizes.as_deref());
         let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
         let leaves = sizes.map_or(Leaves::Same(1.0), Leaves::Sized);
-        if task.skip_empty && block == 0.0 {
+        let nodes = task.topology.nodes();
+        // Of a broadcast there is one block.
+        let at_root = sizes.map_or(1.0, |sizes| sizes.bytes(root, root) as f64);
+        let is_broadcast = (kind.before, kind.after) == (Before::RootAll, After::EachAll);
+        if task.skip_empty && (if is_broadcast { at_root } else { block }) == 0.0 {
             return Self::None;
         }
         match (kind.before, kind.after) {
@@ -66,13 +101,15 @@ impl<'a> Flows<'a> {
             (_, After::EachWhatIsForIt | After::EachItsSendersOwn) if kind.sums => Self::SumToEach(block),
             (_, After::EachAll) if kind.sums => Self::SumToAll(block),
             (Before::EachItsOwn, After::EachWhatIsForIt) => sizes.map_or(Self::Even(1.0), Self::Pairs),
-            (Before::EachItsOwn, After::EachAll) => Self::EachToAll(block),
+            (Before::EachItsOwn, After::EachAll) => {
+                sizes.map_or(Self::EachToAll(1.0), |sizes| Self::OwnToAll(Own::new(nodes, sizes)))
+            }
             (Before::EachItsOwn, After::RootAll) => Self::ToRoot(root, leaves),
             (Before::EachItsOwn, After::EachItsSendersOwn) => {
                 task.collective.images().map_or(Self::None, |images| Self::Images(images, block))
             }
             (Before::RootAll, After::EachWhatIsForIt | After::EachItsSendersOwn) => Self::FromRoot(root, leaves),
-            (Before::RootAll, After::EachAll) => Self::RootToAll(root, block),
+            (Before::RootAll, After::EachAll) => Self::RootToAll(root, at_root),
             (Before::RootAll, After::RootAll) => Self::None,
         }
     }
@@ -83,6 +120,7 @@ impl<'a> Flows<'a> {
             Self::None
             | Self::RootToAll(..)
             | Self::EachToAll(_)
+            | Self::OwnToAll(_)
             | Self::SumToRoot(..)
             | Self::SumToEach(_)
             | Self::SumToAll(_) => 0.0,
@@ -111,6 +149,12 @@ impl<'a> Flows<'a> {
             Self::None => Ends::default(),
             Self::Even(bytes) => every(others as f64 * bytes, others as f64 * bytes, true),
             Self::EachToAll(bytes) => every(*bytes, others as f64 * bytes, true),
+            Self::OwnToAll(own) => {
+                let least = own.of.iter().copied().fold(f64::MAX, f64::min).min(own.all);
+                let most = own.of.iter().copied().fold(0.0, f64::max);
+                let peers = if own.all > 0.0 { others } else { 0 };
+                Ends { sent: most, received: own.all - least, by_one: false, peers, all: least > 0.0 }
+            }
             Self::RootToAll(_, bytes) | Self::SumToRoot(_, bytes) => every(*bytes, *bytes, false),
             Self::SumToEach(bytes) => every(others as f64 * bytes, *bytes, true),
             // n - 1 messages until anybody has the sum, and one more to each of the others: shared by n nodes.
@@ -151,6 +195,7 @@ impl<'a> Flows<'a> {
             | Self::ToRoot(..)
             | Self::Images(..)
             | Self::RootToAll(..)
+            | Self::OwnToAll(_)
             | Self::EachToAll(_) => 0.0,
         }
     }
@@ -162,6 +207,7 @@ impl<'a> Flows<'a> {
             Self::None => (0.0, 0.0),
             Self::Even(bytes) => (others * bytes, others * bytes),
             Self::EachToAll(bytes) => (*bytes, others * bytes),
+            Self::OwnToAll(own) => (own.at(node), own.all - own.at(node)),
             Self::RootToAll(root, bytes) if node == *root => (*bytes, 0.0),
             Self::RootToAll(_, bytes) => (0.0, *bytes),
             Self::SumToRoot(root, bytes) if node == *root => (0.0, *bytes),
@@ -187,7 +233,7 @@ impl<'a> Flows<'a> {
     /// Calls `visit` as the nodes of this order go over, one by one, to the first side of a cut: how many are there, and what must cross from there and back.
     pub(super) fn sweep(&self, order: &[u32], nodes: usize, mut visit: impl FnMut(usize, f64, f64)) {
         let mut inside = vec![false; nodes];
-        let (mut out, mut into) = (0.0, 0.0);
+        let (mut out, mut into, mut here_have) = (0.0, 0.0, 0.0);
         for (k, &node) in order.iter().enumerate() {
             let node = u64::from(node);
             inside[node as usize] = true;
@@ -197,6 +243,10 @@ impl<'a> Flows<'a> {
                 Self::Even(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
                 // What all on the one side have goes over once, if anybody is on the other.
                 Self::EachToAll(bytes) => (out, into) = (here * bytes * there.min(1.0), there * bytes),
+                Self::OwnToAll(own) => {
+                    here_have += own.at(node);
+                    (out, into) = (here_have * there.min(1.0), own.all - here_have);
+                }
                 Self::RootToAll(root, bytes) if inside[*root as usize] => (out, into) = (bytes * there.min(1.0), 0.0),
                 Self::RootToAll(_, bytes) => (out, into) = (0.0, *bytes),
                 Self::SumToRoot(root, bytes) if inside[*root as usize] => (out, into) = (0.0, bytes * there.min(1.0)),
@@ -233,6 +283,7 @@ impl<'a> Flows<'a> {
             | Self::Even(_)
             | Self::RootToAll(..)
             | Self::EachToAll(_)
+            | Self::OwnToAll(_)
             | Self::SumToRoot(..)
             | Self::SumToEach(_)
             | Self::SumToAll(_) => true,
@@ -246,6 +297,7 @@ impl<'a> Flows<'a> {
             Self::Even(_) | Self::EachToAll(_) | Self::SumToEach(_) | Self::SumToAll(_) => true,
             Self::None
             | Self::RootToAll(..)
+            | Self::OwnToAll(_)
             | Self::SumToRoot(..)
             | Self::Pairs(_)
             | Self::FromRoot(..)
@@ -263,6 +315,7 @@ impl<'a> Flows<'a> {
             Self::None
             | Self::Even(_)
             | Self::EachToAll(_)
+            | Self::OwnToAll(_)
             | Self::Pairs(_)
             | Self::Images(..)
             | Self::SumToEach(_)
@@ -292,6 +345,7 @@ impl<'a> Flows<'a> {
             Self::EachToAll(bytes) | Self::SumToEach(bytes) => {
                 Some((n as f64 * (n - 1) as f64 * bytes, topology.diameter()))
             }
+            Self::OwnToAll(own) => Some(((n - 1) as f64 * own.all, own.farthest(topology))),
             Self::RootToAll(root, bytes) | Self::SumToRoot(root, bytes) => {
                 Some(((n - 1) as f64 * bytes, topology.farthest_from(*root)))
             }

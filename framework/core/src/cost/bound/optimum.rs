@@ -6,7 +6,7 @@ use super::flows::Flows;
 use crate::cost::machine::Machine;
 use crate::cost::model::Scale;
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER};
+use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER};
 use crate::delivery::exchange::Rule;
 use crate::network::adjacency::Adjacency;
 use crate::network::topology::{Graph, Topology, parse};
@@ -85,7 +85,7 @@ impl BlockSizes for Table {
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
     let mut evaluator = machine.evaluator(Scale { topology: &task.topology, unit_bytes: 1.0, counted: true });
-    let n = task.topology.nodes();
+    let (n, is_for_all) = (task.topology.nodes(), task.collective.kind().is_sized_by_origin());
     let mut simulation = Simulation::new(task.clone(), vec![evaluator.as_mut()]).unwrap();
     for distance in 1..n {
         if stepwise || distance == 1 {
@@ -93,7 +93,8 @@ fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
         }
         for from in 0..n {
             let to = (from + distance) % n;
-            let (origins, destinations, segments) = (NodeSet::One(from), NodeSet::One(to), Axis::All);
+            let destinations = if is_for_all { NodeSet::All } else { NodeSet::One(to) };
+            let (origins, segments) = (NodeSet::One(from), Axis::All);
             let rule = Rule {
                 from,
                 to,
@@ -101,7 +102,7 @@ fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
                 destinations,
                 segments,
                 strict: true,
-                copy: false,
+                copy: is_for_all,
                 combine: false,
                 local: false,
             };
@@ -123,8 +124,13 @@ fn no_schedule_is_faster_than_its_bound() {
         let nodes = 4 + draw.below(5);
         let topology = network(nodes, draw.below(10), &mut draw);
         let sizes = Table(nodes, (0..nodes * nodes).map(|_| draw.below(2) * draw.below(90)).collect());
-        let task = Task::new(topology, Collective::of(&ALL_TO_ALL));
-        for task in [task.clone(), Task { sizes: Some(Arc::new(sizes)), ..task }] {
+        let own = (0..nodes)
+            .flat_map(|node| vec![u64::from(node == 0) + draw.below(2) * draw.below(90); nodes as usize])
+            .collect();
+        let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
+        let gathered = Task::new(topology, Collective::of(&ALL_GATHER));
+        let gathered = Task { sizes: Some(Arc::new(Table(nodes, own))), ..gathered };
+        for task in [task.clone(), Task { sizes: Some(Arc::new(sizes)), ..task }, gathered] {
             for model in ["wormhole", "circuit", "store-and-forward", "flat"] {
                 for rest in ["startup_us=3,byte_us=1,ports=1", "startup_us=1,byte_us=2,ports=2", "byte_us=1,ports=all"]
                 {

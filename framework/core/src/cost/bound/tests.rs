@@ -2,7 +2,7 @@ use super::*;
 use crate::cost::machine::Machine;
 use crate::cost::model::{Cost, Scale};
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, SCATTER};
+use crate::delivery::collective::{ALL_GATHER, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER};
 use crate::delivery::exchange::Rule;
 use crate::network::topology::{parse, parse_with};
 use crate::simulation::{Simulation, Task};
@@ -121,6 +121,41 @@ fn uneven_traffic_has_cuts_and_distances_of_its_own() {
     let bound = machine.lower_bound(task.topology.as_ref(), &traffic);
     assert_eq!((bound.transmission_us, bound.kind), (32.0, BoundKind::Cut), "64 bytes over two links");
     assert_eq!((traffic.hop_bytes, traffic.farthest), (344.0, 8));
+}
+
+/// What each of four nodes has for everyone.
+#[derive(Debug)]
+struct OfOrigins([u64; 4]);
+
+impl BlockSizes for OfOrigins {
+    fn bytes(&self, origin: u64, _: u64) -> u64 {
+        self.0[origin as usize]
+    }
+
+    fn largest(&self) -> u64 {
+        self.0.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// An allgatherv: who has least receives most, all that the others have; in a broadcast the root's block alone counts.
+#[test]
+fn blocks_for_everyone_count_as_often_as_they_must_move() {
+    let of = |topology: &str, collective: Collective, own: [u64; 4], machine: &str| {
+        let topology = parse(topology).unwrap();
+        let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(OfOrigins(own)));
+        let task = Task { sizes, skip_empty: true, ..Task::new(Arc::clone(&topology), collective) };
+        let traffic = Traffic::of(&task);
+        let bound = Machine::parse(machine).unwrap().lower_bound(topology.as_ref(), &traffic);
+        (bound.transmission_us, bound.startup_us, traffic.farthest)
+    };
+    let machine = "free:startup_us=1,byte_us=1";
+    let gather = || Collective::of(&ALL_GATHER);
+    assert_eq!(of("fully-connected:4", gather(), [2, 3, 5, 100], machine), (108.0, 2.0, 1));
+    assert_eq!(of("mesh:4", gather(), [0, 0, 7, 0], machine), (7.0, 2.0, 2), "nothing but the third node's goes");
+    assert_eq!(of("mesh:4", gather(), [50, 50, 0, 0], "free:byte_us=1,ports=all").0, 100.0, "over the middle link");
+    assert_eq!(of("mesh:4", gather(), [0; 4], machine), (0.0, 0.0, 0));
+    let broadcast = |root| of("mesh:4", Collective::of(&BROADCAST).at(root), [0, 3, 5, 100], machine);
+    assert_eq!((broadcast(2), broadcast(0)), ((5.0, 2.0, 2), (0.0, 0.0, 0)));
 }
 
 #[test]

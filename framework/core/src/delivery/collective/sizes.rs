@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Blocks of different sizes. Uniform sizes have no table: blocks are counted instead.
 pub trait BlockSizes: fmt::Debug + Send + Sync {
-    /// Bytes of the block from node `origin` to node `destination` of the machine.
+    /// Bytes of the block from node `origin` to node `destination` of the machine; whatever the destination, of a block that is for everyone.
     fn bytes(&self, origin: u64, destination: u64) -> u64;
 
     /// Bytes of all blocks from one of `origins` to one of `destinations`, both ascending.
