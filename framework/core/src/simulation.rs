@@ -21,7 +21,7 @@ use crate::network::symmetry::{Group, Symmetry};
 use crate::network::topology::{Route, Topology};
 use crate::simulation::expansion::Expansion;
 use crate::simulation::messages::{Beside, Messages};
-use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Totals, Transfer, Unsent};
+use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Summed, Totals, Transfer, Unsent};
 use crate::simulation::step_statistics::{Orbits, StepStatistics, Wanted};
 use std::sync::Arc;
 
@@ -492,10 +492,13 @@ impl<'a> Simulation<'a> {
             let step = payload.step();
             self.listeners.iter_mut().for_each(|listener| listener.redundant(step, node, block));
         }
-        let (summed, segments) = (payload.most_summed(), payload.segments());
-        if summed > 0 {
-            self.totals.critical_summed += u128::from(summed);
-            self.listeners.iter_mut().for_each(|listener| listener.summed(summed, segments));
+        if let Some(most) = payload.summed().iter().copied().max().filter(|most| *most > 0) {
+            self.totals.critical_summed += u128::from(most);
+            self.write_out_summed();
+            let State::Running(payload) = &self.state else { return Ok(()) };
+            let of = self.expansion.as_ref().map_or(payload.summed(), Expansion::summed);
+            let summed = Summed { most, of, segments: payload.segments() };
+            self.listeners.iter_mut().for_each(|listener| listener.summed(summed));
         }
         if !anything {
             return Ok(());

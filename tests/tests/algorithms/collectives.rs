@@ -105,6 +105,41 @@ fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
     }
 }
 
+/// log2 p (alpha + m beta + m gamma), whatever the model: in each step everyone sends its whole vector and adds the one that comes.
+#[test]
+fn adding_up_takes_its_time_under_every_model() {
+    let us = |topology: &str, algorithm: &str, machine: &str| {
+        let collective = if algorithm == "linear" { "reduce/uniform:64" } else { "allreduce/uniform:64" };
+        let machine = format!("free:reduce_byte_us=0.25,byte_us=0.5,{machine}");
+        let args = ["--topology", topology, "--algorithm", algorithm, "--workload", collective, "--machine", &machine];
+        let row = rows(&args).remove(0);
+        assert_eq!(row.verified, Verified::Contributions, "{}", row.reason);
+        assert!(row.lower_bound_us.unwrap() <= row.time_us.unwrap() + 1e-9, "{machine}");
+        (row.time_us.unwrap(), row.reduction_us.unwrap())
+    };
+    for (machine, alpha, bytes) in [
+        ("model=wormhole,startup_us=10", 10.0, 64.0),
+        ("model=flat,startup_us=10", 10.0, 64.0),
+        ("model=flat,mode=nonblocking,startup_us=10", 10.0, 64.0),
+        ("model=loggp,overhead_us=2,latency_us=8", 2.0 * 2.0 + 8.0, 63.0),
+        ("model=loggp,order=data,overhead_us=2,latency_us=8", 2.0 * 2.0 + 8.0, 63.0),
+        ("model=loggp,order=barrier,overhead_us=2,latency_us=8", 2.0 * 2.0 + 8.0, 63.0),
+        ("model=fluid,startup_us=10,hop_us=8", 10.0 + 8.0, 64.0),
+        ("model=fluid,order=data,startup_us=10,hop_us=8", 10.0 + 8.0, 64.0),
+        ("model=fluid,order=barrier,startup_us=10,hop_us=8", 10.0 + 8.0, 64.0),
+    ] {
+        let (time, reduction) = us("fully-connected:8", "recursive-doubling-allreduce", machine);
+        let closed = 3.0 * (alpha + bytes * 0.5 + 64.0 * 0.25);
+        assert!((time - closed).abs() < 1e-6 && (reduction - 48.0).abs() < 1e-6, "{machine}: {time} ({reduction})");
+    }
+    // The root adds four vectors to its own when all have come; they come at once.
+    let (time, reduction) = us("fully-connected:5", "linear", "model=fluid,startup_us=10,hop_us=8");
+    assert!((time - (10.0 + 8.0 + 32.0 + 4.0 * 16.0)).abs() < 1e-6 && reduction == 64.0, "{time} ({reduction})");
+    // Whoever has nothing to wait for but data is held up by adding it, too: a ring's p - 1 steps of m/p bytes, then p - 1 without.
+    let (time, reduction) = us("ring:8", "ring-allreduce", "model=loggp,order=data,latency_us=8");
+    assert!((time - (14.0 * (8.0 + 3.5) + 7.0 * 2.0)).abs() < 1e-6 && reduction == 14.0, "{time} ({reduction})");
+}
+
 /// An allgatherv: who passes a block on passes it to all others in turn, and in each step the longest of them is under way.
 #[test]
 fn blocks_for_everyone_may_differ_in_size() {

@@ -21,6 +21,8 @@ pub(super) struct Expansion {
     layout: Layout,
     /// What each node holds.
     held: Vec<u64>,
+    /// What each has added to what it had.
+    summed: Vec<u64>,
 }
 
 /// A send of a representative.
@@ -42,12 +44,17 @@ struct Deed {
 
 impl Expansion {
     pub(super) fn new(exchange: &OrbitExchange) -> Self {
-        Self { deeds: Vec::new(), routes: Vec::new(), layout: exchange.layout(), held: Vec::new() }
+        Self { deeds: Vec::new(), routes: Vec::new(), layout: exchange.layout(), held: Vec::new(), summed: Vec::new() }
     }
 
     /// What each node of the machine holds, as far as it was written out last.
     pub(super) fn held(&self) -> &[u64] {
         &self.held
+    }
+
+    /// What each node of the machine has added to what it had, as far as it was written out last.
+    pub(super) fn summed(&self) -> &[u64] {
+        &self.summed
     }
 
     /// A representative sends; `put` says what, if anything.
@@ -177,11 +184,25 @@ impl Simulation<'_> {
     /// Writes out what each node holds.
     pub(super) fn write_out_held(&mut self) {
         let State::Running(payload) = &self.state else { return };
-        let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &**payload) else { return };
-        let (group, held) = (exchange.group(), payload.held());
-        expansion.held.clear();
-        expansion.held.extend((0..payload.placement().machine_nodes()).map(|node| held[group.home(node).0]));
+        if let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &**payload) {
+            of_all(exchange, payload.held(), &mut expansion.held);
+        }
     }
+
+    /// Writes out what each node has added to what it had.
+    pub(super) fn write_out_summed(&mut self) {
+        let State::Running(payload) = &self.state else { return };
+        if let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &**payload) {
+            of_all(exchange, payload.summed(), &mut expansion.summed);
+        }
+    }
+}
+
+/// For each node of the machine what its representative has.
+fn of_all(exchange: &OrbitExchange, of_representatives: &[u64], of_nodes: &mut Vec<u64>) {
+    let group = exchange.group();
+    of_nodes.clear();
+    of_nodes.extend((0..exchange.placement().machine_nodes()).map(|node| of_representatives[group.home(node).0]));
 }
 
 /// A route whose path, if it names one, goes over other nodes.

@@ -7,7 +7,7 @@ use crate::delivery::fault::{DeliveryFault, EndFault};
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use crate::network::transfer::Transfer;
-use crate::simulation::step::{StepFacts, Unsent};
+use crate::simulation::step::{StepFacts, Summed, Unsent};
 use proptest::prelude::*;
 use std::mem::discriminant;
 
@@ -49,8 +49,11 @@ impl Listener for Seen {
         }
     }
 
-    fn summed(&mut self, most: u64, segments: u64) {
+    fn summed(&mut self, Summed { most, of, segments }: Summed<'_>) {
         self.events.push(format!("{most} of {segments} summed"));
+        if self.everything {
+            self.events.push(format!("by each {of:?}"));
+        }
     }
 
     fn wants_sends(&self) -> bool {

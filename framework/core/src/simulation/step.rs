@@ -192,9 +192,9 @@ pub trait Listener {
         let _ = (most, segments);
     }
 
-    /// In the step that is about to end nodes add what came to what they have, and the busiest adds `most`, in `segments` of blocks.
-    fn summed(&mut self, most: u64, segments: u64) {
-        let _ = (most, segments);
+    /// In the step that is about to end nodes add what came to what they have.
+    fn summed(&mut self, summed: Summed<'_>) {
+        let _ = summed;
     }
 
     /// A node sends itself something: no message, but it goes through its buffers. Called before the step that ends after it, if one does.
@@ -256,6 +256,17 @@ pub trait Listener {
     fn wants_sends(&self) -> bool {
         false
     }
+}
+
+/// What nodes add in a step to what they have.
+#[derive(Debug, Clone, Copy)]
+pub struct Summed<'a> {
+    /// The most load that one of them adds.
+    pub most: u64,
+    /// The load of each node of the machine; or of each that is planned for, where nobody reads more than [`Reads::Facts`].
+    pub of: &'a [u64],
+    /// In how many segments blocks are split; loads are in such segments.
+    pub segments: u64,
 }
 
 /// What a node sends itself.

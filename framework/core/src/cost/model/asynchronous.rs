@@ -5,7 +5,7 @@
 use super::segment_bytes;
 use crate::cost::parameter::{BARRIER_US, Barrier, Default, ParameterError, Typed, word};
 use crate::network::topology::Route;
-use crate::simulation::step::Step;
+use crate::simulation::step::{Step, Summed};
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
@@ -76,6 +76,8 @@ pub(super) struct StepMessages {
     schedule_step: u64,
     /// For each rank what it receives that has not come, where arrivals are followed.
     missing: Vec<u32>,
+    /// Bytes that each rank adds to what it has, once all that it receives has come; empty if none does.
+    summed: Vec<f64>,
     /// Ranks that have not ended the step.
     inside: usize,
 }
@@ -107,6 +109,7 @@ impl StepMessages {
         };
         let (routes, schedule_step) = (step.routes.to_vec(), step.schedule_step);
         Self {
+            summed: Vec::new(),
             messages,
             first_send,
             received,
@@ -133,6 +136,11 @@ impl StepMessages {
         })
     }
 
+    /// Bytes that a rank adds to what it has, once all that it receives has come.
+    pub(super) fn summed(&self, rank: usize) -> f64 {
+        self.summed.get(rank).copied().unwrap_or(0.0)
+    }
+
     pub(super) fn bytes(&self, message: &Message) -> f64 {
         message.load as f64 * self.unit_bytes
     }
@@ -148,11 +156,14 @@ pub(super) struct Steps {
     first: u64,
     messages: usize,
     too_many: bool,
+    /// Whether anything is added up; and what of it belongs to the step that comes next.
+    sums: bool,
+    summed: Vec<f64>,
 }
 
 impl Steps {
     pub(super) fn new(nodes: usize, unit_bytes: f64) -> Self {
-        Self { nodes, unit_bytes, steps: VecDeque::new(), first: 0, messages: 0, too_many: false }
+        Self { nodes, unit_bytes, steps: VecDeque::new(), first: 0, messages: 0, too_many: false, sums: false, summed: Vec::new() }
     }
 
     /// How many have come.
@@ -175,7 +186,25 @@ impl Steps {
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
         };
         let step = StepMessages::new(self.nodes, step, self.unit_bytes, back);
-        self.steps.push_back(step);
+        self.steps.push_back(StepMessages { summed: std::mem::take(&mut self.summed), ..step });
+    }
+
+    /// Nodes add this in the step that comes next; or, if it has no messages, that is added with what those of a later one bring.
+    pub(super) fn sum(&mut self, summed: Summed<'_>) {
+        let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
+        self.sums = true;
+        self.summed.resize(self.nodes, 0.0);
+        self.summed.iter_mut().zip(summed.of).for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
+    }
+
+    /// Whether anything was added up.
+    pub(super) fn sums(&self) -> bool {
+        self.sums
+    }
+
+    /// What a rank adds after the last step.
+    pub(super) fn summed_last(&self, rank: usize) -> f64 {
+        self.summed.get(rank).copied().unwrap_or(0.0)
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&StepMessages> {

@@ -41,6 +41,8 @@ pub struct Path {
     pub barrier: f64,
     /// Waiting for ports, engines and links.
     pub contention: f64,
+    /// Adding up what comes from different nodes, in us.
+    pub reduction: f64,
 }
 
 /// A moment, with the path to it.
@@ -78,6 +80,12 @@ impl Clock {
     pub(super) fn rearranged(mut self, ticks: Ticks) -> Self {
         self.at = self.at.saturating_add(ticks);
         self.path.rearrangement += us(ticks);
+        self
+    }
+
+    pub(super) fn reduced(mut self, ticks: Ticks) -> Self {
+        self.at = self.at.saturating_add(ticks);
+        self.path.reduction += us(ticks);
         self
     }
 

@@ -5,7 +5,7 @@
 //! for anybody's step. A receiver takes as many messages at a time as it has ports: node contention appears by itself. Between two stages there is a
 //! barrier.
 //!
-//! [`stage`] says what a message costs at which end. The six parts of time are those along the critical path: transmission is `byte_us` and
+//! [`stage`] says what a message costs at which end; what a node adds up (`reduce_byte_us` a byte) it adds when all that it receives in the step has come. The parts of time are those along the critical path: transmission is `byte_us` and
 //! `copy_byte_us`, rearrangement is composing, contention is waiting for a receiver's port or a node's copying engine. There is no propagation. What
 //! [`crate::simulation::Simulation::rearrange`] announces is not charged again: it is composing under another name.
 
@@ -13,11 +13,11 @@ use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
 use crate::cost::model::clock::Clock;
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, STARTUP_US, Typed, micros, word,
+    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed, micros, word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, LocalCopy, Reads, Step};
+use crate::simulation::step::{Listener, LocalCopy, Reads, Step, Summed};
 use nonblocking::Nonblocking;
 use stage::{Blocking, Message, Stage};
 use std::fmt::{self, Display};
@@ -74,6 +74,7 @@ parameters! {
         byte_us: f64 = BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         copy_byte_us: f64 = COPY_BYTE_US,
+        reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         ports: Ports = PORTS,
         mode: Mode = MODE,
@@ -147,6 +148,8 @@ impl Model for Flat {
             phase: None,
             stage: Stage::new(nodes as usize),
             ready: vec![0.0; nodes as usize],
+            sums: false,
+            summed: Vec::new(),
             stages: 0,
             clock: Clock::default(),
             too_many: false,
@@ -183,6 +186,9 @@ struct Stages {
     stage: Stage,
     /// What has been composed already for the stage under way, where there are two send buffers.
     ready: Vec<f64>,
+    /// Whether anything is added up; and what each node adds of what comes in the step that comes next, in bytes.
+    sums: bool,
+    summed: Vec<f64>,
     stages: u64,
     clock: Clock,
     too_many: bool,
@@ -234,6 +240,14 @@ impl Listener for Stages {
             let after = step.after.get(i).copied().unwrap_or(0).into();
             self.add(Message { from: t.from, to: t.to, step: step.schedule_step, after, bytes });
         }
+        self.stage.add_up(step.schedule_step, &std::mem::take(&mut self.summed));
+    }
+
+    fn summed(&mut self, summed: Summed<'_>) {
+        self.sums = true;
+        self.summed.resize(self.nodes as usize, 0.0);
+        let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
+        self.summed.iter_mut().zip(summed.of).for_each(|(bytes, load)| *bytes += *load as f64 * unit_bytes);
     }
 
     fn wants_after(&self) -> bool {
@@ -261,6 +275,7 @@ impl Evaluator for Stages {
                     .to_owned(),
             );
         }
+        self.stage.add_up(u64::MAX, &std::mem::take(&mut self.summed));
         let clock = self.after_stage(false);
         let barriers = (self.stages + u64::from(!self.stage.is_empty())).saturating_sub(1);
         let parts = Parts {
@@ -270,8 +285,7 @@ impl Evaluator for Stages {
             rearrangement: Some(clock.path.rearrangement),
             barrier: Some(barriers as f64 * self.machine.barrier_us.us(self.nodes)),
             contention: Some(clock.path.contention),
-            // What is summed is priced by models of steps only.
-            reduction: None,
+            reduction: self.sums.then_some(clock.path.reduction),
         };
         Ok(Cost { parts, note: None, ranks: None })
     }

@@ -5,6 +5,8 @@
 //! ([`ranks`]). With `order=data` it makes its sends one after another, at most `ports` under way, each as soon as what it passes on has come, and all receives are posted from the
 //! beginning. A message begins when both ends have posted it, waits the latencies of its links, and then has its share of each of them ([`shares`]).
 //!
+//! What a rank adds up (`reduce_byte_us` a byte) it adds when all that it receives in the step has come, and goes on when it has.
+//!
 //! Parts of time are those along the critical path, which follows whichever end of a message was later: start-ups; latencies in propagation; what the message's bytes take on
 //! the narrowest of its links alone in transmission, and what sharing adds in contention.
 
@@ -12,7 +14,7 @@ use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, STARTUP_US, Typed, micros, number, word,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, REDUCE_BYTE_US, STARTUP_US, Typed, micros, number, word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -86,6 +88,7 @@ parameters! {
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
         injection_byte_us: f64 = INJECTION_BYTE_US,
+        reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         order: Order = ORDER,
         ports: Ports = PORTS,
@@ -153,7 +156,13 @@ impl Model for Fluid {
             propagation_us: self.latency_us(1),
             ..Bound::default()
         };
-        by_bytes.or(farthest)
+        let by_sums = Bound {
+            startup_us: self.startup_us,
+            propagation_us: self.latency_us(1),
+            reduction_us: traffic.summed * self.reduce_byte_us,
+            ..Bound::default()
+        };
+        by_bytes.or(farthest).or(by_sums)
     }
 }
 

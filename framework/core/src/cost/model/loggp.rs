@@ -10,6 +10,8 @@
 //! With `order=data` ([`forwarding`](super::asynchronous::forwarding)) a rank has posted all its receives from the beginning, and a long message holds up nothing but its own data until its receiver
 //! begins to take it.
 //!
+//! What a rank adds up (`reduce_byte_us` a byte) keeps its processor busy once all that it receives in the step has come.
+//!
 //! An interface sends and receives at the same time, a processor does one thing at a time. What comes first at a processor, comes first; at the same moment, what was put
 //! in line first. Parts of time are those along the critical path: o and g in start-up, O and G in transmission, L in propagation, what a message waits for its receiver
 //! or a sender for its receiver's consent in contention.
@@ -19,10 +21,10 @@ use super::asynchronous::{Message, ORDER, Order, Steps};
 use super::clock::{Clock, Ticks, of_bytes, ticks};
 use super::{Cost, Evaluator, Model, ModelKind, Parts, RankTimes, Scale};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
-use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, Default, Typed, micros};
+use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, Default, REDUCE_BYTE_US, Typed, micros};
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Step};
+use crate::simulation::step::{Listener, Step, Summed};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -86,6 +88,7 @@ parameters! {
         byte_us: f64 = BYTE_US,
         overhead_byte_us: f64 = OVERHEAD_BYTE_US,
         rendezvous_bytes: u64 = RENDEZVOUS_BYTES,
+        reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         order: Order = ORDER,
     }
@@ -108,6 +111,7 @@ impl Model for LogGp {
             gap: ticks(self.gap_us),
             byte: ticks(self.byte_us),
             overhead_byte: ticks(self.overhead_byte_us),
+            reduce_byte: ticks(self.reduce_byte_us),
             rendezvous_bytes: self.rendezvous_bytes as f64,
             barrier,
             places: (self.order == Order::Data).then(|| Places::new(nodes as usize)),
@@ -130,13 +134,21 @@ impl Model for LogGp {
         let received = (traffic.received - 1.0) * self.overhead_us.min(self.byte_us.max(self.overhead_byte_us));
         let sent = (traffic.sent - 1.0) * self.gap_us.min(self.byte_us);
         let transmission_us = received.max(sent).max(0.0);
-        Bound {
+        let by_bytes = Bound {
             kind: if transmission_us > 0.0 { BoundKind::Bytes } else { BoundKind::StartUps },
             startup_us: 2.0 * self.overhead_us,
             transmission_us,
             propagation_us: self.latency_us,
             ..Bound::default()
-        }
+        };
+        // Who adds up most may be busy with that while others' bytes are under way.
+        let by_sums = Bound {
+            startup_us: 2.0 * self.overhead_us,
+            propagation_us: self.latency_us,
+            reduction_us: traffic.summed * self.reduce_byte_us,
+            ..Bound::default()
+        };
+        if by_sums.total_us() > by_bytes.total_us() { by_sums } else { by_bytes }
     }
 }
 
@@ -206,6 +218,7 @@ struct Simulation {
     gap: Ticks,
     byte: Ticks,
     overhead_byte: Ticks,
+    reduce_byte: Ticks,
     rendezvous_bytes: f64,
     /// What a barrier after each step takes, if there is one.
     barrier: Option<Ticks>,
@@ -243,6 +256,7 @@ impl Simulation {
             };
             let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
             if sends + receives == 0 {
+                self.add_up(rank);
                 self.leave_step(rank);
                 continue;
             }
@@ -272,6 +286,13 @@ impl Simulation {
             Next::Waits => {}
             Next::Unknown => self.open += 1,
         }
+    }
+
+    /// All that the rank receives in its step has come.
+    fn add_up(&mut self, rank: usize) {
+        let r = &mut self.ranks[rank];
+        let bytes = self.steps.get(r.step).map_or(0.0, |step| step.summed(rank));
+        r.processor = r.processor.reduced(of_bytes(self.reduce_byte, bytes));
     }
 
     fn leave_step(&mut self, rank: usize) {
@@ -307,6 +328,7 @@ impl Simulation {
     fn done(&mut self, rank: usize) {
         self.ranks[rank].left -= 1;
         if self.ranks[rank].left == 0 {
+            self.add_up(rank);
             let sequence = self.in_line(1);
             self.push(self.ranks[rank].processor.at, sequence, rank, Kind::Join);
         }
@@ -422,6 +444,9 @@ impl Simulation {
             // Every receive is posted from the beginning.
             let waited = matches!(places.next(rank, &mut self.steps), Next::Waits);
             places.came(rank, step, &mut self.steps);
+            let bytes = places.begin_adding(rank, &mut self.steps);
+            places.added(rank);
+            self.ranks[rank].processor = self.ranks[rank].processor.reduced(of_bytes(self.reduce_byte, bytes));
             if let Some(sender) = waits.map(|sender| sender as usize) {
                 let s = &mut self.ranks[sender];
                 (s.processor, s.outgoing) = (s.processor.waited_until(event.at), s.outgoing.waited_until(event.at));
@@ -465,6 +490,10 @@ impl Listener for Simulation {
         self.run(false);
     }
 
+    fn summed(&mut self, summed: Summed<'_>) {
+        self.steps.sum(summed);
+    }
+
     fn wants_after(&self) -> bool {
         self.places.is_some()
     }
@@ -474,6 +503,9 @@ impl Evaluator for Simulation {
     fn cost(&mut self) -> Result<Cost, String> {
         self.steps.refused(KIND.name)?;
         self.run(true);
+        for (rank, r) in self.ranks.iter_mut().enumerate() {
+            r.processor = r.processor.reduced(of_bytes(self.reduce_byte, self.steps.summed_last(rank)));
+        }
         let clocks = || self.ranks.iter().map(|r| r.processor);
         let last = clocks().reduce(Clock::and).unwrap_or_default();
         let parts = Parts {
@@ -483,8 +515,7 @@ impl Evaluator for Simulation {
             rearrangement: None,
             barrier: Some(last.path.barrier),
             contention: Some(last.path.contention),
-            // What is summed is priced by models of steps only.
-            reduction: None,
+            reduction: self.steps.sums().then_some(last.path.reduction),
         };
         let ranks = RankTimes::of(clocks().map(|clock| clock.us()));
         Ok(Cost { parts, note: None, ranks })

@@ -5,7 +5,7 @@ use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
 use super::{Cost, Evaluator, Model, Parts, Scale, segment_bytes};
 use crate::cost::parameter::{Barrier, Default, Ports, Typed, word};
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Reads, Step};
+use crate::simulation::step::{Listener, Reads, Step, Summed};
 use std::fmt;
 use std::sync::Arc;
 
@@ -201,7 +201,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
         M::WANTS_BUSIEST_LINKS
     }
 
-    fn summed(&mut self, most: u64, segments: u64) {
+    fn summed(&mut self, Summed { most, segments, of: _ }: Summed<'_>) {
         let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
         *self.reduction.get_or_insert(0.0) += bytes * self.frame.reduce_byte_us;
     }

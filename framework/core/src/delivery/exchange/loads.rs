@@ -5,16 +5,16 @@
 pub(super) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// What nodes have summed in the step under way, and those that have.
+    /// What nodes have summed in the step under way, or in the one that has just ended; and those that have.
     summed: Vec<u64>,
     summing: Vec<u64>,
-    most_summed: u64,
+    is_ended: bool,
 }
 
 impl Loads {
     pub(super) fn new(held: Vec<u64>) -> Self {
         let peak = held.iter().copied().max().unwrap_or(0);
-        Self { held, peak, summed: Vec::new(), summing: Vec::new(), most_summed: 0 }
+        Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
     pub(super) fn left(&mut self, physical: u64, load: u64) {
@@ -36,6 +36,7 @@ impl Loads {
     /// A node has added what came to what it had.
     pub(super) fn summed(&mut self, physical: u64, load: u64) {
         self.summed.resize(self.held.len(), 0);
+        self.begin();
         let summed = &mut self.summed[physical as usize];
         if *summed == 0 {
             self.summing.push(physical);
@@ -43,16 +44,24 @@ impl Loads {
         *summed += load;
     }
 
-    /// The most that one node summed in the step that has ended.
-    pub(super) fn most_summed(&self) -> u64 {
-        self.most_summed
+    /// Forgets what was summed in the step before.
+    fn begin(&mut self) {
+        if std::mem::take(&mut self.is_ended) {
+            self.summing.drain(..).for_each(|physical| self.summed[physical as usize] = 0);
+        }
+    }
+
+    /// What each node summed in the step that has ended; empty if none did.
+    pub(super) fn all_summed(&self) -> &[u64] {
+        if self.summing.is_empty() { &[] } else { &self.summed }
     }
 
     /// Ends a step in which these received: only they can hold more than some node held before.
     pub(super) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|physical| self.held[physical as usize]).fold(self.peak, u64::max);
-        let summed = self.summing.drain(..).map(|physical| std::mem::take(&mut self.summed[physical as usize]));
-        self.most_summed = summed.max().unwrap_or(0);
+        // Nobody summed anything in this one, if it is still the one before that is known.
+        self.begin();
+        self.is_ended = true;
     }
 
     pub(super) fn held(&self) -> &[u64] {

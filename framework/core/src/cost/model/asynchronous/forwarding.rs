@@ -1,7 +1,7 @@
 //! `order=data`: a rank makes its sends in the schedule's order, each as soon as what it passes on has come. What it receives comes when it comes.
 //!
 //! What a send carries came to its sender in some step at the latest (`after`); boxes that were joined have the latest arrival of all. A send waits for whatever its sender
-//! receives up to that step, so that nothing is sent before it has come, in whatever order messages come.
+//! receives up to that step, so that nothing is sent before it has come, in whatever order messages come; and for the adding up of it.
 
 use super::{Message, Steps};
 
@@ -14,6 +14,12 @@ struct Place {
     sent: u32,
     /// The first step of which not all that it receives has come.
     came: u64,
+    /// The first step before which all that has come has been added up, too.
+    added: u64,
+    /// Bytes of what has come that are still to be added up.
+    unsummed: f64,
+    /// Whether it is at that.
+    is_adding: bool,
     /// The first step that it has not ended.
     inside: u64,
 }
@@ -48,8 +54,15 @@ impl Places {
                 None => (place.step, place.sent) = (place.step + 1, 0),
             }
         };
-        while steps.get(place.came).is_some_and(|step| step.missing.get(rank).is_none_or(|missing| *missing == 0)) {
+        while let Some(step) = steps.get(place.came) {
+            if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
+                break;
+            }
+            place.unsummed += step.summed(rank);
             place.came += 1;
+        }
+        if place.unsummed == 0.0 && !place.is_adding {
+            place.added = place.came;
         }
         while place.inside < place.step.min(place.came) {
             steps.left(place.inside);
@@ -57,7 +70,7 @@ impl Places {
         }
         match next {
             None => Next::Unknown,
-            Some(Message { back, .. }) if back > 0 && place.came <= place.step - u64::from(back) => Next::Waits,
+            Some(Message { back, .. }) if back > 0 && place.added <= place.step - u64::from(back) => Next::Waits,
             Some(_) => Next::Send(place.step, place.sent),
         }
     }
@@ -65,6 +78,22 @@ impl Places {
     /// A rank has made its next send.
     pub(in crate::cost::model) fn sent(&mut self, rank: usize) {
         self.0[rank].sent += 1;
+    }
+
+    /// What has come to a rank and is to be added up, which it begins now, in bytes; 0 if there is none, or if it is at that already.
+    pub(in crate::cost::model) fn begin_adding(&mut self, rank: usize, steps: &mut Steps) -> f64 {
+        self.next(rank, steps);
+        let place = &mut self.0[rank];
+        if place.is_adding || place.unsummed == 0.0 {
+            return 0.0;
+        }
+        place.is_adding = true;
+        std::mem::take(&mut place.unsummed)
+    }
+
+    /// It has added that up.
+    pub(in crate::cost::model) fn added(&mut self, rank: usize) {
+        self.0[rank].is_adding = false;
     }
 
     /// Something of this step has come to a rank.

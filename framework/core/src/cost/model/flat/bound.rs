@@ -8,8 +8,9 @@
 //! * Start-ups alone, in blocking mode: a node that begins to send at one moment is free again half a start-up later, and who has received can pass it on a whole one later.
 //!   So what d others get takes t halves of a start-up, where the Fibonacci number after the t-th (1, 1, 2, 3, 5, ..) is the first over d (the postal model
 //!   with a latency of two sends: Bar-Noy & Kipnis, 1992). In nonblocking mode sends of a stage wait for no receive: one start-up is what is sure.
+//! * Adding up, after a start-up: what one node must add to what it has, `reduce_byte_us` a byte.
 //!
-//! The last is no part of the others' sum: those who pass on need not be those with the most bytes.
+//! Neither of these two is a part of the others' sum: those who pass on need not be those with the most bytes.
 
 use super::{Flat, Mode};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
@@ -32,7 +33,9 @@ pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Boun
         ..Bound::default()
     };
     let halves = if blocking { halves_to_reach(traffic.peers + 1) } else { 2 };
-    by_bytes.or(Bound { startup_us: halves as f64 * machine.startup_us / 2.0, ..Bound::default() })
+    let by_startups = Bound { startup_us: halves as f64 * machine.startup_us / 2.0, ..Bound::default() };
+    let reduction_us = traffic.summed * machine.reduce_byte_us;
+    by_bytes.or(by_startups).or(Bound { startup_us: machine.startup_us, reduction_us, ..Bound::default() })
 }
 
 /// Halves of a start-up until so many nodes can have heard of something.

@@ -2,7 +2,7 @@
 
 use super::Flat;
 use super::crossing::{Crossing, Waiting};
-use super::stage::{Event, Kind, Message, Stage, Times, ports_each};
+use super::stage::{Adding, Event, Kind, Message, Stage, Times, ports_each};
 use crate::cost::model::clock::{Clock, Ticks, of_bytes};
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -16,6 +16,7 @@ pub(super) struct Nonblocking<'a> {
     processor: Vec<Clock>,
     engine: Vec<Ticks>,
     crossing: Crossing,
+    adding: Adding<'a>,
     events: BinaryHeap<Event>,
     /// What sends wait for, where any does.
     waits: Option<Waits>,
@@ -67,6 +68,7 @@ impl<'a> Nonblocking<'a> {
             processor: vec![start; nodes],
             engine: vec![start.at; nodes],
             crossing: Crossing::new(nodes, ports_each(machine, nodes), messages.len()),
+            adding: Adding::new(stage, machine),
             events: BinaryHeap::with_capacity(messages.len()),
             waits: forwards.then(|| Waits::new(nodes, messages)),
         }
@@ -91,6 +93,7 @@ impl<'a> Nonblocking<'a> {
                 self.events.push(Event { at, node: next.to, message: next.message, kind: Kind::Arrived });
             }
         }
+        self.adding.rest(&mut self.processor);
         self.processor.into_iter().fold(self.start, Clock::and)
     }
 
@@ -120,7 +123,8 @@ impl<'a> Nonblocking<'a> {
             }
             Kind::Arrived => {
                 let (copied, to) = (self.copied(m.to, event.at, m.bytes), m.to as usize);
-                self.processor[to] = self.processor[to].and(copied).started(self.times.half_start);
+                let received = self.processor[to].and(copied).started(self.times.half_start);
+                self.processor[to] = self.adding.received(event.message, received);
                 if let Some(waits) = &mut self.waits {
                     waits.completed[event.message as usize] = true;
                     self.start_what_can(to);

@@ -43,6 +43,50 @@ pub struct Stage {
     pub composed: Vec<f64>,
     /// Whether there is anything in it.
     used: bool,
+    /// What nodes add up, in the order of steps.
+    sums: Vec<Sum>,
+    /// For each message its receiver's sum, plus one; 0 if there is none, as for those beyond the end.
+    sum_of: Vec<u32>,
+}
+
+/// What a node adds to what it has when all that it receives in a step has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sum {
+    node: u32,
+    bytes: f64,
+    /// Messages of the step that the node receives.
+    messages: u32,
+}
+
+/// What is left to come for each sum of a stage.
+#[derive(Debug)]
+pub(super) struct Adding<'a> {
+    stage: &'a Stage,
+    byte: Ticks,
+    left: Vec<u32>,
+}
+
+impl<'a> Adding<'a> {
+    pub(super) fn new(stage: &'a Stage, machine: &Flat) -> Self {
+        let left = stage.sums.iter().map(|sum| sum.messages).collect();
+        Self { stage, byte: ticks(machine.reduce_byte_us), left }
+    }
+
+    /// Its receiver has the message at this moment, and adds up if that was the last of its step.
+    pub(super) fn received(&mut self, message: u32, at: Clock) -> Clock {
+        let sum = self.stage.sum_of.get(message as usize).and_then(|sum| sum.checked_sub(1));
+        let Some(sum) = sum.map(|sum| sum as usize) else { return at };
+        self.left[sum] -= 1;
+        if self.left[sum] > 0 { at } else { at.reduced(of_bytes(self.byte, self.stage.sums[sum].bytes)) }
+    }
+
+    /// What nodes add up of what they sent themselves.
+    pub(super) fn rest(&self, clocks: &mut [Clock]) {
+        for sum in self.stage.sums.iter().filter(|sum| sum.messages == 0) {
+            let clock = &mut clocks[sum.node as usize];
+            *clock = clock.reduced(of_bytes(self.byte, sum.bytes));
+        }
+    }
 }
 
 /// Something that takes requests in the order of time; at equal times, of nodes and messages.
@@ -134,13 +178,39 @@ pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
 impl Stage {
     /// No messages among so many nodes.
     pub fn new(nodes: usize) -> Self {
-        Self { messages: Vec::new(), composed: vec![0.0; nodes], used: false }
+        Self {
+            messages: Vec::new(),
+            composed: vec![0.0; nodes],
+            used: false,
+            sums: Vec::new(),
+            sum_of: Vec::new(),
+        }
     }
 
     /// Adds a message, which its sender composes.
     pub fn add(&mut self, message: Message) {
         self.copy(message.from, message.bytes);
         self.messages.push(message);
+    }
+
+    /// Bytes that each node adds to what it has when all has come that it receives in this step, the last one added; empty if none does.
+    pub fn add_up(&mut self, step: u64, bytes: &[f64]) {
+        let first = self.messages.partition_point(|message| message.step < step);
+        let mut of_node = vec![0; bytes.len()];
+        for (node, bytes) in (0..).zip(bytes).filter(|(_, bytes)| **bytes > 0.0) {
+            self.sums.push(Sum { node, bytes: *bytes, messages: 0 });
+            (of_node[node as usize], self.used) = (self.sums.len() as u32, true);
+        }
+        if bytes.is_empty() {
+            return;
+        }
+        self.sum_of.resize(self.messages.len(), 0);
+        for (message, sum) in self.messages.iter().zip(&mut self.sum_of).skip(first).filter(|(m, _)| m.from != m.to) {
+            *sum = of_node[message.to as usize];
+            if let Some(sum) = sum.checked_sub(1) {
+                self.sums[sum as usize].messages += 1;
+            }
+        }
     }
 
     /// A node composes what it doesn't send.
@@ -157,6 +227,8 @@ impl Stage {
     /// Forgets the messages of the phase before.
     pub fn clear(&mut self) {
         self.messages.clear();
+        self.sums.clear();
+        self.sum_of.clear();
         self.composed.fill(0.0);
         self.used = false;
     }
@@ -186,6 +258,7 @@ pub(super) struct Blocking<'a> {
     /// Whether a node waits for the message it is to receive next.
     waits: Vec<bool>,
     ports: Ports,
+    adding: Adding<'a>,
     events: BinaryHeap<Event>,
 }
 
@@ -227,6 +300,7 @@ impl<'a> Blocking<'a> {
             came: vec![None; stage.messages.len()],
             waits: vec![false; nodes],
             ports: Ports::new(nodes, machine, start.at),
+            adding: Adding::new(stage, machine),
             events: BinaryHeap::new(),
         }
     }
@@ -249,6 +323,7 @@ impl<'a> Blocking<'a> {
                 self.proceed(to);
             }
         }
+        self.adding.rest(&mut self.clock);
         self.clock.into_iter().reduce(Clock::and).unwrap_or_default()
     }
 
@@ -268,7 +343,8 @@ impl<'a> Blocking<'a> {
                 self.waits[node] = true;
                 return;
             };
-            self.clock[node] = self.clock[node].and(came).started(half_start).transmitted(copying);
+            let received = self.clock[node].and(came).started(half_start).transmitted(copying);
+            self.clock[node] = self.adding.received(message, received);
             self.next[node] += 1;
         }
     }

@@ -10,7 +10,7 @@ use crate::cost::model::asynchronous::forwarding::{Next, Places};
 use crate::cost::model::asynchronous::{Message, Order, Steps};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
 use crate::network::topology::{Run, Topology};
-use crate::simulation::step::{Listener, Step};
+use crate::simulation::step::{Listener, Step, Summed};
 use std::sync::Arc;
 
 /// Events so close together are one, in us.
@@ -28,6 +28,7 @@ struct Path {
     propagation: f64,
     barrier: f64,
     contention: f64,
+    reduction: f64,
 }
 
 /// A rank, and how it came to where it is.
@@ -78,6 +79,9 @@ pub(super) struct Ranks {
     ends: Moments,
     /// When ranks post their next send; the last is the barrier.
     posts: Moments,
+    /// When ranks have added up what has come to them, and the paths to there.
+    sums: Moments,
+    summing: Vec<Path>,
     barrier_us: Option<f64>,
     /// Ranks at the barrier, and how the last of them came there; with `order=data`, how the last message came.
     at_barrier: usize,
@@ -118,6 +122,8 @@ impl Ranks {
             now: 0.0,
             ends: Moments::new(1),
             posts: Moments::new(nodes as usize + 1),
+            sums: Moments::new(nodes as usize),
+            summing: Vec::new(),
             at_barrier: 0,
             last: Path::default(),
             open: nodes as usize,
@@ -139,7 +145,7 @@ impl Ranks {
             let sends = step.sends(rank).len();
             let left = sends + step.receives(rank).len();
             if left == 0 {
-                if self.leave(rank) {
+                if !self.adds_up(rank, number) && self.leave(rank) {
                     continue;
                 }
                 return;
@@ -164,6 +170,54 @@ impl Ranks {
                 (0..sends).for_each(|_| self.post(rank));
             }
             return;
+        }
+    }
+
+    /// Whether there is anything that the rank has to add up, now that all has come that it receives in the step: then it is busy with that.
+    fn adds_up(&mut self, rank: usize, number: u64) -> bool {
+        let bytes = self.steps.get(number).map_or(0.0, |step| step.summed(rank));
+        self.begin_sum(rank, bytes, self.ranks[rank].path)
+    }
+
+    fn begin_sum(&mut self, rank: usize, bytes: f64, path: Path) -> bool {
+        let us = bytes * self.machine.reduce_byte_us;
+        if us > 0.0 {
+            self.summing.resize(self.ranks.len(), Path::default());
+            self.summing[rank] = Path { reduction: path.reduction + us, ..path };
+            self.sums.set(rank, self.now + us);
+        }
+        us > 0.0
+    }
+
+    /// The rank has added up what came to it.
+    fn summed_up(&mut self, rank: usize) {
+        let path = self.summing[rank];
+        let Some(places) = &mut self.places else {
+            self.ranks[rank].path = path;
+            if self.leave(rank) {
+                self.enter(rank);
+            }
+            return;
+        };
+        let waited = matches!(places.next(rank, &mut self.steps), Next::Send(..) | Next::Waits);
+        places.added(rank);
+        self.ranks[rank].ended = self.now;
+        self.last = path;
+        self.add_what_came(rank, path);
+        if waited {
+            self.go_on(rank, path);
+        }
+    }
+
+    /// With `order=data`: the rank begins to add up what has come, if it has to; the last of that came by this path.
+    fn add_what_came(&mut self, rank: usize, path: Path) {
+        let Some(places) = &mut self.places else { return };
+        let bytes = places.begin_adding(rank, &mut self.steps);
+        if bytes > 0.0
+            && !self.begin_sum(rank, bytes, path)
+            && let Some(places) = &mut self.places
+        {
+            places.added(rank);
         }
     }
 
@@ -210,6 +264,7 @@ impl Ranks {
         places.came(to, step, &mut self.steps);
         self.ranks[from].posted -= 1;
         self.last = path;
+        self.add_what_came(to, path);
         for (rank, waited) in [from, to].into_iter().zip(waited) {
             self.ranks[rank].ended = self.now;
             if waited {
@@ -357,7 +412,7 @@ impl Ranks {
         self.ranks[rank].left -= 1;
         if self.ranks[rank].left == 0 {
             self.ranks[rank].path = path;
-            if self.leave(rank) {
+            if !self.adds_up(rank, self.ranks[rank].step) && self.leave(rank) {
                 self.enter(rank);
             }
         }
@@ -377,6 +432,8 @@ impl Ranks {
                         None => self.post(rank),
                     }
                 }
+            } else if let Some(rank) = self.sums.pop(limit) {
+                self.summed_up(rank);
             } else if let Some(flight) = self.ends.pop(limit) {
                 self.next_of(flight);
             } else if self.shares.is_disturbed() {
@@ -385,7 +442,7 @@ impl Ranks {
                 #[cfg(test)]
                 self.shares.check();
             } else {
-                let next = self.ends.least().min(self.posts.least());
+                let next = self.ends.least().min(self.posts.least()).min(self.sums.least());
                 if next == f64::INFINITY {
                     return;
                 }
@@ -415,6 +472,10 @@ impl Listener for Ranks {
         self.run(false);
     }
 
+    fn summed(&mut self, summed: Summed<'_>) {
+        self.steps.sum(summed);
+    }
+
     fn wants_after(&self) -> bool {
         self.places.is_some()
     }
@@ -427,6 +488,13 @@ impl Evaluator for Ranks {
         if let Some(why) = self.refused {
             return Err(why.to_owned());
         }
+        let mut longest = 0.0_f64;
+        for (number, rank) in self.ranks.iter_mut().enumerate() {
+            let us = self.steps.summed_last(number) * self.machine.reduce_byte_us;
+            (rank.ended, rank.path.reduction) = (rank.ended + us, rank.path.reduction + us);
+            longest = longest.max(us);
+        }
+        self.last.reduction += longest;
         let last = self.ranks.iter().max_by(|a, b| a.ended.total_cmp(&b.ended));
         let of_steps = last.map(|rank| rank.path).unwrap_or_default();
         let path = if self.places.is_some() { self.last } else { of_steps };
@@ -437,8 +505,7 @@ impl Evaluator for Ranks {
             rearrangement: None,
             barrier: Some(path.barrier),
             contention: Some(path.contention),
-            // What is summed is priced by models of steps only.
-            reduction: None,
+            reduction: self.steps.sums().then_some(path.reduction),
         };
         Ok(Cost { parts, note: None, ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)) })
     }
