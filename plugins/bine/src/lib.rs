@@ -1,7 +1,7 @@
 //! Bine trees and butterflies, on any topology whose nodes are a power of two.
 //!
 //! D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler, *Bine Trees: Enhancing Collective Operations by Optimizing Communication
-//! Locality* (SC '25, arXiv 2508.17311).
+//! Locality* (SC '25, arXiv 2508.17311); a reconstruction from its abstract and excerpts: the distances, the numbers to the base -2, and by how much less goes between groups, which runs here give again (`reproduce bine`).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -19,7 +19,7 @@ mod tree;
 
 const ANYWHERE: About = About {
     accepts: "any topology whose nodes are a power of two",
-    paper: "D. De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality (SC '25)",
+    paper: "D. De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality (SC '25); a reconstruction",
     ports: 1,
     ..About::DEFAULT
 };

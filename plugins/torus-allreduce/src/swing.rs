@@ -1,5 +1,6 @@
 //! Swing: 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port, on tori whose sides are powers of two; `variant=latency`: log2 p (alpha + m beta + m gamma).
-//! D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356).
+//! D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356);
+//! a reconstruction from its abstract, its formulas of rho and pi, and the congestion deficiencies that it prints, which runs here give again (`reproduce swing`).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -36,7 +37,7 @@ impl Algorithm for Swing {
         About {
             name: "swing-allreduce",
             title: "Partners 1, 1, 3, 5, 11, .. nodes away, now one way, now the other",
-            paper: "D. De Sensi, T. Bonato, D. Saam, T. Hoefler: Swing: Short-cutting Rings for Higher Bandwidth Allreduce (NSDI 2024)",
+            paper: "D. De Sensi, T. Bonato, D. Saam, T. Hoefler: Swing: Short-cutting Rings for Higher Bandwidth Allreduce (NSDI 2024); a reconstruction",
             accepts: "any topology with dimensions that are powers of two; made for tori",
             collectives: &[Collective::AllReduce],
             params: &[VARIANT],
