@@ -163,7 +163,16 @@ pub(super) struct Steps {
 
 impl Steps {
     pub(super) fn new(nodes: usize, unit_bytes: f64) -> Self {
-        Self { nodes, unit_bytes, steps: VecDeque::new(), first: 0, messages: 0, too_many: false, sums: false, summed: Vec::new() }
+        Self {
+            nodes,
+            unit_bytes,
+            steps: VecDeque::new(),
+            first: 0,
+            messages: 0,
+            too_many: false,
+            sums: false,
+            summed: Vec::new(),
+        }
     }
 
     /// How many have come.

@@ -13,7 +13,8 @@ use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
 use crate::cost::model::clock::Clock;
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed, micros, word,
+    BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed, micros,
+    word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;

@@ -14,7 +14,8 @@ use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, REDUCE_BYTE_US, STARTUP_US, Typed, micros, number, word,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, REDUCE_BYTE_US, STARTUP_US, Typed, micros, number,
+    word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;

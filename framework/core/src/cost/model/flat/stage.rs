@@ -178,13 +178,7 @@ pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
 impl Stage {
     /// No messages among so many nodes.
     pub fn new(nodes: usize) -> Self {
-        Self {
-            messages: Vec::new(),
-            composed: vec![0.0; nodes],
-            used: false,
-            sums: Vec::new(),
-            sum_of: Vec::new(),
-        }
+        Self { messages: Vec::new(), composed: vec![0.0; nodes], used: false, sums: Vec::new(), sum_of: Vec::new() }
     }
 
     /// Adds a message, which its sender composes.
