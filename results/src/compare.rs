@@ -11,6 +11,7 @@ mod winner;
 
 pub use winner::{Margin, Rival, Winner};
 
+use crate::beside::{Beside, beside};
 use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary, holm};
@@ -148,6 +149,9 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// Where times are compared that were charged unlike.
     pub unlike: Vec<String>,
+    /// Cases that were measured and predicted, with what is left between the two.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
 }
 
 /// Compares the rows of files, given with their names. Without a baseline, the fastest of each group is it.
@@ -171,7 +175,7 @@ pub fn compare(files: &[(String, Vec<Record>)], baseline: Option<&str>) -> Resul
     }
     let tested = correct(&mut groups);
     let unlike = unlike::remarks(&groups, files);
-    Ok(Comparison { groups, tested, notes: merged.notes, unlike })
+    Ok(Comparison { groups, tested, notes: merged.notes, unlike, beside: beside(files) })
 }
 
 /// Corrects p-values for how many comparisons there are, which it returns.

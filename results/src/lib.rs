@@ -2,6 +2,7 @@
 
 mod again;
 pub mod analysis;
+mod beside;
 mod case_id;
 mod command;
 mod compare;
@@ -18,6 +19,7 @@ pub mod stats;
 pub mod units;
 pub mod whole;
 
+pub use beside::{Beside, MEASURED, is_measured};
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
 pub use compare::{CompareError, Comparison, Group, Line, RowAt, Tests, compare};

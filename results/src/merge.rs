@@ -1,5 +1,6 @@
 //! Joins the rows of shards: none lost, none doubled.
 
+use crate::beside::is_measured;
 use crate::case_id::{CaseId, inputs};
 use crate::record::Record;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -51,7 +52,27 @@ pub fn merge<'a>(files: &'a [(String, Vec<Record>)], expected: Option<&[CaseId]>
     let found = |(file, rows): &'a (String, Vec<Record>)| {
         rows.iter().enumerate().map(move |(i, record)| Found { record, file, number: i + 1 })
     };
-    let all: Vec<Found<'_>> = files.iter().flat_map(found).collect();
+    // What was measured is of no experiment: it stands after what was predicted, and is missed nowhere.
+    let (measured, all): (Vec<Found<'_>>, Vec<Found<'_>>) =
+        files.iter().flat_map(found).partition(|found| is_measured(found.record));
+    let merged = if all.is_empty() && !measured.is_empty() {
+        Merged { rows: Vec::new(), missing: Vec::new() }
+    } else {
+        predicted(all, expected)?
+    };
+    let mut known: HashMap<CaseId<&str>, &Found<'_>> = HashMap::new();
+    for found in &measured {
+        let case = found.record.case();
+        if let Some(first) = known.insert(case, found) {
+            return Err(MergeError::Doubled { case: case.in_words(), first: first.place(), second: found.place() });
+        }
+    }
+    let rows = merged.rows.into_iter().chain(measured.iter().map(|found| found.record)).collect();
+    Ok(Merged { rows, ..merged })
+}
+
+/// Rows of one experiment.
+fn predicted<'a>(all: Vec<Found<'a>>, expected: Option<&[CaseId]>) -> Result<Merged<'a>, MergeError> {
     refuse_mixtures(&all)?;
     let mut at: HashMap<CaseId<&str>, &Found<'_>> = HashMap::new();
     for found in &all {

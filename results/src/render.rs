@@ -14,6 +14,7 @@ pub use markdown::as_markdown;
 pub use table::as_table;
 pub use words::in_words;
 
+use crate::beside::Beside;
 use crate::case_id::Setting;
 use crate::compare::{Comparison, Group, Line};
 use crate::record::Status;
@@ -43,6 +44,56 @@ const WORDS: usize = 3;
 struct Cells {
     header: Vec<(&'static str, bool)>,
     lines: Vec<Vec<String>>,
+}
+
+/// A table with its title, and what is said below it.
+struct Part {
+    title: String,
+    cells: Cells,
+    sentences: Vec<String>,
+}
+
+/// All tables: a group each, then what was measured beside what was predicted.
+fn parts(comparison: &Comparison) -> Vec<Part> {
+    let group = |group: &Group| Part {
+        title: title(group),
+        cells: cells(group),
+        sentences: reasons(group).chain(in_words(group).lines().map(str::to_owned)).collect(),
+    };
+    comparison.groups.iter().map(group).chain(measured(comparison)).collect()
+}
+
+/// Times of real ranks beside predictions of the same cases.
+fn measured(comparison: &Comparison) -> Option<Part> {
+    const HEADER: [(&str, bool); 10] = [
+        ("topology", false),
+        ("workload", false),
+        ("algorithm", false),
+        ("measured on", false),
+        ("n", true),
+        ("median, us", true),
+        ("predicted for", false),
+        ("model", false),
+        ("predicted, us", true),
+        ("residual, %", true),
+    ];
+    let line = |beside: &Beside| {
+        vec![
+            in_a_line(&beside.topology),
+            in_a_line(&beside.workload),
+            in_a_line(&beside.algorithm),
+            in_a_line(&beside.measured_on),
+            beside.n.to_string(),
+            format!("{:.3}", beside.measured_us),
+            in_a_line(&beside.predicted_for),
+            in_a_line(&beside.model),
+            format!("{:.3}", beside.predicted_us),
+            format!("{:+.1}", beside.residual_percent),
+        ]
+    };
+    let cells = Cells { header: HEADER.to_vec(), lines: comparison.beside.iter().map(line).collect() };
+    let title = "measured beside predicted".to_owned();
+    (!comparison.beside.is_empty()).then_some(Part { title, cells, sentences: Vec::new() })
 }
 
 fn cells(group: &Group) -> Cells {

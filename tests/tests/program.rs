@@ -18,3 +18,4 @@ mod pages;
 mod prices;
 mod trace;
 mod tune;
+mod walk;

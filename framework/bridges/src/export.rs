@@ -3,15 +3,19 @@
 //! A schedule comes step by step, as it is proved, and no format holds more of it than a step. Formats that are written rank by rank
 //! put what they write of each rank aside in a `spool::Spool`.
 
+use counts::Counts;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use swapmeet_interchange::schedule::{BlockSet, Event, Head, Layout, Reader, Send};
+use swapmeet_interchange::schedule::{BlockSet, Event, Head, Layout, Reader, Runs, Send, joined, sums_of};
 
 mod chakra;
+mod counts;
 mod goal;
 pub mod mpi;
+mod msccl;
+mod simgrid;
 mod spool;
 
 #[derive(Debug)]
@@ -29,6 +33,13 @@ pub struct Format {
 /// Begins an export into a folder; or why that can't be.
 type Start = fn(&Head, Folder) -> Result<Box<dyn Export>, String>;
 
+impl Format {
+    /// Whether it says which blocks or sums go, not only how many bytes.
+    fn wants_blocks(&self) -> bool {
+        self.wants_sizes || self.name == "msccl"
+    }
+}
+
 /// What a format consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -38,7 +49,7 @@ pub enum Shape {
 }
 
 /// All formats but the schedule itself as `trace` prints it.
-pub static FORMATS: [Format; 3] = [
+pub static FORMATS: [Format; 5] = [
     Format {
         name: "goal",
         help: "GOAL text of LogGOPSim and ATLAHS, one file",
@@ -60,6 +71,20 @@ pub static FORMATS: [Format; 3] = [
         wants_sizes: true,
         start: |head, folder| Ok(Box::new(mpi::Mpi::new(head, folder)?)),
     },
+    Format {
+        name: "msccl",
+        help: "XML of the MSCCL runtime and RCCL, one file",
+        shape: Shape::File(msccl::FILE),
+        wants_sizes: false,
+        start: |head, folder| Ok(Box::new(msccl::Msccl::new(head, folder)?)),
+    },
+    Format {
+        name: "simgrid",
+        help: "a SimGrid platform with these routes, the messages, and the program that plays them",
+        shape: Shape::Folder,
+        wants_sizes: false,
+        start: |head, folder| Ok(Box::new(simgrid::SimGrid::new(head, folder)?)),
+    },
 ];
 
 /// The schedule itself, as `trace` prints it: its name, and one line.
@@ -74,8 +99,8 @@ pub fn format(name: &str) -> Option<&'static Format> {
 
 /// Takes a schedule step by step. Errors are for the user: what can't be written in this format, and why.
 pub trait Export {
-    /// How blocks are split; before the first step.
-    fn layout(&mut self, _layout: &Layout) -> Result<(), String> {
+    /// Into how many segments blocks are split; before the first step.
+    fn segments(&mut self, _segments: u64) -> Result<(), String> {
         Ok(())
     }
 
@@ -108,8 +133,21 @@ pub struct Message {
     pub after: u64,
     /// The vertices passed through, both ends included.
     pub path: Vec<u64>,
-    /// What goes, and whether the sender keeps it; `None` in a schedule of byte counts.
-    pub blocks: Option<Vec<(BlockSet, bool)>>,
+    /// What goes; `None` in a schedule of byte counts.
+    pub blocks: Option<Vec<Moved>>,
+    /// In a schedule of byte counts, destinations and how many bytes for each: where a format wants sizes.
+    pub counts: Vec<(u64, u64)>,
+}
+
+/// Blocks of a message; or sums, each named once, whoever contributed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// Which. Parts that a schedule cuts blocks into are segments here.
+    pub set: BlockSet,
+    /// Whether the sender keeps them.
+    pub keeps: bool,
+    /// Whether the receiver adds them to what it has.
+    pub adds: bool,
 }
 
 /// Where an export writes its files.
@@ -134,8 +172,12 @@ pub struct Exporter {
     format: &'static Format,
     folder: Folder,
     export: Option<Box<dyn Export>>,
-    skip_empty: bool,
-    /// The schedule's own number of the step under way, and of those before it in which anything was sent.
+    head: Head,
+    /// Segments of a part, and whether there are parts.
+    layout: Layout,
+    /// Who holds how many bytes, where those are counted and a format wants them.
+    counts: Option<Counts>,
+    /// The schedule's own number of the step under way, and of those before it in which anything went from node to node.
     now: u64,
     before: Vec<u64>,
     step: Step,
@@ -151,7 +193,9 @@ impl Exporter {
             format,
             folder: Folder(folder.to_owned()),
             export: None,
-            skip_empty: false,
+            head: Head::default(),
+            layout: Layout { segments: 1, in_parts: false },
+            counts: None,
             now: 0,
             step,
             ends,
@@ -170,13 +214,21 @@ impl Exporter {
     }
 
     fn end_step(&mut self) -> Result<(), String> {
+        if let Some(counts) = &mut self.counts {
+            counts.arrive();
+        }
         if self.step.messages.is_empty() && self.step.copies.is_empty() {
             return Ok(());
         }
         let number = self.step.number;
-        let step = std::mem::replace(&mut self.step, Step { number: number + 1, ..Step::default() });
+        // What stays within nodes is no step of its own.
+        let is_step = !self.step.messages.is_empty();
+        let next = number + u64::from(is_step);
+        let step = std::mem::replace(&mut self.step, Step { number: next, ..Step::default() });
         self.ends.clear();
-        self.before.push(self.now);
+        if is_step {
+            self.before.push(self.now);
+        }
         self.export()?.step(&step)
     }
 
@@ -185,20 +237,25 @@ impl Exporter {
             self.end_step()?;
             self.now = send.step;
         }
-        let blocks = |sets: Vec<BlockSet>| sets.into_iter().map(|set| (set, send.copy)).collect::<Vec<_>>();
-        let message = Message {
-            from: send.from,
-            to: send.to,
-            bytes: send.bytes,
-            after: self.before.partition_point(|step| *step <= send.after) as u64,
-            path: send.path,
-            blocks: send.blocks.map(blocks),
+        let counts = match &send.share {
+            Some(share) if self.format.wants_sizes => {
+                let counts = self.counts.get_or_insert_with(|| Counts::new(&self.head));
+                counts.take(send.from, send.to, share)?
+            }
+            Some(_) | None => Vec::new(),
         };
+        let blocks = match &send.blocks {
+            Some(sets) => Some(self.moved(sets, &send)?),
+            None => None,
+        };
+        let after = self.before.partition_point(|step| *step <= send.after) as u64;
+        let Send { from, to, bytes, path, .. } = send;
+        let message = Message { from, to, bytes, after, path, blocks, counts };
         if message.from == message.to {
             self.step.copies.push(message);
             return Ok(());
         }
-        if message.bytes == 0 && self.skip_empty {
+        if message.bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
         match self.ends.get(&(message.from, message.to)).and_then(|at| self.step.messages.get_mut(*at)) {
@@ -208,6 +265,7 @@ impl Exporter {
                 if let (Some(all), Some(more)) = (&mut first.blocks, message.blocks) {
                     all.extend(more);
                 }
+                first.counts.extend(message.counts);
             }
             None => {
                 self.ends.insert((message.from, message.to), self.step.messages.len());
@@ -218,19 +276,54 @@ impl Exporter {
     }
 }
 
+impl Exporter {
+    /// Sets as formats see them.
+    fn moved(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<Moved>, String> {
+        let sums = matches!(self.head.collective.as_str(), "reduce" | "reduce-scatter" | "allreduce");
+        if sums && send.is_virtual && self.format.wants_blocks() {
+            return Err("a node keeps two sums apart, as virtual nodes do, which this format can't say".to_owned());
+        }
+        let Layout { segments, in_parts } = self.layout;
+        let sets = if sums { sums_of(sets, segments) } else { sets.to_vec() };
+        let moved = |mut set: BlockSet| {
+            if in_parts {
+                let parts = set.destinations.take().unwrap_or_else(|| vec![(0, self.head.nodes.saturating_sub(1))]);
+                let of_part = set.segments.take().unwrap_or_else(|| vec![(0, segments.saturating_sub(1))]);
+                let numbers = parts.iter().flat_map(|(first, last)| *first..=*last);
+                let runs: Runs = numbers
+                    .flat_map(|part| of_part.iter().map(move |(a, b)| (part * segments + a, part * segments + b)))
+                    .collect();
+                set.segments = Some(joined(runs));
+            }
+            Moved { set, keeps: send.copy, adds: send.combine }
+        };
+        Ok(sets.into_iter().map(moved).collect())
+    }
+}
+
 impl Reader for Exporter {
     fn head(&mut self, head: Head) -> Result<(), String> {
-        self.skip_empty = head.skip_empty;
         self.export = Some((self.format.start)(&head, self.folder.clone())?);
+        self.head = head;
         Ok(())
     }
 
     fn event(&mut self, event: Event) -> Result<(), String> {
         match event {
-            Event::Layout(layout) => self.export()?.layout(&layout),
+            Event::Layout(layout) => {
+                self.layout = Layout { segments: layout.segments.max(1), ..layout };
+                let parts = if layout.in_parts { self.head.nodes } else { 1 };
+                let segments = self.layout.segments.saturating_mul(parts);
+                self.export()?.segments(segments)
+            }
             Event::Send(send) => self.send(send),
             Event::EndOfStep => self.end_step(),
-            Event::Phase(_) | Event::Rearrange | Event::Redistribute => Ok(()),
+            Event::Redistribute(how) if self.format.wants_sizes => {
+                // What nodes sent themselves has come by then, though no step has ended with it.
+                self.end_step()?;
+                self.counts.get_or_insert_with(|| Counts::new(&self.head)).redistribute(&how)
+            }
+            Event::Phase(_) | Event::Rearrange | Event::Redistribute(_) => Ok(()),
         }
     }
 }

@@ -8,6 +8,8 @@ mod osu;
 mod pico;
 mod table;
 
+pub(crate) use table::Cells;
+
 /// A format of measurements.
 pub struct Format {
     /// What users call it.
@@ -91,7 +93,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-fn wrong(line: usize, what: impl Into<String>) -> Wrong {
+pub(crate) fn wrong(line: usize, what: impl Into<String>) -> Wrong {
     Wrong { line, what: what.into() }
 }
 

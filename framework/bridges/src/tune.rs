@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+mod mpich;
 mod nccl;
 mod openmpi;
 
@@ -15,7 +16,9 @@ pub struct Library {
     pub help: &'static str,
     /// Ours and theirs.
     algorithms: &'static [Algorithm],
-    write: fn(&[Table]) -> String,
+    /// Whether it writes into the library's own table, which must be given.
+    pub is_patch: bool,
+    write: fn(&[Table], Option<&str>) -> Result<String, String>,
 }
 
 /// An algorithm that both have.
@@ -30,24 +33,34 @@ pub struct Algorithm {
     number: u32,
 }
 
-pub static LIBRARIES: [Library; 3] = [
+pub static LIBRARIES: [Library; 4] = [
     Library {
         name: "openmpi",
         help: "Open MPI's rules file, as every release reads it (coll_tuned_dynamic_rules_filename)",
         algorithms: &openmpi::ALGORITHMS,
-        write: openmpi::classic,
+        is_patch: false,
+        write: |tables, _| Ok(openmpi::classic(tables)),
     },
     Library {
         name: "openmpi-json",
         help: "Open MPI's rules file as JSON, version 3: from Open MPI 6 on",
         algorithms: &openmpi::ALGORITHMS,
-        write: openmpi::json,
+        is_patch: false,
+        write: |tables, _| Ok(openmpi::json(tables)),
     },
     Library {
         name: "nccl",
         help: "the CSV of NCCL's example tuner plugin; all-to-all is not among its collectives",
         algorithms: &nccl::ALGORITHMS,
-        write: nccl::csv,
+        is_patch: false,
+        write: |tables, _| Ok(nccl::csv(tables)),
+    },
+    Library {
+        name: "mpich",
+        help: "MPICH's selection JSON: its own, given with --base, with what is decided put into it",
+        algorithms: &mpich::ALGORITHMS,
+        is_patch: true,
+        write: mpich::json,
     },
 ];
 
@@ -84,15 +97,17 @@ pub struct Loss {
     pub ranks: u64,
     /// Bytes of a block.
     pub bytes: u64,
+    /// The one that it keeps to there.
+    pub kept: String,
     pub best: String,
     /// How many times as long the other takes.
     pub ratio: f64,
 }
 
 impl Library {
-    /// The table as the library reads it.
-    pub fn written(&self, tables: &[Table]) -> String {
-        (self.write)(tables)
+    /// The table as the library reads it; of a library whose tables must be whole, in its own. Errors are for the user.
+    pub fn written(&self, tables: &[Table], own: Option<&str>) -> Result<String, String> {
+        (self.write)(tables, own)
     }
 
     /// Our names of its algorithms.
@@ -137,27 +152,30 @@ impl Library {
 
     /// What `default`, one of our names, loses against the fastest of the library's algorithms, cell by cell where it has a time.
     pub fn losses(&self, cells: &[Cell], default: &str) -> Vec<Loss> {
+        cells.iter().filter(|cell| cell.algorithm == default).filter_map(|kept| self.loss(cells, kept)).collect()
+    }
+
+    /// The same of what MPICH's own table chooses, where the sweep has that.
+    pub fn losses_of_mpich(&self, cells: &[Cell], own: &str) -> Result<Vec<Loss>, String> {
+        mpich::losses(cells, own, |kept| self.loss(cells, kept))
+    }
+
+    fn loss(&self, cells: &[Cell], kept: &Cell) -> Option<Loss> {
         let has =
             |cell: &&Cell| self.algorithms.iter().any(|a| a.collective == cell.collective && a.ours == cell.algorithm);
         let of = |one: &Cell, other: &Cell| {
             (&one.collective, one.ranks, one.bytes) == (&other.collective, other.ranks, other.bytes)
         };
-        let defaults = cells.iter().filter(|cell| cell.algorithm == default);
-        let losses = defaults.filter_map(|kept| {
-            let best = cells
-                .iter()
-                .filter(has)
-                .filter(|cell| of(cell, kept))
-                .min_by(|a, b| a.time_us.total_cmp(&b.time_us))?;
-            Some(Loss {
-                collective: kept.collective.clone(),
-                ranks: kept.ranks,
-                bytes: kept.bytes,
-                best: best.algorithm.clone(),
-                ratio: kept.time_us / best.time_us,
-            })
-        });
-        losses.collect()
+        let alike = cells.iter().filter(has).filter(|cell| of(cell, kept));
+        let best = alike.min_by(|a, b| a.time_us.total_cmp(&b.time_us))?;
+        Some(Loss {
+            collective: kept.collective.clone(),
+            ranks: kept.ranks,
+            bytes: kept.bytes,
+            kept: kept.algorithm.clone(),
+            best: best.algorithm.clone(),
+            ratio: kept.time_us / best.time_us,
+        })
     }
 }
 

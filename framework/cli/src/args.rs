@@ -12,8 +12,8 @@ mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
 pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, ReportFormat};
-use bridges::{EXPORT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
-pub(crate) use bridges::{ExportArgs, ImportArgs, TuneArgs};
+use bridges::{EXPORT_EXAMPLES, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
+pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{DescribePluginsArgs, MergeArgs, ReproducePaperArgs, RerunArgs, WorkerArgs};
@@ -82,6 +82,9 @@ pub(crate) enum Command {
     /// Read measurements by other programs as rows.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
+    /// Make a machine of measurements: ping-pongs, or collectives whose schedules are known.
+    #[command(after_help = FIT_EXAMPLES)]
+    Fit(FitArgs),
     /// Make a library's decision table of a sweep: which algorithm for how many ranks and bytes.
     #[command(after_help = TUNE_EXAMPLES)]
     Tune(TuneArgs),
@@ -258,6 +261,9 @@ pub(crate) struct RunArgs {
     /// Watch in the dashboard: the same as `swapmeet tui` with the other flags.
     #[arg(long)]
     pub tui: bool,
+    /// Real ranks instead of models.
+    #[command(flatten)]
+    pub real_ranks: RealRanks,
     /// How that looks.
     #[command(flatten)]
     pub looks: Looks,

@@ -1,6 +1,6 @@
 //! `swapmeet export`: a verified schedule for other programs.
 
-use crate::args::ExportArgs;
+use crate::args::{ExportArgs, PluginArgs};
 use crate::failure::Failure;
 use crate::output;
 use crate::run;
@@ -25,7 +25,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let place = Place::of(shape, args, case)?;
     let staging = place.staging()?;
     let record = match format(&args.format) {
-        Some(format) => translated(case, args, format, staging.path())?,
+        Some(format) => translated(case, &args.plugins, format, staging.path())?,
         None => printed(case, args, &staging.path().join(SCHEDULE_FILE))?,
     };
     let Some(record) = record else { return Ok(ExitCode::from(crate::failure::INTERRUPTED)) };
@@ -47,9 +47,9 @@ fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Rec
 }
 
 /// The schedule in another format, in `folder`.
-fn translated(
+pub(crate) fn translated(
     case: &Case,
-    args: &ExportArgs,
+    plugins: &PluginArgs,
     format: &'static Format,
     folder: &Path,
 ) -> Result<Option<Box<Record>>, Failure> {
@@ -76,6 +76,8 @@ fn translated(
         machine: case.machine.to_string(),
         seed: case.seed,
         block_bytes: case.workload.is_uniform().then(|| case.workload.block_bytes()),
+        element_bytes: case.workload.element_bytes(),
+        byte_us: case.machine.number("byte_us"),
         skip_empty: task.skip_empty,
         sizes: match &task.sizes {
             Some(sizes) if format.wants_sizes => (0..nodes)
@@ -88,7 +90,7 @@ fn translated(
     };
     exporter.head(head).map_err(cant)?;
     let mut lines = Lines::new(&mut exporter);
-    let (record, written) = trace::events(case, &args.plugins, &mut lines)?;
+    let (record, written) = trace::events(case, plugins, &mut lines)?;
     written.map_err(|e| cant(e.to_string()))?;
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
         exporter.finish(&measured(case, record)).map_err(cant)?;
@@ -104,6 +106,7 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
         steps: record.steps,
         messages: record.messages,
         total_bytes: record.total_bytes,
+        critical_bytes: record.critical_bytes,
         ..case.blank_row()
     };
     let figure = |(name, field): (&'static str, String)| {

@@ -17,6 +17,7 @@ mod config;
 mod describe;
 mod export;
 mod failure;
+mod fit;
 mod import;
 mod list;
 mod manual;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::trace(args),
         Command::Export(args) => export::export(args),
         Command::Import(args) => import::import(args),
+        Command::Fit(args) => fit::fit(args),
         Command::Tune(args) => tune::tune(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),

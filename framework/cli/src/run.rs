@@ -29,6 +29,7 @@ use swapmeet_runner::unit::{self, units};
 use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file::read_bounded;
 
+mod measured;
 mod progress;
 pub(crate) mod row_file;
 pub(crate) mod rows;
@@ -45,6 +46,9 @@ pub(crate) struct Lists<'a> {
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.looks.theme.is_some() || args.looks.ascii {
         return Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()));
+    }
+    if let Some(on) = args.real_ranks.on {
+        return measured::run_on(args, on);
     }
     let all = complete(experiment(args)?, &args.plugins)?;
     let cases = part(&all, args.shard)?;

@@ -35,6 +35,9 @@ fn theme(args: &RunArgs) -> Result<Theme, Failure> {
 
 /// Shows the dashboard for `run --tui`.
 pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
+    if args.real_ranks.on.is_some() {
+        return Err(Failure::Usage("--on measures without a dashboard: use `swapmeet run`".to_owned()));
+    }
     let theme = theme(args)?;
     let ascii = args.looks.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {

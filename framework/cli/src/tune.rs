@@ -7,8 +7,9 @@ use crate::say::say;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_bridges::tune::{Cell, Library, library};
+use swapmeet_bridges::tune::{Cell, Loss, library};
 use swapmeet_results::{Record, Status, read_file};
+use swapmeet_workloads::file::read_bounded;
 
 /// Writes the table, and says what one algorithm for all would lose.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
@@ -24,14 +25,29 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     rows.retain(|row| args.topology.is_empty() || args.topology.contains(&row.topology));
     let cells = cells(&rows)?;
     let tables = library.decide(&cells).map_err(Failure::Usage)?;
-    let text = library.written(&tables);
+    let base = args.base.as_deref().map(own).transpose()?;
+    if base.is_some() && !library.is_patch {
+        return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
+    }
+    let text = library.written(&tables, base.as_deref()).map_err(Failure::Usage)?;
     if args.out == Path::new("-") {
         output::print(&text)?;
     } else {
         output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
     if let Some(default) = &args.default {
-        losses(library, &cells, default)?;
+        let lost = library.losses(&cells, default);
+        if lost.is_empty() {
+            return Err(Failure::Usage(format!("--default {default}: no row has a time of it")));
+        }
+        say_losses(&lost);
+    }
+    if let Some(path) = &args.against {
+        let lost = library.losses_of_mpich(&cells, &own(path)?).map_err(Failure::Usage)?;
+        if lost.is_empty() {
+            return Err(Failure::Usage("--against: no row has a time of what the table chooses there".to_owned()));
+        }
+        say_losses(&lost);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -77,21 +93,16 @@ fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
     Ok(times.into_iter().map(cell).collect())
 }
 
-/// Says what it costs to keep to one algorithm.
-fn losses(library: &Library, cells: &[Cell], default: &str) -> Result<(), Failure> {
-    let losses = library.losses(cells, default);
-    if losses.is_empty() {
-        return Err(Failure::Usage(format!("--default {default}: no row has a time of it")));
+/// A library's own table.
+fn own(path: &Path) -> Result<String, Failure> {
+    /// MPICH's has 30 KB.
+    const LONGEST: u64 = 16 << 20;
+    read_bounded(path, LONGEST, "a table").map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
+}
+
+/// Says what it costs to keep to what was kept to.
+fn say_losses(losses: &[Loss]) {
+    for Loss { collective, ranks, bytes, kept, best, ratio } in losses {
+        say!("{collective} on {ranks} ranks, {bytes} bytes: `{kept}` takes {ratio:.2} times as long as `{best}`");
     }
-    for loss in losses {
-        say!(
-            "{} on {} ranks, {} bytes: `{default}` takes {:.2} times as long as `{}`",
-            loss.collective,
-            loss.ranks,
-            loss.bytes,
-            loss.ratio,
-            loss.best
-        );
-    }
-    Ok(())
 }

@@ -6,6 +6,10 @@
 use roxmltree::{Document, Node, ParsingOptions};
 use std::fmt;
 
+mod write;
+
+pub use write::write;
+
 /// Bytes of a document.
 pub const LONGEST: usize = 64 << 20;
 /// GPUs of an algorithm.

@@ -5,6 +5,7 @@
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
 
@@ -18,7 +19,7 @@ pub const VERSION: u32 = 1;
 pub const FORMAT: &str = "swapmeet-schedule";
 
 /// Whose schedule it is.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Head {
     pub format: String,
     pub version: u32,
@@ -43,6 +44,12 @@ pub struct Head {
     /// Bytes of a block, where all have the same.
     #[serde(default)]
     pub block_bytes: Option<u64>,
+    /// Bytes of the unit that is redistributed.
+    #[serde(default)]
+    pub element_bytes: u64,
+    /// Microseconds a byte on a link of the machine, where it has such a figure.
+    #[serde(default)]
+    pub byte_us: Option<f64>,
     /// Whether a message of no bytes is none.
     #[serde(default)]
     pub skip_empty: bool,
@@ -60,6 +67,9 @@ pub struct Layout {
     /// Segments of a block.
     #[serde(default = "one")]
     pub segments: u64,
+    /// Whether each block is first cut into a part for each node, which sets name as destinations.
+    #[serde(default)]
+    pub in_parts: bool,
 }
 
 fn one() -> u64 {
@@ -92,12 +102,66 @@ pub struct Send {
     pub after: u64,
     /// Whether the sender keeps them.
     pub copy: bool,
+    /// Whether the receiver adds them to what it has.
+    pub combine: bool,
+    /// Whether they go from or to one of several values that a node keeps apart, each at a virtual node.
+    pub is_virtual: bool,
     /// The vertices passed through, both ends included; empty where nobody says.
     pub path: Vec<u64>,
     /// What goes; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockSet>>,
+    /// What goes of what is counted; `None` in a schedule of blocks.
+    pub share: Option<Share>,
     /// What faults call this send.
     pub label: Option<String>,
+}
+
+/// What a send takes of bytes that are counted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// A bucket of what was redistributed.
+    Bucket(u64),
+    /// So many for each of these destinations.
+    ByteCounts(Vec<(u64, HowMany)>),
+}
+
+/// How many bytes for a destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum HowMany {
+    /// So many.
+    Bytes(u64),
+    /// `"all"`: what there are.
+    All(All),
+}
+
+/// The word for all there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum All {
+    /// `"all"`.
+    All,
+}
+
+/// A node deals what it holds into buckets: element x of what it holds for destination d is number `e = (starts[d] + x) % cycle`, which goes to bucket
+/// `(first + firsts[d] + e) % buckets`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Redistribution {
+    /// Which node.
+    pub node: u64,
+    /// How many buckets.
+    pub buckets: u64,
+    /// How many numbers there are.
+    pub cycle: u64,
+    /// Where number 0 goes.
+    pub first: u64,
+    /// For each destination the number of its first element; empty for 0.
+    #[serde(default)]
+    pub starts: Vec<u64>,
+    /// For each destination what is added to `first`; empty for 0.
+    #[serde(default)]
+    pub firsts: Vec<u64>,
 }
 
 /// What happens, in the schedule's order.
@@ -111,7 +175,7 @@ pub enum Event {
     /// Something is put on its way.
     Send(Send),
     /// A node redistributes bytes that are counted.
-    Redistribute,
+    Redistribute(Redistribution),
     /// Every node rearranges what it holds.
     Rearrange,
     /// A step has ended in which something left a node.
@@ -134,7 +198,7 @@ struct Fields {
     layout: Option<Layout>,
     phase: Option<String>,
     rearrange: Option<bool>,
-    redistribute: Option<IgnoredAny>,
+    redistribute: Option<Redistribution>,
     end_of_step: Option<u64>,
     step: Option<u64>,
     from: Option<u64>,
@@ -145,9 +209,12 @@ struct Fields {
     #[serde(default)]
     copy: bool,
     #[serde(default)]
+    combine: bool,
+    virtual_from: Option<u64>,
+    #[serde(default)]
     path: Vec<u64>,
     blocks: Option<Vec<BlockSet>>,
-    share: Option<IgnoredAny>,
+    share: Option<Share>,
     label: Option<String>,
 }
 
@@ -162,7 +229,7 @@ impl TryFrom<Fields> for Event {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
                 (None, Some(name), None, None, None) => Ok(Self::Phase(name)),
                 (None, None, Some(_), None, None) => Ok(Self::Rearrange),
-                (None, None, None, Some(_), None) => Ok(Self::Redistribute),
+                (None, None, None, Some(how), None) => Ok(Self::Redistribute(how)),
                 (None, None, None, None, Some(_)) => Ok(Self::EndOfStep),
                 _ => Err("expected an event: a send (`step`, `from`, `to`, `blocks`), `layout`, `phase`, `rearrange`, `redistribute` or `end_of_step`".to_owned()),
             };
@@ -178,11 +245,54 @@ impl TryFrom<Fields> for Event {
             bytes: bytes.unwrap_or(0),
             after: fields.after,
             copy,
+            combine: fields.combine,
+            is_virtual: fields.virtual_from.is_some(),
             path,
             blocks: fields.blocks,
+            share: fields.share,
             label: fields.label,
         }))
     }
+}
+
+/// The sums that a send takes. Its sets say who contributed, too, so that one sum may be in several: here each is named once, by its destination and
+/// segment, for it goes as a whole.
+pub fn sums_of(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
+    let numbers = |runs: &Option<Runs>| match runs {
+        None => vec![None],
+        Some(runs) => runs.iter().flat_map(|(first, last)| *first..=*last).map(Some).collect(),
+    };
+    let mut of_destination: BTreeMap<Option<u64>, Runs> = BTreeMap::new();
+    for set in sets {
+        for destination in numbers(&set.destinations) {
+            let all = vec![(0, segments.saturating_sub(1))];
+            of_destination.entry(destination).or_default().extend(set.segments.as_ref().unwrap_or(&all));
+        }
+    }
+    let mut of_segments: BTreeMap<Runs, Runs> = BTreeMap::new();
+    for (destination, runs) in of_destination {
+        let list = of_segments.entry(joined(runs)).or_default();
+        list.extend(destination.map(|number| (number, number)));
+    }
+    let set = |(segments, destinations): (Runs, Runs)| BlockSet {
+        origins: None,
+        destinations: (!destinations.is_empty()).then(|| joined(destinations)),
+        segments: Some(segments),
+    };
+    of_segments.into_iter().map(set).collect()
+}
+
+/// Runs in order, those that meet made one.
+pub fn joined(mut runs: Runs) -> Runs {
+    runs.sort_unstable();
+    let mut joined: Runs = Vec::new();
+    for (first, last) in runs {
+        match joined.last_mut() {
+            Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+            Some(_) | None => joined.push((first, last)),
+        }
+    }
+    joined
 }
 
 impl Head {

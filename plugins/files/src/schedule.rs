@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use swapmeet_interchange::schedule::{Event, Head, Reader, Runs, Send, read};
+use swapmeet_interchange::schedule::{Event, Head, Layout, Reader, Runs, Send, read, sums_of};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop};
 
 const FILE: ParamInfo = ParamInfo::file("file", "the schedule, as `swapmeet trace --format json` prints one");
@@ -24,6 +24,9 @@ impl Algorithm for FromSchedule {
                 Collective::Gather,
                 Collective::AllGather,
                 Collective::Permutation,
+                Collective::Reduce,
+                Collective::ReduceScatter,
+                Collective::AllReduce,
             ],
             params: &[FILE],
             ..About::DEFAULT
@@ -88,7 +91,7 @@ impl Reader for Retold<'_, '_, '_> {
                 if self.segments > 0 {
                     return Err("`layout` comes twice, or after the first send".to_owned());
                 }
-                self.lay_out(layout.segments)
+                self.lay_out(&layout)
             }
             Event::Phase(name) => {
                 let named = self.schedule.phase(&name);
@@ -105,7 +108,7 @@ impl Reader for Retold<'_, '_, '_> {
             }
             Event::Send(send) => self.send(&send),
             Event::EndOfStep => Ok(()),
-            Event::Redistribute => {
+            Event::Redistribute(_) => {
                 Err("it redistributes bytes that are counted: only schedules of blocks can be read".to_owned())
             }
         }
@@ -124,11 +127,15 @@ impl Retold<'_, '_, '_> {
     }
 
     /// Ranks are a line, whatever the topology.
-    fn lay_out(&mut self, segments: u64) -> Result<(), String> {
-        let split =
-            u32::try_from(segments.max(1)).map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
-        self.segments = segments.max(1);
-        let laid_out = self.schedule.layout(&[self.problem.topology().nodes()], split);
+    fn lay_out(&mut self, layout: &Layout) -> Result<(), String> {
+        let segments = layout.segments.max(1);
+        let split = u32::try_from(segments).map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
+        self.segments = segments;
+        let grid = [self.problem.topology().nodes()];
+        let laid_out = match layout.in_parts {
+            true => self.schedule.layout_in_parts(&grid, split),
+            false => self.schedule.layout(&grid, split),
+        };
         self.told(laid_out)?;
         for _ in 0..std::mem::take(&mut self.waiting) {
             let rearranged = self.schedule.rearrange();
@@ -142,7 +149,7 @@ impl Retold<'_, '_, '_> {
             return Err("it sends bytes that are counted: only schedules of blocks can be read".to_owned());
         };
         if self.segments == 0 {
-            self.lay_out(1)?;
+            self.lay_out(&Layout::default())?;
         }
         if send.step < self.step {
             return Err(format!("step {} comes after step {}", send.step, self.step));
@@ -161,7 +168,13 @@ impl Retold<'_, '_, '_> {
         };
         let path = send.path.get(1..).unwrap_or_default();
         let route = Route::path(path);
-        for set in blocks {
+        let sums =
+            matches!(self.problem.collective(), Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce);
+        if sums && send.is_virtual {
+            return Err("its node keeps two sums apart, as virtual nodes do, which a file can't place".to_owned());
+        }
+        let sets = if sums { sums_of(blocks, self.segments) } else { blocks.clone() };
+        for set in &sets {
             let nodes = self.problem.topology().nodes();
             let origins = Coordinates::of(&set.origins, nodes, "an origin")?;
             let destinations = Coordinates::of(&set.destinations, nodes, "a destination")?;
@@ -176,6 +189,9 @@ impl Retold<'_, '_, '_> {
             }
             if send.copy {
                 moved = moved.copy();
+            }
+            if send.combine {
+                moved = moved.combine();
             }
             if !path.is_empty() {
                 moved = moved.route(&route);

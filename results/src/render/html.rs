@@ -1,15 +1,14 @@
 //! As tables of an HTML page, without the page.
 
-use super::{cells, in_words, notes, reasons, title};
+use super::{Part, notes, parts};
 use crate::compare::Comparison;
 use std::fmt::Write as _;
 
 /// One table a group, each followed by its sentences, then what is said of all.
 pub fn as_html(comparison: &Comparison) -> String {
     let mut out = String::new();
-    for group in &comparison.groups {
-        let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title(group)));
-        let cells = cells(group);
+    for Part { title, cells, sentences } in parts(comparison) {
+        let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title));
         for (name, is_figure) in &cells.header {
             let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(&name.trim().replace(", us", ", µs")));
         }
@@ -23,7 +22,7 @@ pub fn as_html(comparison: &Comparison) -> String {
         }
         out += "</tbody>\n</table>\n";
         out += "<ul>\n";
-        for sentence in reasons(group).chain(in_words(group).lines().map(str::to_owned)) {
+        for sentence in sentences {
             let _ = writeln!(out, "<li>{}</li>", with_names(&sentence));
         }
         out += "</ul>\n";

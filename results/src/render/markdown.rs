@@ -1,23 +1,22 @@
 //! Tables for a page.
 
-use super::{cells, in_words, notes, reasons, title};
+use super::{Part, notes, parts};
 use crate::compare::Comparison;
 
 /// One Markdown table a group, each followed by its sentences.
 pub fn as_markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
-    for group in &comparison.groups {
-        let cells = cells(group);
+    for Part { title, cells, sentences } in parts(comparison) {
         let names: Vec<&str> = cells.header.iter().map(|(name, _)| name.trim()).collect();
         let rule: String =
             cells.header.iter().map(|(_, is_figure)| if *is_figure { " ---: |" } else { " --- |" }).collect();
-        out += &format!("### {}\n\n| {} |\n|{rule}\n", title(group), names.join(" | "));
+        out += &format!("### {}\n\n| {} |\n|{rule}\n", title, names.join(" | "));
         for line in &cells.lines {
             let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();
             out += &format!("| {} |\n", cells.join(" | "));
         }
         out += "\n";
-        for sentence in reasons(group).chain(in_words(group).lines().map(str::to_owned)) {
+        for sentence in sentences {
             out += &format!("- {sentence}\n");
         }
         out += "\n";

@@ -1,6 +1,6 @@
 //! Tables to read.
 
-use super::{cells, in_words, notes, reasons, title};
+use super::{Part, notes, parts};
 use crate::compare::Comparison;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
@@ -8,9 +8,8 @@ use comfy_table::{CellAlignment, Table};
 /// Tables to read, a group each, each followed by its sentences.
 pub fn as_table(comparison: &Comparison) -> String {
     let mut out = String::new();
-    for group in &comparison.groups {
+    for Part { title, cells, sentences } in parts(comparison) {
         let mut table = Table::new();
-        let cells = cells(group);
         table.load_style(NOTHING).set_header(cells.header.iter().map(|(name, _)| *name)).add_rows(cells.lines);
         for (column, (_, is_figure)) in table.column_iter_mut().zip(&cells.header) {
             column.set_padding((0, 2));
@@ -18,11 +17,11 @@ pub fn as_table(comparison: &Comparison) -> String {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        out += &format!("{}\n{}\n", title(group), table.trim_fmt());
-        for reason in reasons(group) {
-            out += &format!("{reason}\n");
+        out += &format!("{title}\n{}\n", table.trim_fmt());
+        for sentence in sentences {
+            out += &format!("{sentence}\n");
         }
-        out += &format!("{}\n\n", in_words(group));
+        out.push('\n');
     }
     for note in notes(comparison) {
         out += &format!("note: {note}\n");

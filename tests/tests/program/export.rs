@@ -10,7 +10,7 @@ use swapmeet_results::{Status, Verified, read_file};
 use swapmeet_tests::project;
 use tempfile::{TempDir, tempdir};
 
-/// Exports to `out`; `false` where the algorithm says that it can't run there, or only moves byte counts.
+/// Exports to `out`; `false` where the algorithm says that it can't run there.
 fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     let [topology, algorithm, workload] = case;
     let args = ["export", "--format", format, "--topology", topology, "--algorithm", algorithm, "--workload", workload];
@@ -22,7 +22,6 @@ fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
             assert!(said.contains("unsupported"), "{case:?}: {said}");
             false
         }
-        Some(2) if said.contains("it moves byte counts") => false,
         other => panic!("{case:?}: {other:?}: {said}"),
     }
 }
@@ -112,10 +111,10 @@ fn ranks(program: &Path, count: u64, schedule: &Path, more: &[&str]) -> (bool, S
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Every bundled algorithm that moves blocks, for every collective that it does, on the first of these networks that it takes: the C program looks at
-/// every byte of every block at its destination, by what the collective asks for, not by what swapmeet says of the schedule.
+/// Every bundled algorithm, of blocks, sums or byte counts, for every collective that it does, on the first of these networks that it takes: the C program looks at
+/// every byte at its destination, by what the collective asks for, not by what swapmeet says of the schedule.
 #[test]
-fn all_bundled_algorithms_on_blocks_move_real_bytes() {
+fn all_bundled_algorithms_move_real_bytes() {
     let dir = tempdir().unwrap();
     let Some(program) = replay(&dir) else { return };
     let list = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap().stdout;
@@ -126,8 +125,6 @@ fn all_bundled_algorithms_on_blocks_move_real_bytes() {
         for collective in algorithm["collectives"].as_str().unwrap().split_whitespace() {
             let workload = match collective {
                 "permutation" => "permutation/transpose-2d:48".to_owned(),
-                // Blocks have contents; sums have not, yet.
-                "reduce" | "allreduce" | "reduce-scatter" => continue,
                 other => format!("{other}/uniform:48"),
             };
             let networks =
@@ -137,7 +134,8 @@ fn all_bundled_algorithms_on_blocks_move_real_bytes() {
                 if !exports("mpi", [network, name, &workload], &[], &folder) {
                     continue;
                 }
-                let more = ["--warmup", "0", "--repetitions", "1"];
+                // A second time, from the start again.
+                let more = ["--warmup", "1", "--repetitions", "1"];
                 let (ended_well, said) = ranks(&program, count, &folder.join("schedule.txt"), &more);
                 assert!(
                     ended_well && said.contains("every byte verified"),
@@ -148,7 +146,14 @@ fn all_bundled_algorithms_on_blocks_move_real_bytes() {
             }
         }
     }
-    assert!(ran.len() >= 45, "{} ran: {ran:?}", ran.len());
+    assert!(ran.len() >= 60, "{} ran: {ran:?}", ran.len());
+    for (name, moves) in [
+        ("two-stage alltoall", "byte counts"),
+        ("ring-allreduce allreduce", "sums"),
+        ("binomial-reduce reduce", "sums"),
+    ] {
+        assert!(ran.iter().any(|ran| ran == name), "{name} moves {moves}: {ran:?}");
+    }
 }
 
 /// From 2 ranks to 16; sizes that differ pair by pair; blocks in segments, padded.
@@ -157,6 +162,8 @@ fn measured_rows_are_rows_like_others() {
     let dir = tempdir().unwrap();
     let Some(program) = replay(&dir) else { return };
     for (network, count, algorithm, workload, machine) in [
+        ("fully-connected:3", 3, "ring-allreduce", "allreduce/uniform:1001", "paragon"),
+        ("fully-connected:4", 4, "two-stage", "irregular:dist=exponential,mean=64", "paragon"),
         ("fully-connected:2", 2, "pairwise", "uniform:1KiB", "paragon"),
         ("fully-connected:5", 5, "bruck", "irregular:dist=exponential,mean=64", "paragon"),
         ("torus:4x4", 16, "torus-broadcast", "broadcast/uniform:65", "paragon:ports=all"),
@@ -216,11 +223,11 @@ fn corrupt_schedules_are_caught() {
         ("r 3 move 3 0,2 0", "r 3 move 3 0,9 0", "expected a number below 4, found `9 0`"),
         ("t 2", "t 1", "expected a later step"),
         ("t 1", "x 1", "expected `t STEP`, `s PEER BLOCKS`, `r PEER BLOCKS` or `end`"),
-        ("swapmeet-mpi 1", "swapmeet-mpi 2", "expected version 1"),
+        ("swapmeet-mpi 2", "swapmeet-mpi 3", "expected version 2"),
         (
             "collective alltoall",
             "collective alltoano",
-            "expected alltoall, broadcast, scatter, gather, allgather or permutation",
+            "expected alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce or reduce-scatter",
         ),
         ("collective alltoall", "collective allgather", "expected"),
         ("end\nrank 1", "end\nrank 3", "expected this rank's lines"),
@@ -237,4 +244,246 @@ fn corrupt_schedules_are_caught() {
     assert!(!ended_well && said.contains("the file is cut off"), "{said}");
     let (ended_well, said) = ranks(&program, 3, &folder.join("schedule.txt"), &[]);
     assert!(!ended_well && said.contains("is a schedule of 4 nodes, and there are 3 ranks"), "{said}");
+}
+
+/// Sums and counted bytes that are not what the schedule says: a term that takes the place of others, bytes that nobody has. Edits keep lines as long as
+/// they are, for ranks find theirs by their place.
+#[test]
+fn corrupt_sums_and_byte_counts_are_caught() {
+    let dir = tempdir().unwrap();
+    let Some(program) = replay(&dir) else { return };
+    for (algorithm, workload, edits) in [
+        (
+            "ring-allreduce",
+            "allreduce/uniform:96",
+            [
+                // At both ends, or they would not agree.
+                ("move-add 0 0 3", "move     0 0 3", "of block 0 -> 0 (segment 3)"),
+                ("s 1 move-add 0 0 2", "s 1 move-add 0 0 1", "disagree on which blocks go between them"),
+            ],
+        ),
+        (
+            "two-stage",
+            "uniform:1KiB",
+            [
+                (
+                    "s 1 1 768",
+                    "s 1 1 769",
+                    "step 4: rank 0 sends rank 1 so many bytes for rank 1, which it does not hold",
+                ),
+                (
+                    "s 1 0 256",
+                    "s 1 0 255",
+                    "waits for 2 messages (1792 bytes) from rank 0, which sends it 2 (1791 bytes)",
+                ),
+            ],
+        ),
+    ] {
+        let folder = dir.path().join(algorithm);
+        assert!(exports("mpi", ["fully-connected:4", algorithm, workload], &[], &folder));
+        let sound = std::fs::read_to_string(folder.join("schedule.txt")).unwrap();
+        for (from, to, why) in edits {
+            assert!(sound.contains(from), "{from}\n{sound}");
+            let everywhere = from.starts_with("move");
+            let changed = if everywhere { sound.replace(from, to) } else { sound.replacen(from, to, 1) };
+            let file = folder.join("corrupt.txt");
+            std::fs::write(&file, changed).unwrap();
+            let (ended_well, said) = ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
+            assert!(!ended_well && said.contains(why), "{from} -> {to}: {said}");
+        }
+    }
+}
+
+/// What goes to MSCCL comes back as the same row: steps, messages, bytes and times; and stays within MSCCL's limits, each of which is refused by name.
+#[test]
+fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
+    let dir = tempdir().unwrap();
+    for (topology, algorithm, workload) in [
+        ("fully-connected:6", "pairwise", "uniform:64"),
+        ("fully-connected:8", "bruck", "uniform:64"),
+        ("ring:5", "ring", "allgather/uniform:64"),
+        ("fully-connected:8", "recursive-doubling-allgather", "allgather/uniform:64"),
+        ("ring:6", "binomial-broadcast", "broadcast/uniform:64"),
+        ("hypercube:3", "hypercube-scatter", "scatter/uniform:64"),
+        ("ring:5", "ring-allreduce", "allreduce/uniform:640"),
+        ("hypercube:3", "rabenseifner-allreduce", "allreduce/uniform:640"),
+        ("fully-connected:6", "ring-reduce-scatter", "reduce-scatter/uniform:64"),
+        ("ring:7", "binomial-reduce", "reduce/uniform:64"),
+    ] {
+        let file = dir.path().join(format!("{algorithm}.xml"));
+        assert!(exports("msccl", [topology, algorithm, workload], &[], &file), "{algorithm}");
+        let read = format!("msccl:file={}", file.display());
+        let case =
+            ["--topology", topology, "--workload", workload, "--machine", "paragon", "--machine", "t3d:ports=all"];
+        let rows = crate::support::rows(&[&case[..], &["--algorithm", algorithm, "--algorithm", &read]].concat());
+        let [planned, again] = [algorithm, &read].map(|name| {
+            rows.iter()
+                .filter(|row| row.algorithm == name)
+                .map(|row| {
+                    (
+                        row.status,
+                        row.time_us,
+                        row.steps,
+                        row.messages,
+                        row.critical_bytes,
+                        row.max_link_messages,
+                        row.reduction_us,
+                    )
+                })
+                .collect::<Vec<_>>()
+        });
+        assert!(planned.len() == 2 && planned.iter().all(|row| row.0 == Status::Ok), "{algorithm}: {planned:?}");
+        assert_eq!(again, planned, "{algorithm}: {}", rows[0].reason);
+    }
+    for (topology, algorithm, workload, limit) in [
+        ("ring:80", "linear", "uniform:1", "needs more than 64 thread blocks, MSCCL's limit for a GPU"),
+        ("ring:80", "ring", "allgather/uniform:1", "needs more than 64 steps, MSCCL's limit for a thread block"),
+        ("ring:4", "direct", "uniform:1", "it moves byte counts, not blocks"),
+        ("mesh:2x2", "linear", "permutation/transpose-2d:8", "MSCCL has no `permutation`"),
+    ] {
+        let args =
+            ["export", "--format", "msccl", "--topology", topology, "--algorithm", algorithm, "--workload", workload];
+        let said = refused(&args);
+        assert!(said.contains(limit), "{algorithm}: {said}");
+    }
+}
+
+/// The platform has each link once and each pair's route; a torus is SimGrid's own, too, with its sides the other way round.
+#[test]
+fn simgrid_gets_the_routes_of_the_schedule() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("sim");
+    assert!(exports(
+        "simgrid",
+        ["torus:2x3", "linear", "uniform:1000"],
+        &["--machine", "free:model=fluid,byte_us=0.001"],
+        &out
+    ));
+    let platform = std::fs::read_to_string(out.join("platform.xml")).unwrap();
+    assert_eq!(platform.matches("<host ").count(), 6);
+    assert_eq!(platform.matches("<route ").count(), 30);
+    assert!(
+        platform.matches("<link ").count() <= 18
+            && platform.contains("bandwidth=\"1000000000.000000Bps\" latency=\"0s\"")
+    );
+    assert!(std::fs::read_to_string(out.join("cluster.xml")).unwrap().contains("topo_parameters=\"3,2\""));
+    let messages = std::fs::read_to_string(out.join("messages.txt")).unwrap();
+    assert!(messages.starts_with("swapmeet-simgrid 1\nnodes 6\n1 "), "{messages}");
+    assert_eq!(messages.lines().count(), 2 + 30);
+}
+
+/// Where SimGrid is installed, it takes the time that `fluid` predicts with nothing charged but bandwidth, within 1 %.
+#[test]
+fn simgrid_takes_the_time_that_fluid_predicts() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("sim");
+    let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0";
+    let case = ["torus:3x4", "pairwise", "uniform:100000"];
+    assert!(exports("simgrid", case, &["--machine", machine], &out));
+    let program = out.join("replay");
+    let mut cxx = Command::new("c++");
+    cxx.args(["-std=c++17", "-O1", "-o"]).arg(&program).arg(out.join("replay.cpp")).arg("-lsimgrid");
+    match cxx.output() {
+        Ok(output) if output.status.success() => {}
+        Ok(_) | Err(_) => return tools::left_out("simgrid", "no SimGrid (c++ -lsimgrid) here: nothing was played"),
+    }
+    let mut play = Command::new(&program);
+    play.args([out.join("platform.xml"), out.join("messages.txt")])
+        .arg("--cfg=network/model:CM02")
+        .arg("--cfg=network/crosstraffic:0");
+    let output = play.output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let played: f64 = printed
+        .trim()
+        .trim_end_matches(" us")
+        .parse()
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let row = crate::support::rows(&[
+        "--topology",
+        case[0],
+        "--algorithm",
+        case[1],
+        "--workload",
+        case[2],
+        "--machine",
+        machine,
+    ])
+    .remove(0);
+    let predicted = row.time_us.unwrap();
+    assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
+}
+
+/// A run on real ranks: rows as of any run, and a case that has no schedule says why.
+#[test]
+fn a_run_on_real_ranks_is_rows_of_what_was_measured() {
+    if !tools::has(&["mpicc", "mpirun"]) {
+        return;
+    }
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("rows.csv");
+    let launch = "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
+    let cases = [
+        "--topology",
+        "fully-connected:4",
+        "--topology",
+        "ring:3",
+        "--algorithm",
+        "bruck",
+        "--algorithm",
+        "binary-exchange",
+    ];
+    let on = ["--on", "mpirun", "--launch", launch, "--name", "here", "--repetitions", "3", "--out"];
+    let run = swapmeet(&["run"]).args(cases).args(on).arg(&out).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let rows = read_file(&out).unwrap();
+    let of = |status: Status| rows.iter().filter(|row| row.status == status).collect::<Vec<_>>();
+    assert!(rows.iter().all(|row| row.machine == "measured:here" && row.model == "measured"));
+    assert!(of(Status::Ok).len() >= 6 && of(Status::Ok).len() % 3 == 0, "{rows:?}");
+    assert!(
+        of(Status::Ok).iter().all(|row| row.verified == Verified::Bytes && row.time_us.is_some_and(|time| time > 0.0))
+    );
+    assert!(!of(Status::Unsupported).is_empty() && of(Status::Unsupported)[0].topology == "ring:3");
+    let again = swapmeet(&["run"]).args(cases).args(on).arg(&out).output().unwrap();
+    assert_eq!(again.status.code(), Some(2), "rows are not written over");
+}
+
+/// The job that is written does the same, whoever starts it.
+#[test]
+fn a_job_for_slurm_compiles_carries_out_and_collects() {
+    if !tools::has(&["mpicc", "mpirun", "bash"]) {
+        return;
+    }
+    let dir = tempdir().unwrap();
+    let (script, out) = (dir.path().join("a job.sh"), dir.path().join("rows.csv"));
+    let launch = "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
+    let args = [
+        "run",
+        "--on",
+        "slurm",
+        "--topology",
+        "fully-connected:2",
+        "--topology",
+        "ring:3",
+        "--algorithm",
+        "ring",
+        "--name",
+        "cluster",
+        "--repetitions",
+        "2",
+        "--launch",
+        launch,
+        "--script",
+    ];
+    swapmeet(&args).arg(&script).arg("--out").arg(&out).assert().success();
+    let text = std::fs::read_to_string(&script).unwrap();
+    assert!(text.starts_with("#!/bin/bash\n#SBATCH --job-name=swapmeet\n#SBATCH --ntasks=3\n"), "{text}");
+    let ran = Command::new("bash").arg(&script).current_dir("/").output().unwrap();
+    assert!(ran.status.success(), "{}\n{text}", String::from_utf8_lossy(&ran.stderr));
+    let rows = read_file(&out).unwrap();
+    assert_eq!(
+        rows.iter().map(|row| (row.nodes, row.repetition)).collect::<Vec<_>>(),
+        [(2, 0), (2, 1), (3, 0), (3, 1)]
+    );
+    let said = refused(&[&args[..], &[script.to_str().unwrap()]].concat());
+    assert!(said.contains("a job.sh: it is there already, with"), "{said}");
 }

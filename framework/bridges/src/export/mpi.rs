@@ -1,13 +1,13 @@
 //! A schedule for real ranks: a text file, and the one C program that carries any such file out under MPI ([`PROGRAM`]).
 //!
-//! The file says who sends whom which blocks, rank by rank, each rank's lines found by their place, so that no rank reads another's. What blocks there
+//! The file says who sends whom which blocks or sums, or how many bytes for whom, rank by rank, each rank's lines found by their place, so that no rank reads another's. What blocks there
 //! are, who has them and who is to have them the program knows from the collective: it checks delivery by itself.
 
 use super::spool::{Piece, Spool};
-use super::{Export, Folder, Message, Step, unwritten};
+use super::{Export, Folder, Message, Moved, Step, unwritten};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use swapmeet_interchange::schedule::{BlockSet, Head, Layout, Runs};
+use swapmeet_interchange::schedule::{BlockSet, Head, Runs};
 
 /// The program's source: the same for every schedule.
 pub const PROGRAM: &str = include_str!("mpi/replay.c");
@@ -18,6 +18,8 @@ pub(super) struct Mpi {
     spool: Spool,
     head: Head,
     segments: u64,
+    /// Whether it moves bytes that are counted.
+    counts: bool,
     /// For each rank the step of its last line, and how many bytes its lines have.
     ranks: Vec<(u64, u64)>,
     text: String,
@@ -25,20 +27,12 @@ pub(super) struct Mpi {
 
 impl Mpi {
     pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
-        if matches!(head.collective.as_str(), "reduce" | "reduce-scatter" | "allreduce") {
-            return Err("it is a reduction: the program moves blocks, and sums nothing".to_owned());
-        }
         let spool = Spool::new(&folder.0, head.nodes).map_err(unwritten)?;
         let ranks = vec![(0, 0); head.nodes as usize];
-        Ok(Self { folder, spool, head: head.clone(), segments: 1, ranks, text: String::new() })
+        Ok(Self { folder, spool, head: head.clone(), segments: 1, counts: false, ranks, text: String::new() })
     }
 
     fn line(&mut self, rank: u64, step: u64, letter: char, peer: u64, message: &Message) -> Result<(), String> {
-        let Some(blocks) = &message.blocks else {
-            return Err(
-                "it moves byte counts, not blocks: only schedules of blocks say which bytes go where".to_owned()
-            );
-        };
         let known = self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
         if known.0 != step {
@@ -46,9 +40,14 @@ impl Mpi {
             let _ = writeln!(self.text, "t {step}");
         }
         let _ = write!(self.text, "{letter} {peer}");
-        for (BlockSet { origins, destinations, segments }, keeps) in blocks {
-            let word = if *keeps { "keep" } else { "move" };
-            let _ = write!(self.text, " {word} {} {} {}", runs(origins), runs(destinations), runs(segments));
+        self.counts |= message.blocks.is_none();
+        for Moved { set: BlockSet { origins, destinations, segments }, keeps, adds } in message.blocks.iter().flatten()
+        {
+            let (word, add) = (if *keeps { "keep" } else { "move" }, if *adds { "-add" } else { "" });
+            let _ = write!(self.text, " {word}{add} {} {} {}", runs(origins), runs(destinations), runs(segments));
+        }
+        for (destination, bytes) in &message.counts {
+            let _ = write!(self.text, " {destination} {bytes}");
         }
         self.text.push('\n');
         known.1 += self.text.len() as u64;
@@ -59,7 +58,8 @@ impl Mpi {
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
         let Head { collective, nodes, root, permutation, block_bytes, sizes, .. } = &self.head;
         let mut text = format!(
-            "swapmeet-mpi 1\ncollective {collective}\nnodes {nodes}\nsegments {}\nroot {}\n",
+            "swapmeet-mpi 2\ncollective {collective}\ncounts-bytes {}\nnodes {nodes}\nsegments {}\nroot {}\n",
+            u8::from(self.counts),
             self.segments,
             root.unwrap_or(0)
         );
@@ -95,8 +95,8 @@ fn runs(runs: &Option<Runs>) -> String {
 }
 
 impl Export for Mpi {
-    fn layout(&mut self, layout: &Layout) -> Result<(), String> {
-        self.segments = layout.segments.max(1);
+    fn segments(&mut self, segments: u64) -> Result<(), String> {
+        self.segments = segments;
         Ok(())
     }
 

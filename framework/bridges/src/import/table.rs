@@ -3,33 +3,33 @@
 use super::{Wrong, wrong};
 
 /// The numbers of a line: a whole one, then times.
-pub(super) struct Cells<'a> {
+pub(crate) struct Cells<'a> {
     line: usize,
     words: Vec<&'a str>,
 }
 
 impl<'a> Cells<'a> {
     /// Of a line that begins with a digit; `None` of any other.
-    pub(super) fn of(line: usize, text: &'a str) -> Option<Self> {
+    pub(crate) fn of(line: usize, text: &'a str) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         words.first()?.starts_with(|c: char| c.is_ascii_digit()).then_some(Self { line, words })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.words.len()
     }
 
-    pub(super) fn word(&self, at: usize) -> Option<&'a str> {
+    pub(crate) fn word(&self, at: usize) -> Option<&'a str> {
         self.words.get(at).copied()
     }
 
     /// The whole number at a place.
-    pub(super) fn whole(&self, at: usize, name: &str) -> Result<u64, Wrong> {
+    pub(crate) fn whole(&self, at: usize, name: &str) -> Result<u64, Wrong> {
         self.parsed(at, name, "a whole number")
     }
 
     /// The time at a place: finite, not negative.
-    pub(super) fn time(&self, at: usize, name: &str) -> Result<f64, Wrong> {
+    pub(crate) fn time(&self, at: usize, name: &str) -> Result<f64, Wrong> {
         let time: f64 = self.parsed(at, name, "a time")?;
         if time.is_finite() && time >= 0.0 {
             return Ok(time);

@@ -21,7 +21,7 @@ fn sweep() -> Vec<Cell> {
 #[test]
 fn classic_rules_are_of_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
-    let text = library.written(&library.decide(&sweep()).unwrap());
+    let text = library.written(&library.decide(&sweep()).unwrap(), None).unwrap();
     let numbers: Vec<String> = text.lines().map(|line| line.split('#').next().unwrap().trim().to_owned()).collect();
     let expected = ["1", "3", "3", "1", "1", "0 0 0 0", "4", "2", "0 3 0 0", "4096 2 0 0", "64", "1", "0 4 0 0"];
     assert_eq!(numbers, expected, "{text}");
@@ -30,7 +30,7 @@ fn classic_rules_are_of_ranks_times_bytes() {
 #[test]
 fn json_rules_leave_no_gap_and_overlap_nowhere() {
     let library = library("openmpi-json").unwrap();
-    let text = library.written(&library.decide(&sweep()).unwrap());
+    let text = library.written(&library.decide(&sweep()).unwrap(), None).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["rule_file_version"], 3);
     let entries = &value["collectives"]["alltoall"];
@@ -48,7 +48,7 @@ fn json_rules_leave_no_gap_and_overlap_nowhere() {
 fn nccl_lines_have_no_spaces_and_are_of_the_whole_buffer() {
     let library = library("nccl").unwrap();
     let cells = [cell("allgather", 8, 64, "ring", 1.0), cell("allgather", 8, 128, "ring", 2.0)];
-    let text = library.written(&library.decide(&cells).unwrap());
+    let text = library.written(&library.decide(&cells).unwrap(), None).unwrap();
     assert_eq!(text.lines().nth(1), Some("allgather,0,4294967295,ring,simple,-1,-1,8"));
     let why = library.decide(&sweep()).unwrap_err();
     assert_eq!(
@@ -63,4 +63,56 @@ fn losses_are_against_the_fastest_that_the_library_has() {
     let told: Vec<_> = losses.iter().map(|loss| (loss.ranks, loss.bytes, loss.best.as_str(), loss.ratio)).collect();
     assert_eq!(told[0], (4, 16, "bruck", 5.0 / 3.0));
     assert!(told.contains(&(4, 4096, "pairwise", 1.0)) && told.contains(&(64, 16, "linear-sync", 2.0)));
+}
+
+/// As MPICH's own is made: tests in tests, in order.
+const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomial": {} },
+  "collective=alltoall": { "comm_type=intra": { "is_sendbuf_inplace=yes": { "algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {} },
+    "is_sendbuf_inplace=no": { "comm_size<8": { "avg_msg_size<=32768": { "algorithm=MPIR_Alltoall_intra_scattered": {} },
+                                                "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } },
+                               "comm_size=any": { "avg_msg_size<=256": { "algorithm=MPIR_Alltoall_intra_brucks": {} },
+                                                  "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
+    "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
+
+/// What was decided stands where MPICH's own decision was, which smaller groups keep; a rule holds up to the byte before the next. All else stays, in order.
+#[test]
+fn mpich_keeps_all_of_its_table_but_what_was_decided() {
+    let library = library("mpich").unwrap();
+    let text = library.written(&library.decide(&sweep()).unwrap(), Some(OWN)).unwrap();
+    let squeezed: String = text.split_whitespace().collect();
+    let own: String = OWN.split_whitespace().collect();
+    let decided = own.find("\"is_sendbuf_inplace=no\":").unwrap() + "\"is_sendbuf_inplace=no\":".len();
+    assert_eq!(squeezed[..decided], own[..decided]);
+    let before = &own[decided..own.find("},\"comm_type=inter").unwrap()];
+    let expected = format!(
+        "{{\"comm_size<4\":{before},\"comm_size<64\":{{\"avg_msg_size<=1023\":{{\"algorithm=MPIR_Alltoall_intra_brucks\":{{}}}},\"avg_msg_size=any\":{{\"algorithm=MPIR_Alltoall_intra_pairwise\":{{}}}}}},\"comm_size=any\":{{\"avg_msg_size=any\":{{\"algorithm=MPIR_Alltoall_intra_pairwise\":{{}}}}}}}}}},\"comm_type=inter"
+    );
+    assert!(squeezed[decided..].starts_with(&expected), "{squeezed}");
+    let why = library.written(&library.decide(&sweep()).unwrap(), None).unwrap_err();
+    assert!(why.contains("give its own (maint/tuning/coll/mpir/generic.json) with --base"), "{why}");
+    let why = library.written(&library.decide(&sweep()).unwrap(), Some("{\"collective=bcast\": {}}")).unwrap_err();
+    assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
+}
+
+/// On 4 ranks MPICH scatters up to 32 KiB; on 64 it takes Bruck up to 256 bytes, then pairwise.
+#[test]
+fn losses_are_against_what_mpichs_own_table_chooses() {
+    let library = library("mpich").unwrap();
+    let mut cells = sweep();
+    cells.push(cell("alltoall", 4, 16, "linear", 6.0));
+    cells.push(cell("alltoall", 64, 4096, "linear", 1.0));
+    let losses = library.losses_of_mpich(&cells, OWN).unwrap();
+    let told: Vec<_> = losses
+        .iter()
+        .map(|loss| (loss.ranks, loss.bytes, loss.kept.as_str(), loss.best.as_str(), loss.ratio))
+        .collect();
+    assert!(told.contains(&(4, 16, "linear", "bruck", 2.0)), "{told:?}");
+    assert!(
+        told.contains(&(64, 4096, "pairwise", "linear", 2.0)) && told.contains(&(64, 512, "pairwise", "pairwise", 1.0)),
+        "{told:?}"
+    );
+    assert!(
+        !told.iter().any(|(ranks, bytes, ..)| (*ranks, *bytes) == (64, 16)),
+        "the sweep has no Bruck there: {told:?}"
+    );
 }

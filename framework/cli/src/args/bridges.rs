@@ -1,8 +1,8 @@
 //! To and from other programs: `export`, `import`, `tune`.
 
 use super::{Over, PluginArgs, ScheduleArgs, seconds};
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use swapmeet_bridges::{export, import, tune};
 
@@ -63,6 +63,68 @@ Examples:
 Only algorithms that the library has are compared. Where the fastest changes between
 two sizes of the sweep, the later one begins at its own size.";
 
+pub(super) const FIT_EXAMPLES: &str = "\
+Examples:
+  swapmeet fit osu_latency.txt --name cluster --out cluster.toml
+  swapmeet fit measured.csv --name cluster --residuals residuals.csv
+  swapmeet fit measured.csv predicted.csv --name cluster
+
+What is printed goes into an experiment file, whose machines then may name it. Rows of
+`run --on` say how many steps and bytes they took; others need rows of the same cases
+as predicted beside them.";
+
+/// What `fit` takes.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// Ping-pongs (OSU's latency test, Intel's PingPong, or `bytes,time_us`), or rows of what was measured.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// What the machine is called.
+    #[arg(long, value_name = "NAME", default_value = "fitted")]
+    pub name: String,
+    /// The measured machine whose rows count, where they are of several.
+    #[arg(long, value_name = "SPEC")]
+    pub machine: Option<String>,
+    /// A file of what each time was, what the fit makes of it, and its weight.
+    #[arg(long, value_name = "FILE")]
+    pub residuals: Option<PathBuf>,
+    /// The file of the machine; `-` is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Whether that may be over what is there.
+    #[command(flatten)]
+    pub over: Over,
+}
+
+/// Where schedules are carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum On {
+    /// Here, or where mpirun takes them.
+    Mpirun,
+    /// In a job of Slurm, which is written.
+    Slurm,
+}
+
+/// How `run` measures.
+#[derive(Debug, Args)]
+pub(crate) struct RealRanks {
+    /// Carry schedules out on real ranks instead of pricing them, every byte verified. Needs MPI and its C compiler, mpicc.
+    #[arg(long, value_name = "LAUNCHER", conflicts_with = "tui")]
+    pub on: Option<On>,
+    /// With --on, the command that starts ranks [default: mpirun -n {ranks}; for Slurm srun -n {ranks}].
+    #[arg(long, value_name = "COMMAND", requires = "on")]
+    pub launch: Option<String>,
+    /// With --on, what is measured on: the rows' machine is `measured:NAME` [default: the host's name].
+    #[arg(long, value_name = "NAME", requires = "on")]
+    pub name: Option<String>,
+    /// With --on, how often a schedule is carried out before it is timed [default: 2].
+    #[arg(long, value_name = "N", requires = "on")]
+    pub warmup: Option<u32>,
+    /// With --on slurm, the job that is written; its schedules are put into a folder beside it.
+    #[arg(long, value_name = "FILE", requires = "on")]
+    pub script: Option<PathBuf>,
+}
+
 /// What `tune` takes.
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
@@ -81,6 +143,12 @@ pub(crate) struct TuneArgs {
     /// Say how much longer this algorithm would take everywhere than the table's.
     #[arg(long, value_name = "ALGORITHM")]
     pub default: Option<String>,
+    /// The library's own table that is written into: MPICH's generic.json.
+    #[arg(long, value_name = "FILE")]
+    pub base: Option<PathBuf>,
+    /// Say the same of what this table of MPICH's chooses.
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
     /// The file; `-` is standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,

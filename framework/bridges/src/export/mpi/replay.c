@@ -1,8 +1,9 @@
 /* Carries out a schedule that `swapmeet export --format mpi` wrote, under MPI, with real bytes:
  *     mpicc -O2 -o replay replay.c
  *     mpirun -n RANKS ./replay schedule.txt [--warmup N] [--repetitions N] [--name NAME] [--out ROWS.csv] [--steps STEPS.csv]
- * The file says for each rank, step by step, which blocks go to and come from whom. Every byte of a block names its block: at the end of every
- * repetition each rank looks at all bytes of the blocks that it is to have. The program is the same for every schedule; it needs MPI 3 alone.
+ * The file says for each rank, step by step, which blocks or sums go to and come from whom, or how many bytes for each destination. Every byte of a block
+ * names its block; contributions to sums are numbers that add up exactly in whatever order; bytes that are only counted are known by how often each value
+ * comes. At the end of every repetition each rank looks at all that it is to have. The program is the same for every schedule; it needs MPI 3 alone.
  * Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or a file that can't be read. */
 
 #define _POSIX_C_SOURCE 200809L
@@ -14,23 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEND, RECEIVE, WHERE_IT_IS_FOR, AT_ROOT, EVERYWHERE };
-/* Who has which blocks before and after, and by what blocks are told apart. */
+enum { SEND, RECEIVE, WHERE_IT_IS_FOR, AT_ROOT, EVERYWHERE, KEEPS = 1, ADDS = 2 };
+/* Who has which blocks before and after, by what blocks are told apart, and whether everyone has a term of a sum. */
 static const struct collective {
     const char *word;
-    int starts_at_root, ends, has_origins, has_destinations;
+    int starts_at_root, ends, has_origins, has_destinations, sums;
 } COLLECTIVES[] = {
-    {"alltoall", 0, WHERE_IT_IS_FOR, 1, 1}, {"broadcast", 1, EVERYWHERE, 0, 0}, {"scatter", 1, WHERE_IT_IS_FOR, 0, 1},
-    {"gather", 0, AT_ROOT, 1, 0},           {"allgather", 0, EVERYWHERE, 1, 0}, {"permutation", 0, WHERE_IT_IS_FOR, 1, 0},
+    {"alltoall", 0, WHERE_IT_IS_FOR, 1, 1, 0}, {"broadcast", 1, EVERYWHERE, 0, 0, 0}, {"scatter", 1, WHERE_IT_IS_FOR, 0, 1, 0},
+    {"gather", 0, AT_ROOT, 1, 0, 0},           {"allgather", 0, EVERYWHERE, 1, 0, 0}, {"permutation", 0, WHERE_IT_IS_FOR, 1, 0, 0},
+    {"reduce", 0, AT_ROOT, 0, 0, 1},           {"allreduce", 0, EVERYWHERE, 0, 0, 1}, {"reduce-scatter", 0, WHERE_IT_IS_FOR, 0, 1, 1},
 }, *collective;
 
 /* What goes between this rank and a peer in a step: blocks one after another. */
 struct message {
     int kind, peer;
     uint64_t step, count, bytes;
-    uint64_t *ids;
-    uint8_t *keeps; /* for each block, whether the sender keeps it */
-    char *buffer;   /* where blocks are put together, unless there is but one */
+    uint64_t *ids, *counts; /* blocks; or destinations, and how many bytes for each */
+    uint8_t *flags;         /* for each block, whether the sender keeps it and the receiver adds it */
+    uint8_t *buffer;        /* where blocks are put together, unless there is but one */
 };
 
 static int rank, ranks;
@@ -39,8 +41,9 @@ static uint64_t origins, destinations;       /* by how many of each blocks are t
 static uint64_t all, *sizes, *permutation;        /* for each pair of nodes; for each node */
 static struct message *messages;
 static uint64_t message_count;
-static char **stored;                        /* for each block, its bytes, if it is ever here */
-static int32_t *held;                        /* for each block, how often this rank has it */
+static int counts_bytes;                      /* for each destination, whoever they come from */
+static uint8_t **stored, **expected;          /* for each block, its bytes, if it is ever here, and those of a sum */
+static int64_t *held;                         /* for each block, how often this rank has it; or for each destination, how many bytes */
 static char *columns, *row;                  /* of the rows that are written */
 static const char *file_name, *part = ""; /* and which line of which part is read */
 static long line_number;
@@ -49,34 +52,26 @@ static void fail(int status, const char *format, ...)
 {
     char text[512]; /* in one piece: all ranks write to one terminal */
     va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
+    va_start(list, format), vsnprintf(text, sizeof text, format, list), va_end(list);
     fprintf(stderr, "replay: %s\n", text);
     MPI_Abort(MPI_COMM_WORLD, status);
     exit(status);
 }
 
-static void bad(const char *expected)
-{
-    fail(2, "%s: %sline %ld: expected %s", file_name, part, line_number, expected);
-}
+#define bad(expected) fail(2, "%s: %sline %ld: expected %s", file_name, part, line_number, expected)
 
 static void *room(uint64_t count, size_t size)
 {
     void *new = calloc(count ? count : 1, size);
-    if (new == NULL)
-        fail(2, "rank %d: no memory for %" PRIu64 " times %zu bytes", rank, count, size);
+    if (new == NULL) fail(2, "rank %d: no memory for %" PRIu64 " times %zu bytes", rank, count, size);
     return new;
 }
 
 /* Room for one more of `count` in a list; it doubles whenever it is full. */
 static void *grown(void *list, uint64_t count, size_t size)
 {
-    if (count & (count - 1))
-        return list;
-    if ((list = realloc(list, (count ? 2 * count : 1) * size)) == NULL)
-        fail(2, "rank %d: no memory for %" PRIu64 " times %zu bytes", rank, 2 * count, size);
+    if (count & (count - 1)) return list;
+    if ((list = realloc(list, (count ? 2 * count : 1) * size)) == NULL) fail(2, "rank %d: no memory for %" PRIu64 " times %zu bytes", rank, 2 * count, size);
     return list;
 }
 
@@ -87,8 +82,7 @@ static char *line_of(FILE *file)
     char *line = NULL;
     const ssize_t length = getline(&line, &size, file);
     line_number++;
-    if (length <= 0 || line[length - 1] != '\n')
-        bad("a line more: the file is cut off");
+    if (length <= 0 || line[length - 1] != '\n') bad("a line more: the file is cut off");
     line[length - 1] = 0;
     return line;
 }
@@ -109,8 +103,7 @@ static uint64_t number(char **at, uint64_t below)
 static char *expect(FILE *file, const char *key)
 {
     char *line = line_of(file);
-    if (strncmp(line, key, strlen(key)) != 0 || line[strlen(key)] != ' ')
-        fail(2, "%s: %sline %ld: expected `%s`", file_name, part, line_number, key);
+    if (strncmp(line, key, strlen(key)) != 0 || line[strlen(key)] != ' ') fail(2, "%s: %sline %ld: expected `%s`", file_name, part, line_number, key);
     return line + strlen(key);
 }
 
@@ -134,8 +127,9 @@ static const char *named(uint64_t id)
 {
     static char text[128];
     const uint64_t origin = id / segments / destinations, destination = id / segments % destinations;
-    snprintf(text, sizeof text, "block %" PRIu64 " -> %" PRIu64 " (segment %" PRIu64 ")", origins > 1 ? origin : root,
-             permutation ? permutation[origin] : destinations > 1 ? destination : root, id % segments);
+    const uint64_t to = permutation ? permutation[origin] : destinations > 1 ? destination : root;
+    if (counts_bytes) snprintf(text, sizeof text, "so many bytes for rank %" PRIu64, id);
+    else snprintf(text, sizeof text, "block %" PRIu64 " -> %" PRIu64 " (segment %" PRIu64 ")", origins > 1 ? origin : root, to, id % segments);
     return text;
 }
 
@@ -143,10 +137,8 @@ static const char *named(uint64_t id)
 static int is_there(uint64_t id, int after)
 {
     const uint64_t origin = id / segments / destinations, destination = id / segments % destinations, me = (uint64_t)rank;
-    if (!after)
-        return (collective->starts_at_root ? root : origin) == me;
-    if (collective->ends == WHERE_IT_IS_FOR)
-        return (permutation ? permutation[origin] : destination) == me;
+    if (!after) return collective->sums || (collective->starts_at_root ? root : origin) == me;
+    if (collective->ends == WHERE_IT_IS_FOR) return (permutation ? permutation[origin] : destination) == me;
     return collective->ends == EVERYWHERE || root == me;
 }
 
@@ -154,40 +146,38 @@ static int is_there(uint64_t id, int after)
 static uint64_t *list_of(char **at, uint64_t most, uint64_t *count)
 {
     uint64_t *list = NULL;
-    *count = 0;
-    for (;; ++*at) {
-        uint64_t first = number(at, most), last = first;
-        if (**at == '-') {
-            ++*at;
-            last = number(at, most);
-        }
-        for (; first <= last; first++) {
-            list = grown(list, *count, sizeof *list);
-            list[(*count)++] = first;
-        }
-        if (**at != ',')
-            return list;
+    for (*count = 0;; ++*at) {
+        uint64_t first = number(at, most), last = **at == '-' ? (++*at, number(at, most)) : first;
+        for (; first <= last; list[(*count)++] = first++) list = grown(list, *count, sizeof *list);
+        if (**at != ',') return list;
     }
 }
 
-/* What follows in a line: `keep|move ORIGINS DESTINATIONS SEGMENTS`, as often as there are sets. */
+/* What follows in a line: `keep|move|keep-add|move-add ORIGINS DESTINATIONS SEGMENTS`, or `DESTINATION BYTES`, as often as there are sets. */
 static void read_blocks(struct message *message, char *at)
 {
     while (*at != 0) {
-        uint64_t lengths[3], o, d, s;
+        uint64_t lengths[3] = {1, 1, 1}, o, d, s, id, *from = NULL, *to = NULL, *part = NULL;
+        uint8_t flags = 0;
         at += strspn(at, " ");
-        const int keeps = strncmp(at, "keep ", 5) == 0;
-        if (!keeps && strncmp(at, "move ", 5) != 0)
-            bad("`keep` or `move`");
-        at += 5;
-        uint64_t *from = list_of(&at, origins, &lengths[0]), *to = list_of(&at, destinations, &lengths[1]), *part = list_of(&at, segments, &lengths[2]);
+        if (!counts_bytes) {
+            const size_t word = strcspn(at, " ");
+            flags = (uint8_t)((strncmp(at, "keep", 4) == 0 ? KEEPS : 0) | (word == 8 ? ADDS : 0));
+            if ((!(flags & KEEPS) && strncmp(at, "move", 4) != 0) || (word != 4 && (word != 8 || !collective->sums || strncmp(at + 4, "-add", 4) != 0)))
+                bad("`keep` or `move`, in sums also `keep-add` or `move-add`");
+            at += word;
+            from = list_of(&at, origins, &lengths[0]), to = list_of(&at, destinations, &lengths[1]), part = list_of(&at, segments, &lengths[2]);
+        }
         for (o = 0; o < lengths[0]; o++)
             for (d = 0; d < lengths[1]; d++)
                 for (s = 0; s < lengths[2]; s++) {
+                    id = counts_bytes ? number(&at, nodes) : (from[o] * destinations + to[d]) * segments + part[s];
                     message->ids = grown(message->ids, message->count, sizeof *message->ids);
-                    message->keeps = grown(message->keeps, message->count, 1);
-                    message->keeps[message->count] = (uint8_t)keeps;
-                    message->ids[message->count++] = (from[o] * destinations + to[d]) * segments + part[s];
+                    message->counts = grown(message->counts, message->count, sizeof *message->counts);
+                    message->flags = grown(message->flags, message->count, 1);
+                    message->flags[message->count] = flags;
+                    message->counts[message->count] = counts_bytes ? number(&at, INT32_MAX) : bytes_of(id);
+                    message->ids[message->count++] = id;
                 }
         free(from), free(to), free(part);
     }
@@ -198,99 +188,120 @@ static void read_file(void)
     char *line, *at;
     uint64_t i, step = 0;
     FILE *file = fopen(file_name, "r");
-    if (file == NULL)
-        fail(2, "%s: %s", file_name, strerror(errno));
-    if (number_after(file, "swapmeet-mpi", 1000) != 1)
-        bad("version 1: export the schedule with the swapmeet that this program is from");
+    if (file == NULL) fail(2, "%s: %s", file_name, strerror(errno));
+    if (number_after(file, "swapmeet-mpi", 1000) != 2) bad("version 2: export the schedule with the swapmeet that this program is from");
     at = expect(file, "collective");
-    for (i = 0; i < 6 && strcmp(at + 1, COLLECTIVES[i].word) != 0; i++)
-        continue;
-    if (i == 6)
-        bad("alltoall, broadcast, scatter, gather, allgather or permutation");
+    for (i = 0; i < 9 && strcmp(at + 1, COLLECTIVES[i].word) != 0; i++) continue;
+    if (i == 9) bad("alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce or reduce-scatter");
     collective = &COLLECTIVES[i];
-    nodes = number_after(file, "nodes", INT32_MAX);
-    segments = number_after(file, "segments", INT32_MAX);
-    root = number_after(file, "root", nodes);
-    origins = collective->has_origins ? nodes : 1;
-    destinations = collective->has_destinations ? nodes : 1;
-    if (ranks != (int)nodes || segments == 0)
-        fail(2, "%s is a schedule of %" PRIu64 " nodes, and there are %d ranks", file_name, nodes, ranks);
+    counts_bytes = (int)number_after(file, "counts-bytes", 2);
+    nodes = number_after(file, "nodes", INT32_MAX), segments = number_after(file, "segments", INT32_MAX), root = number_after(file, "root", nodes);
+    origins = collective->has_origins ? nodes : 1, destinations = collective->has_destinations ? nodes : 1;
+    if (ranks != (int)nodes || segments == 0) fail(2, "%s is a schedule of %" PRIu64 " nodes, and there are %d ranks", file_name, nodes, ranks);
     if (strcmp(collective->word, "permutation") == 0) {
-        at = expect(file, "permutation");
-        permutation = room(nodes, sizeof *permutation);
-        for (i = 0; i < nodes; i++)
-            permutation[i] = number(&at, nodes);
+        at = expect(file, "permutation"), permutation = room(nodes, sizeof *permutation);
+        for (i = 0; i < nodes; i++) permutation[i] = number(&at, nodes);
     }
-    at = expect(file, "bytes");
-    uniform = number(&at, INT32_MAX);
+    at = expect(file, "bytes"), uniform = number(&at, INT32_MAX);
     if (*at != 0) {
         /* Not one size but one for each pair: that was the first. */
         sizes = room(nodes * nodes, sizeof *sizes);
-        for (sizes[0] = uniform, i = 1; i < nodes * nodes; i++)
-            sizes[i] = number(&at, INT32_MAX);
+        for (sizes[0] = uniform, i = 1; i < nodes * nodes; i++) sizes[i] = number(&at, INT32_MAX);
     }
-    columns = expect(file, "columns");
-    row = expect(file, "row");
-    at = expect(file, "ranks");
-    for (i = 0; i <= (uint64_t)rank; i++)
-        step = number(&at, INT64_MAX);
+    columns = expect(file, "columns"), row = expect(file, "row"), at = expect(file, "ranks");
+    for (i = 0; i <= (uint64_t)rank; i++) step = number(&at, INT64_MAX);
     /* The place of this rank's lines. */
-    if (fseek(file, (long)step, SEEK_SET) != 0)
-        fail(2, "%s: %s", file_name, strerror(errno));
+    if (fseek(file, (long)step, SEEK_SET) != 0) fail(2, "%s: %s", file_name, strerror(errno));
     line_number = 0, part = "its rank's ";
-    if (number_after(file, "rank", nodes) != (uint64_t)rank)
-        bad("this rank's lines");
+    if (number_after(file, "rank", nodes) != (uint64_t)rank) bad("this rank's lines");
     for (step = 0; strcmp(line = line_of(file), "end") != 0; free(line)) {
         char *rest = line + 1;
         if (*line == 't') {
-            const uint64_t next = number(&rest, INT64_MAX);
-            if (next <= step)
-                bad("a later step");
-            step = next;
+            const uint64_t before = step;
+            if ((step = number(&rest, INT64_MAX)) <= before) bad("a later step");
             continue;
         }
-        if ((*line != 's' && *line != 'r') || step == 0)
-            bad("`t STEP`, `s PEER BLOCKS`, `r PEER BLOCKS` or `end`");
+        if ((*line != 's' && *line != 'r') || step == 0) bad("`t STEP`, `s PEER BLOCKS`, `r PEER BLOCKS` or `end`");
         messages = grown(messages, message_count, sizeof *messages);
-        struct message new = {*line == 's' ? SEND : RECEIVE, (int)number(&rest, nodes), step, 0, 0, NULL, NULL, NULL};
-        read_blocks(&new, rest);
-        messages[message_count++] = new;
+        messages[message_count] = (struct message){*line == 's' ? SEND : RECEIVE, (int)number(&rest, nodes), step, 0, 0, NULL, NULL, NULL, NULL};
+        read_blocks(&messages[message_count++], rest);
     }
     fclose(file);
+}
+
+/* The byte at a place of a block: every block has others. Of a sum, the byte at a place of a rank's term: eight are a whole number, as a double, so small
+ * that all ranks' add up without rounding; what is left over at the end are bytes that are added for themselves. */
+static uint64_t hash(uint64_t id, uint64_t at)
+{
+    uint64_t x = (id + 1) * 0x9e3779b97f4a7c15u + at * 0xd6e8feb86659fd93u;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+    return x ^ (x >> 32);
+}
+
+static void fill(uint8_t *to, uint64_t id, uint64_t bytes, int origin)
+{
+    for (uint64_t at = 0; at < bytes; at++) {
+        const uint64_t x = hash(origin < 0 ? id : id * nodes + (uint64_t)origin, at / 8);
+        const double term = (double)(x >> 44);
+        to[at] = (uint8_t)(x >> (at % 8 * 8));
+        if (origin >= 0 && at % 8 == 7) memcpy(to + at - 7, &term, 8);
+    }
+}
+
+static void add(uint8_t *to, const uint8_t *more, uint64_t bytes)
+{
+    uint64_t at;
+    for (at = 0; at + 8 <= bytes; at += 8) {
+        double sum, term;
+        memcpy(&sum, to + at, 8), memcpy(&term, more + at, 8), sum += term, memcpy(to + at, &sum, 8);
+    }
+    for (; at < bytes; at++) to[at] = (uint8_t)(to[at] + more[at]);
+}
+
+/* What this rank has of a block at the start; or, where bytes are counted, for a destination. */
+static int64_t at_first(uint64_t id)
+{
+    return counts_bytes ? (int64_t)bytes_of((uint64_t)rank * nodes + id) : is_there(id, 0);
 }
 
 /* Follows what this rank holds, and finds a place for each block. */
 static void prepare(void)
 {
     uint64_t i, m, begun = 0, id;
-    all = origins * destinations * segments;
-    stored = room(all, sizeof *stored);
-    held = room(all, sizeof *held);
-    for (id = 0; id < all; id++)
-        if (is_there(id, 0)) {
-            held[id] = 1;
-            stored[id] = room(bytes_of(id), 1);
-        }
+    all = counts_bytes ? nodes : origins * destinations * segments;
+    stored = room(all, sizeof *stored), expected = room(all, sizeof *expected), held = room(all, sizeof *held);
+    uint64_t *most = room(all, sizeof *most);
+    for (id = 0; id < all; id++) most[id] = (uint64_t)(held[id] = at_first(id));
     for (m = 0; m < message_count; m++) {
         struct message *message = &messages[m];
+        int adds = 0;
         for (i = 0; i < message->count; i++) {
-            id = message->ids[i];
-            if (message->kind == SEND && held[id] <= 0)
+            id = message->ids[i], adds |= message->flags[i] & ADDS;
+            const int64_t goes = counts_bytes ? (int64_t)message->counts[i] : 1;
+            if (message->kind == SEND && held[id] < goes)
                 fail(1, "step %" PRIu64 ": rank %d sends rank %d %s, which it does not hold", message->step, rank, message->peer, named(id));
-            held[id] -= message->kind == SEND && !message->keeps[i];
-            if (stored[id] == NULL)
-                stored[id] = room(bytes_of(id), 1);
-            message->bytes += bytes_of(id);
+            held[id] -= message->kind == SEND && !(message->flags[i] & KEEPS) ? goes : 0;
+            most[id] += message->kind == RECEIVE ? (uint64_t)goes : 0;
+            message->bytes += message->counts[i];
         }
-        if (message->bytes > INT32_MAX)
-            fail(2, "step %" PRIu64 ": a message of %" PRIu64 " bytes, expected at most 2^31 - 1", message->step, message->bytes);
-        if (message->count != 1)
-            message->buffer = room(message->bytes, 1);
+        if (message->bytes > INT32_MAX) fail(2, "step %" PRIu64 ": a message of %" PRIu64 " bytes, expected at most 2^31 - 1", message->step, message->bytes);
+        if (message->count != 1 || adds || counts_bytes || collective->sums) message->buffer = room(message->bytes, 1);
         /* What arrives in a step can be sent on in the next. */
         for (; (m + 1 == message_count || messages[m + 1].step != message->step) && begun <= m; begun++)
-            for (i = 0; messages[begun].kind == RECEIVE && i < messages[begun].count; i++)
-                held[messages[begun].ids[i]]++;
+            for (i = 0; messages[begun].kind == RECEIVE && i < messages[begun].count; i++) {
+                int64_t *has = &held[messages[begun].ids[i]];
+                *has = collective->sums ? 1 : *has + (counts_bytes ? (int64_t)messages[begun].counts[i] : 1);
+            }
     }
+    for (id = 0; id < all; id++) {
+        if (most[id] > 0) stored[id] = room(counts_bytes ? most[id] : bytes_of(id), 1);
+        if (!collective->sums || !is_there(id, 1)) continue;
+        uint8_t *term = room(bytes_of(id), 1);
+        expected[id] = room(bytes_of(id), 1);
+        for (i = 0; i < nodes; i++) fill(term, id, bytes_of(id), (int)i), add(expected[id], term, bytes_of(id));
+        free(term);
+    }
+    free(most);
 }
 
 /* Before anybody waits for a message that nobody sends: both ends of each pair must say the same. */
@@ -299,12 +310,12 @@ static void match(void)
     uint64_t m, i, *theirs = room(3 * nodes, sizeof *theirs);
     uint64_t *mine[2] = {room(3 * nodes, sizeof *theirs), room(3 * nodes, sizeof *theirs)};
     for (m = 0; m < message_count; m++) {
-        uint64_t *sum = &mine[messages[m].kind][3 * messages[m].peer], hash = messages[m].step * 0x9e3779b97f4a7c15u;
+        uint64_t *sum = &mine[messages[m].kind][3 * messages[m].peer], sum_of = messages[m].step * 0x9e3779b97f4a7c15u;
         for (i = 0; i < messages[m].count; i++)
-            hash = (hash ^ (hash >> 29) ^ (messages[m].ids[i] + 1)) * 0xbf58476d1ce4e5b9u;
+            sum_of = (sum_of ^ (sum_of >> 29) ^ (messages[m].ids[i] + 1) ^ messages[m].counts[i] << 32 ^ (uint64_t)(messages[m].flags[i] & ADDS) << 62) * 0xbf58476d1ce4e5b9u;
         sum[0]++;
         sum[1] += messages[m].bytes;
-        sum[2] = (sum[2] + hash) * 3;
+        sum[2] = (sum[2] + sum_of) * 3;
     }
     MPI_Alltoall(mine[SEND], 3, MPI_UINT64_T, theirs, 3, MPI_UINT64_T, MPI_COMM_WORLD);
     for (i = 0; i < nodes; i++) {
@@ -312,40 +323,52 @@ static void match(void)
         if (told[0] != known[0] || told[1] != known[1])
             fail(1, "rank %d waits for %" PRIu64 " messages (%" PRIu64 " bytes) from rank %" PRIu64 ", which sends it %" PRIu64 " (%" PRIu64 " bytes)",
                  rank, known[0], known[1], i, told[0], told[1]);
-        if (told[2] != known[2])
-            fail(1, "rank %d and rank %" PRIu64 " disagree on which blocks go between them, and when", rank, i);
+        if (told[2] != known[2]) fail(1, "rank %d and rank %" PRIu64 " disagree on which blocks go between them, and when", rank, i);
     }
-}
-
-/* The byte at a place of a block: every block has others. */
-static uint8_t content(uint64_t id, uint64_t at)
-{
-    uint64_t x = (id + 1) * 0x9e3779b97f4a7c15u + at / 8 * 0xd6e8feb86659fd93u;
-    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
-    return (uint8_t)((x ^ (x >> 32)) >> (at % 8 * 8));
 }
 
 /* This rank's blocks are as at the start, and those of others gone. */
 static void begin(void)
 {
     uint64_t id, at;
-    for (id = 0; id < all; id++)
-        for (at = 0; stored[id] != NULL && at < bytes_of(id); at++)
-            stored[id][at] = (char)(is_there(id, 0) ? content(id, at) : (uint8_t)~content(id, at));
+    for (id = 0; id < all; id++) {
+        const uint64_t block = counts_bytes ? (uint64_t)rank * nodes + id : id, bytes = stored[id] == NULL ? 0 : bytes_of(block);
+        if (counts_bytes) held[id] = (int64_t)bytes_of(block);
+        if (stored[id] != NULL) fill(stored[id], block, bytes, collective->sums ? rank : -1);
+        for (at = 0; !counts_bytes && !is_there(id, 0) && at < bytes; at++) stored[id][at] = (uint8_t)~stored[id][at];
+    }
+}
+
+/* How often each value is among bytes, added to or taken from what was. */
+static void tally(int64_t *values, const uint8_t *bytes, uint64_t count, int by)
+{
+    for (uint64_t at = 0; at < count; at++) values[bytes[at]] += by;
 }
 
 static void verify(void)
 {
     uint64_t id, at;
+    int64_t values[256] = {0};
     for (id = 0; id < all; id++) {
-        if (!is_there(id, 1))
-            continue;
-        if (held[id] <= 0)
-            fail(1, "%s never reaches rank %d", named(id), rank);
-        for (at = 0; at < bytes_of(id); at++)
-            if ((uint8_t)stored[id][at] != content(id, at))
-                fail(1, "rank %d: byte %" PRIu64 " of %s is %u, expected %u", rank, at, named(id), (uint8_t)stored[id][at], content(id, at));
+        if (counts_bytes && id != (uint64_t)rank && held[id] != 0) fail(1, "rank %d still has %" PRId64 " bytes for rank %" PRIu64, rank, held[id], id);
+        if (counts_bytes || !is_there(id, 1)) continue;
+        if (held[id] <= 0) fail(1, "%s never reaches rank %d", named(id), rank);
+        const uint64_t bytes = bytes_of(id);
+        uint8_t *right = expected[id] ? expected[id] : room(bytes, 1);
+        if (!expected[id]) fill(right, id, bytes, -1);
+        for (at = 0; at < bytes; at++)
+            if (stored[id][at] != right[at]) fail(1, "rank %d: byte %" PRIu64 " of %s is %u, expected %u", rank, at, named(id), stored[id][at], right[at]);
+        if (!expected[id]) free(right);
     }
+    if (counts_bytes && stored[rank] != NULL) tally(values, stored[rank], (uint64_t)held[rank], 1);
+    for (id = 0; counts_bytes && id < nodes; id++) {
+        const uint64_t block = id * nodes + (uint64_t)rank, bytes = bytes_of(block);
+        uint8_t *right = room(bytes, 1);
+        fill(right, block, bytes, -1), tally(values, right, bytes, -1);
+        free(right);
+    }
+    for (id = 0; id < 256; id++)
+        if (values[id] != 0) fail(1, "rank %d has the value %" PRIu64 " %" PRId64 " times too often among the bytes for it", rank, id, values[id]);
 }
 
 /* Carries it out once: receives are posted, then sends, and when all are through the next step begins. */
@@ -363,17 +386,23 @@ static void run(MPI_Request *requests, double *step_times)
         for (i = m; i < end; i++)
             if (messages[i].kind == SEND) {
                 const struct message *out = &messages[i];
-                char *to = out->buffer;
-                for (at = 0; to != NULL && at < out->count; to += bytes_of(out->ids[at++]))
-                    memcpy(to, stored[out->ids[at]], bytes_of(out->ids[at]));
+                uint8_t *to = out->buffer;
+                for (at = 0; to != NULL && at < out->count; to += out->counts[at++]) {
+                    held[out->ids[at]] -= counts_bytes ? (int64_t)out->counts[at] : 0;
+                    memcpy(to, stored[out->ids[at]] + (counts_bytes ? held[out->ids[at]] : 0), out->counts[at]);
+                }
                 MPI_Isend(out->buffer ? out->buffer : stored[out->ids[0]], (int)out->bytes, MPI_BYTE, out->peer, (int)(out->step & 32767), MPI_COMM_WORLD, &requests[count++]);
             }
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         for (i = m; i < end; i++)
             if (messages[i].kind == RECEIVE && messages[i].buffer != NULL) {
-                const char *out = messages[i].buffer;
-                for (at = 0; at < messages[i].count; out += bytes_of(messages[i].ids[at++]))
-                    memcpy(stored[messages[i].ids[at]], out, bytes_of(messages[i].ids[at]));
+                const uint8_t *in = messages[i].buffer;
+                for (at = 0; at < messages[i].count; in += messages[i].counts[at++]) {
+                    const uint64_t id = messages[i].ids[at], bytes = messages[i].counts[at];
+                    if (messages[i].flags[at] & ADDS) add(stored[id], in, bytes);
+                    else memcpy(stored[id] + (counts_bytes ? held[id] : 0), in, bytes);
+                    held[id] += counts_bytes ? (int64_t)bytes : 0;
+                }
             }
         step_times[messages[m].step - 1] = MPI_Wtime() - begun;
         m = end;
@@ -386,18 +415,13 @@ static void write_row(FILE *out, const char *name, int repetition, double first,
     const char *keys[] = {"@NAME@", "@REPETITION@", "@TIME@", "@FIRST@", "@MEAN@"}, *at;
     char texts[5][64];
     const double figures[] = {last, first, mean};
-    snprintf(texts[0], 64, "%s", name);
-    snprintf(texts[1], 64, "%d", repetition);
-    for (int i = 0; i < 3; i++)
-        snprintf(texts[2 + i], 64, "%.3f", 1e6 * figures[i]);
+    snprintf(texts[0], 64, "%s", name), snprintf(texts[1], 64, "%d", repetition);
+    for (int i = 0; i < 3; i++) snprintf(texts[2 + i], 64, "%.3f", 1e6 * figures[i]);
     for (at = row + 1; *at != 0; at++) {
         int key = 0;
-        while (key < 5 && strncmp(at, keys[key], strlen(keys[key])) != 0)
-            key++;
-        if (key == 5)
-            fputc(*at, out);
-        else
-            fputs(texts[key], out), at += strlen(keys[key]) - 1;
+        while (key < 5 && strncmp(at, keys[key], strlen(keys[key])) != 0) key++;
+        if (key == 5) fputc(*at, out);
+        else fputs(texts[key], out), at += strlen(keys[key]) - 1;
     }
     fputc('\n', out);
 }
@@ -413,17 +437,14 @@ static void write_steps(const char *name, const double *slowest, uint64_t steps,
 {
     double *column = room((uint64_t)repetitions, sizeof *column);
     FILE *out = fopen(name, "w");
-    if (out == NULL)
-        fail(2, "%s: %s", name, strerror(errno));
+    if (out == NULL) fail(2, "%s: %s", name, strerror(errno));
     fprintf(out, "step,min_us,median_us,max_us\n");
     for (uint64_t step = 0; step < steps; step++) {
-        for (int i = 0; i < repetitions; i++)
-            column[i] = 1e6 * slowest[(uint64_t)i * steps + step];
+        for (int i = 0; i < repetitions; i++) column[i] = 1e6 * slowest[(uint64_t)i * steps + step];
         qsort(column, (size_t)repetitions, sizeof *column, ascending);
         fprintf(out, "%" PRIu64 ",%.3f,%.3f,%.3f\n", step + 1, column[0], column[repetitions / 2], column[repetitions - 1]);
     }
-    if (ferror(out) || fclose(out) != 0)
-        fail(2, "%s: it can't be written", name);
+    if (ferror(out) || fclose(out) != 0) fail(2, "%s: it can't be written", name);
 }
 
 int main(int argc, char **argv)
@@ -431,69 +452,47 @@ int main(int argc, char **argv)
     int i, warmup = 2, repetitions = 10;
     const char *name = "mpi", *out_name = "-", *steps_name = NULL;
     FILE *out = stdout;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Init(&argc, &argv), MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (i = 1; i < argc; i++) {
         const char *keys[] = {"--warmup", "--repetitions", "--name", "--out", "--steps"}, **texts[] = {&name, &out_name, &steps_name};
         int key = 0, *numbers[] = {&warmup, &repetitions};
         char *end = "";
-        while (key < 5 && strcmp(argv[i], keys[key]) != 0)
-            key++;
-        if (key == 5 && argv[i][0] != '-')
-            file_name = argv[i];
-        else if (key == 5 || i + 1 == argc)
-            fail(2, "%s: expected --warmup, --repetitions, --name, --out or --steps, and a value", argv[i]);
-        else if (key >= 2)
-            *texts[key - 2] = argv[++i];
-        else
-            *numbers[key] = (int)strtol(argv[++i], &end, 10);
-        if (*end != 0 || warmup < 0 || repetitions < 1)
-            fail(2, "%s: expected a number", argv[i]);
+        while (key < 5 && strcmp(argv[i], keys[key]) != 0) key++;
+        if (key == 5 && argv[i][0] != '-') file_name = argv[i];
+        else if (key == 5 || i + 1 == argc) fail(2, "%s: expected --warmup, --repetitions, --name, --out or --steps, and a value", argv[i]);
+        else if (key >= 2) *texts[key - 2] = argv[++i];
+        else *numbers[key] = (int)strtol(argv[++i], &end, 10);
+        if (*end != 0 || warmup < 0 || repetitions < 1) fail(2, "%s: expected a number", argv[i]);
     }
     if (file_name == NULL || name[strcspn(name, ",\"\n")] != 0 || strlen(name) > 63)
         fail(2, "expected a schedule's file, and a name of at most 63 letters without comma or quotation mark");
-    read_file();
-    prepare();
-    match();
+    read_file(), prepare(), match();
     const uint64_t steps = message_count > 0 ? messages[message_count - 1].step : 0;
     uint64_t most = 0;
     MPI_Allreduce(&steps, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
     MPI_Request *requests = room(message_count, sizeof *requests);
     double *times = room(most + 1, sizeof *times), *slowest = room((uint64_t)repetitions * most, sizeof *slowest);
     double *last = room((uint64_t)repetitions, sizeof *last), first = 0, sum = 0, spent;
-    if (rank == 0 && strcmp(out_name, "-") != 0 && (out = fopen(out_name, "w")) == NULL)
-        fail(2, "%s: %s", out_name, strerror(errno));
-    if (rank == 0)
-        fprintf(out, "%s\n", columns + 1);
+    if (rank == 0 && strcmp(out_name, "-") != 0 && (out = fopen(out_name, "w")) == NULL) fail(2, "%s: %s", out_name, strerror(errno));
+    if (rank == 0) fprintf(out, "%s\n", columns + 1);
     for (i = -warmup; i < repetitions; i++) {
-        begin();
-        memset(times, 0, most * sizeof *times);
-        MPI_Barrier(MPI_COMM_WORLD);
-        spent = MPI_Wtime();
-        run(requests, times);
-        spent = MPI_Wtime() - spent;
+        begin(), memset(times, 0, most * sizeof *times), MPI_Barrier(MPI_COMM_WORLD);
+        spent = MPI_Wtime(), run(requests, times), spent = MPI_Wtime() - spent;
         verify();
-        if (i < 0)
-            continue;
-        MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
-        MPI_Reduce(&spent, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (i < 0) continue;
+        MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD), MPI_Reduce(&spent, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         /* A row says that its bytes were looked at, by all ranks. */
         MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == 0)
-            write_row(out, name, i, first, sum / ranks, last[i]);
+        if (rank == 0) write_row(out, name, i, first, sum / ranks, last[i]);
     }
     if (rank == 0) {
-        if (steps_name)
-            write_steps(steps_name, slowest, most, repetitions);
+        if (steps_name) write_steps(steps_name, slowest, most, repetitions);
         qsort(last, (size_t)repetitions, sizeof *last, ascending);
         fprintf(stderr, "every byte verified; %d repetitions, slowest rank: min %.1f us, median %.1f us, max %.1f us\n", repetitions,
                 1e6 * last[0], 1e6 * last[repetitions / 2], 1e6 * last[repetitions - 1]);
-        if (fflush(out) != 0 || ferror(out))
-            fail(2, "%s: it can't be written", out_name);
+        if (fflush(out) != 0 || ferror(out)) fail(2, "%s: it can't be written", out_name);
     }
-    MPI_Finalize();
-    return 0;
+    return MPI_Finalize();
 }

@@ -1,0 +1,111 @@
+//! A SimGrid platform whose routes are those of the schedule, its messages, and a program of ours that plays them ([`PROGRAM`]).
+//!
+//! SimGrid's own torus goes its own way where two are equally long; so hosts, links and routes are written out, each pair's as its messages travel. For a
+//! torus there is SimGrid's own, too (`cluster.xml`): with the axes reversed, for SimGrid counts the first dimension fastest, its numbers are ours.
+//! Latencies are zero: where they are not, SimGrid shares a link by the routes' round trips.
+
+use super::{Export, Folder, Step, unwritten};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use swapmeet_interchange::schedule::Head;
+
+/// The program's source: the same for every schedule.
+const PROGRAM: &str = include_str!("simgrid/replay.cpp");
+
+pub(super) struct SimGrid {
+    folder: Folder,
+    nodes: u64,
+    /// Bytes a second of a link.
+    bandwidth: f64,
+    /// The sides of a torus.
+    torus: Option<Vec<String>>,
+    messages: std::io::BufWriter<std::fs::File>,
+    routes: BTreeMap<(u64, u64), Vec<u64>>,
+}
+
+impl SimGrid {
+    pub(super) fn new(head: &Head, folder: Folder) -> Result<Self, String> {
+        let byte_us = head.byte_us.filter(|us| *us > 0.0);
+        let byte_us = byte_us
+            .ok_or("the machine has no `byte_us` above 0, which is a link's bandwidth: name a --machine that has")?;
+        let mut messages = folder.create("messages.txt")?;
+        writeln!(messages, "swapmeet-simgrid 1\nnodes {}", head.nodes).map_err(unwritten)?;
+        let sides = head.topology.strip_prefix("torus:").map(|sides| sides.split('x').map(str::to_owned).collect());
+        let whole = |sides: &Vec<String>| sides.iter().all(|side| side.parse::<u64>().is_ok());
+        let torus = sides.filter(whole);
+        Ok(Self { folder, nodes: head.nodes, bandwidth: 1e6 / byte_us, torus, messages, routes: BTreeMap::new() })
+    }
+
+    fn platform(&self) -> Result<(), String> {
+        let mut out = self.folder.create("platform.xml")?;
+        let links: BTreeSet<(u64, u64)> =
+            self.routes.values().flat_map(|path| path.windows(2).map(|ends| (ends[0], ends[1]))).collect();
+        let mut write = || {
+            writeln!(out, "{HEADING}\n  <zone id=\"world\" routing=\"Full\">")?;
+            for node in 0..self.nodes {
+                writeln!(out, "    <host id=\"n{node}\" speed=\"1Gf\"/>")?;
+            }
+            for (from, to) in &links {
+                writeln!(out, "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>", self.bandwidth)?;
+            }
+            for ((from, to), path) in &self.routes {
+                write!(out, "    <route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\">")?;
+                for ends in path.windows(2) {
+                    write!(out, "<link_ctn id=\"l{}-{}\"/>", ends[0], ends[1])?;
+                }
+                writeln!(out, "</route>")?;
+            }
+            writeln!(out, "  </zone>\n</platform>")?;
+            out.flush()
+        };
+        write().map_err(unwritten)
+    }
+
+    fn cluster(&self, sides: &[String]) -> Result<(), String> {
+        let mut out = self.folder.create("cluster.xml")?;
+        let reversed: Vec<&str> = sides.iter().rev().map(String::as_str).collect();
+        let mut write = || {
+            writeln!(
+                out,
+                "{HEADING}\n  <zone id=\"world\" routing=\"Full\">\n    <cluster id=\"t\" topology=\"TORUS\" topo_parameters=\"{}\" prefix=\"n\" radical=\"0-{}\" suffix=\"\" speed=\"1Gf\" bw=\"{:.6}Bps\" lat=\"0s\"/>\n  </zone>\n</platform>",
+                reversed.join(","),
+                self.nodes - 1,
+                self.bandwidth
+            )?;
+            out.flush()
+        };
+        write().map_err(unwritten)
+    }
+}
+
+const HEADING: &str =
+    "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">";
+
+impl Export for SimGrid {
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        for message in &step.messages {
+            let (from, to) = (message.from, message.to);
+            if message.path.len() < 2 {
+                return Err(format!("step {}: nothing says how the message from {from} to {to} travels", step.number));
+            }
+            let known = self.routes.entry((from, to)).or_insert_with(|| message.path.clone());
+            if *known != message.path {
+                return Err(format!(
+                    "step {}: the message from {from} to {to} takes another way than one before, and SimGrid has one route for each pair",
+                    step.number
+                ));
+            }
+            writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes).map_err(unwritten)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, _: &[(&str, String)]) -> Result<(), String> {
+        self.messages.flush().map_err(unwritten)?;
+        self.platform()?;
+        if let Some(sides) = &self.torus {
+            self.cluster(sides)?;
+        }
+        std::fs::write(self.folder.0.join("replay.cpp"), PROGRAM).map_err(unwritten)
+    }
+}

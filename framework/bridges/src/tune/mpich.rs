@@ -1,0 +1,217 @@
+//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): objects in objects, each key a test, the innermost the algorithm.
+//!
+//! A table must say something of every collective, so the library's own (`generic.json`) is taken and only what was decided is put in its place; groups
+//! smaller than the smallest of the sweep keep what it had. Order matters there, so members are kept in theirs.
+
+use super::{Algorithm, Cell, Loss, Table};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use std::fmt::{self, Write as _};
+
+const fn both(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
+    Algorithm { collective, ours, name, number: 0 }
+}
+
+/// By the names of its leaves.
+pub(super) static ALGORITHMS: [Algorithm; 11] = [
+    both("alltoall", "bruck", "MPIR_Alltoall_intra_brucks"),
+    both("alltoall", "pairwise", "MPIR_Alltoall_intra_pairwise"),
+    both("alltoall", "linear", "MPIR_Alltoall_intra_scattered"),
+    both("allgather", "bruck", "MPIR_Allgather_intra_brucks"),
+    both("allgather", "recursive-doubling-allgather", "MPIR_Allgather_intra_recursive_doubling"),
+    both("allgather", "ring", "MPIR_Allgather_intra_ring"),
+    both("broadcast", "binomial-broadcast", "MPIR_Bcast_intra_binomial"),
+    both("broadcast", "scatter-allgather", "MPIR_Bcast_intra_scatter_ring_allgather"),
+    both("allreduce", "recursive-doubling-allreduce", "MPIR_Allreduce_intra_recursive_doubling"),
+    both("allreduce", "rabenseifner-allreduce", "MPIR_Allreduce_intra_reduce_scatter_allgather"),
+    both("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
+];
+
+/// Its word for a collective, the size that it compares, and whether that is a block times the ranks.
+fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
+    Some(match word {
+        "alltoall" => ("alltoall", "avg_msg_size", false),
+        "allgather" => ("allgather", "total_msg_size", true),
+        "broadcast" => ("bcast", "avg_msg_size", false),
+        "allreduce" => ("allreduce", "avg_msg_size", false),
+        "reduce" => ("reduce", "avg_msg_size", false),
+        _ => return None,
+    })
+}
+
+/// An object, its members in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Tree(Vec<(String, Tree)>);
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Tree;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of objects, as in MPICH's generic.json")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Tree(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+impl Tree {
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|e| e.to_string())
+    }
+
+    fn member(&mut self, key: &str) -> Option<&mut Self> {
+        self.0.iter_mut().find(|(known, _)| known == key).map(|(_, tree)| tree)
+    }
+
+    fn write(&self, depth: usize, out: &mut String) {
+        if self.0.is_empty() {
+            out.push_str("{}");
+            return;
+        }
+        out.push_str("{\n");
+        for (number, (key, tree)) in self.0.iter().enumerate() {
+            let _ = write!(out, "{:1$}\"{key}\": ", "", 4 * (depth + 1));
+            tree.write(depth + 1, out);
+            out.push_str(if number + 1 < self.0.len() { ",\n" } else { "\n" });
+        }
+        let _ = write!(out, "{:1$}}}", "", 4 * depth);
+    }
+}
+
+fn one(key: impl Into<String>, tree: Tree) -> Tree {
+    Tree(vec![(key.into(), tree)])
+}
+
+/// What leads to an algorithm; where it only runs under conditions, with what MPICH does elsewhere.
+fn leaf(name: &str) -> Tree {
+    let plain = |name: &str| one(format!("algorithm={name}"), Tree::default());
+    let either = |test: &str, tree: Tree, other: &str, else_: Tree| {
+        Tree(vec![(test.to_owned(), tree), (other.to_owned(), else_)])
+    };
+    match name {
+        "MPIR_Allgather_intra_recursive_doubling" => {
+            either("comm_size=pow2", plain(name), "comm_size=any", plain("MPIR_Allgather_intra_brucks"))
+        }
+        "MPIR_Allreduce_intra_reduce_scatter_allgather" => {
+            let doubling = || plain("MPIR_Allreduce_intra_recursive_doubling");
+            let many = either("count<pow2", doubling(), "count=any", plain(name));
+            either("is_op_built_in=no", doubling(), "is_op_built_in=yes", many)
+        }
+        name => plain(name),
+    }
+}
+
+/// The library's own table with what was decided in it.
+pub(super) fn json(tables: &[Table], own: Option<&str>) -> Result<String, String> {
+    let own = own.ok_or("MPICH's table must say something of every collective: give its own (maint/tuning/coll/mpir/generic.json) with --base")?;
+    let mut tree = Tree::read(own).map_err(|why| format!("--base: {why}"))?;
+    for table in tables {
+        let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
+        let missing = |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
+        let key = format!("collective={word}");
+        let mut place = tree.member(&key).ok_or_else(|| missing(&key))?;
+        place = place.member("comm_type=intra").ok_or_else(|| missing(&format!("{key} / comm_type=intra")))?;
+        if word == "alltoall" {
+            let inside = "is_sendbuf_inplace=no";
+            place = place.member(inside).ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
+        }
+        let before = std::mem::take(place);
+        let rules = |ranks: u64, rules: &[(u64, Algorithm)]| {
+            let ends = rules.iter().skip(1).map(|(bytes, _)| {
+                let bytes = if is_times_ranks { bytes.saturating_mul(ranks) } else { *bytes };
+                format!("{compared}<={}", bytes.saturating_sub(1))
+            });
+            let ends = ends.chain([format!("{compared}=any")]);
+            Tree(ends.zip(rules).map(|(test, (_, algorithm))| (test, leaf(algorithm.name))).collect())
+        };
+        let entries = &table.entries;
+        let first = entries.first().map_or(0, |(ranks, _)| *ranks);
+        place.0.push((format!("comm_size<{first}"), before));
+        for (number, (ranks, list)) in entries.iter().enumerate() {
+            let test =
+                entries.get(number + 1).map_or("comm_size=any".to_owned(), |(next, _)| format!("comm_size<{next}"));
+            place.0.push((test, rules(*ranks, list)));
+        }
+    }
+    let mut out = String::new();
+    tree.write(0, &mut out);
+    out.push('\n');
+    Ok(out)
+}
+
+/// What MPICH's own table chooses, by our name: one process a node, the operation built in, the buffers apart.
+fn chosen(tree: &Tree, word: &str, ranks: u64, bytes: u64) -> Option<&'static str> {
+    let (theirs, ..) = collective(word)?;
+    let mut at = tree.0.iter().find(|(key, _)| *key == format!("collective={theirs}")).map(|(_, tree)| tree)?;
+    loop {
+        let (key, next) = at.0.iter().find(|(key, _)| holds(key, word, ranks, bytes))?;
+        if let Some(name) = key.strip_prefix("algorithm=") {
+            return ALGORITHMS.iter().find(|a| a.collective == word && a.name == name).map(|a| a.ours);
+        }
+        at = next;
+    }
+}
+
+/// Whether a test of the table holds.
+fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
+    let split = key.find(['<', '=']).unwrap_or(key.len());
+    let (what, test) = key.split_at(split);
+    let whole = match word {
+        "allgather" | "alltoall" => bytes.saturating_mul(ranks),
+        _ => bytes,
+    };
+    let number = match what {
+        "comm_size" => ranks,
+        "avg_msg_size" => bytes,
+        "per_proc_msg_size" | "total_msg_size" => whole,
+        // Elements, of which there are four bytes each in the usual case.
+        "count" => bytes / 4,
+        "comm_avg_ppn" => 1,
+        _ => {
+            return match what {
+                "algorithm" => true,
+                "comm_type" => test == "=intra",
+                "comm_hierarchy" => matches!(test, "=any" | "=flat"),
+                "is_sendbuf_inplace" => test == "=no",
+                other => other.starts_with("is_") && test == "=yes",
+            };
+        }
+    };
+    let (is, bound) = match (test.strip_prefix("<="), test.strip_prefix('<'), test.strip_prefix('=')) {
+        (Some(bound), ..) => ("<=", bound),
+        (None, Some(bound), _) => ("<", bound),
+        (None, None, bound) => ("=", bound.unwrap_or_default()),
+    };
+    let bound = match bound {
+        "any" => return true,
+        "pow2" if is == "=" => return number.is_power_of_two(),
+        "pow2" => (ranks + 1).next_power_of_two() / 2,
+        "node_comm_size" => 1,
+        bound => match bound.parse() {
+            Ok(bound) => bound,
+            Err(_) => return false,
+        },
+    };
+    match is {
+        "<=" => number <= bound,
+        "<" => number < bound,
+        _ => number == bound,
+    }
+}
+
+/// What MPICH's own table loses against the fastest of its algorithms, cell by cell where the sweep has the time of the one that it chooses.
+pub(super) fn losses(cells: &[Cell], own: &str, loss: impl Fn(&Cell) -> Option<Loss>) -> Result<Vec<Loss>, String> {
+    let tree = Tree::read(own).map_err(|why| format!("--against: {why}"))?;
+    let chosen = |cell: &&Cell| chosen(&tree, &cell.collective, cell.ranks, cell.bytes) == Some(&*cell.algorithm);
+    Ok(cells.iter().filter(chosen).filter_map(loss).collect())
+}

@@ -1,0 +1,328 @@
+//! `swapmeet run --on mpirun|slurm`: schedules carried out on real ranks, as `export --format mpi` writes them, and what that took as rows.
+
+use super::rows::Rows;
+use super::{Remarks, Tally, before, complete, experiment, interrupts, leave_what_is_read, part, say_remarks};
+use crate::args::{On, Over, RunArgs};
+use crate::export::translated;
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::say::say;
+use crate::{output, table};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use swapmeet_bridges::export::{Format, format, mpi};
+use swapmeet_results::{Record, Status, read_file};
+use swapmeet_runner::case::Case;
+
+/// How an experiment is measured.
+struct Plan {
+    cases: Vec<Case>,
+    /// Words that start ranks, before the program; `{ranks}` is their number.
+    launch: Vec<String>,
+    name: String,
+    warmup: u32,
+    repetitions: u32,
+    format: &'static Format,
+}
+
+/// Runs an experiment on real ranks, or writes the job that does.
+pub(super) fn run_on(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
+    let mut experiment = experiment(args)?;
+    let ranks = &args.real_ranks;
+    // Of one schedule: they vary no seed.
+    let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
+    let mut cases = part(complete(experiment, &args.plugins)?, args.shard)?;
+    // What machine a case is priced for matters to nobody here.
+    let mut known = HashSet::new();
+    cases.retain(|case| known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string())));
+    if args.resume {
+        return Err(Failure::Usage("--resume: what was measured is not taken up again".to_owned()));
+    }
+    leave_what_is_read(args, &cases)?;
+    let name = match &ranks.name {
+        Some(name) => name.clone(),
+        None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+    };
+    if name.is_empty() || name.len() > 63 || name.contains([',', ':', '"', '\'']) || name.chars().any(char::is_control)
+    {
+        return Err(Failure::Usage(format!(
+            "--name {name}: expected at most 63 letters, no comma, colon or quotation mark"
+        )));
+    }
+    let default = match on {
+        On::Mpirun => "mpirun -n {ranks}",
+        On::Slurm => "srun -n {ranks}",
+    };
+    let launch: Vec<String> =
+        ranks.launch.as_deref().unwrap_or(default).split_whitespace().map(str::to_owned).collect();
+    if launch.is_empty() || !launch.iter().any(|word| word.contains("{ranks}")) {
+        return Err(Failure::Usage(
+            "--launch: expected a command with {ranks} in it, as in `mpirun -n {ranks}`".to_owned(),
+        ));
+    }
+    let format = format("mpi").ok_or_else(|| Failure::Output("this program has no format `mpi`".to_owned()))?;
+    let plan = Plan { cases, launch, name, warmup: ranks.warmup.unwrap_or(2), repetitions, format };
+    match (on, &ranks.script) {
+        (On::Mpirun, None) => here(args, &plan),
+        (On::Slurm, Some(script)) => written(args, &plan, script),
+        (On::Mpirun, Some(_)) => Err(Failure::Usage("--script is for --on slurm".to_owned())),
+        (On::Slurm, None) => Err(Failure::Usage("--on slurm writes a job: name it with --script FILE".to_owned())),
+    }
+}
+
+/// Runs all cases on ranks of this machine, or wherever the launcher takes them.
+fn here(args: &RunArgs, plan: &Plan) -> Result<ExitCode, Failure> {
+    let remarks = Remarks::default();
+    let (mut rows, _) = Rows::open(args.out.as_deref(), before(args), &[], &[], &remarks)?;
+    let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
+    let program = compiled(folder.path())?;
+    let interrupted = interrupts();
+    let mut tally = Tally::default();
+    let mut finished = true;
+    for (number, case) in plan.cases.iter().enumerate() {
+        let place = folder.path().join(number.to_string());
+        std::fs::create_dir(&place).map_err(|e| Failure::file(&place, &e))?;
+        let Some(record) = exported(args, plan, case, &place)? else {
+            finished = false;
+            break;
+        };
+        let measured = match record.status {
+            Status::Ok => carried_out(plan, case, &program, &place, &interrupted)?,
+            _ => Some(vec![*record]),
+        };
+        let Some(measured) = measured else {
+            finished = false;
+            break;
+        };
+        for record in measured {
+            tally.add(&record);
+            rows.push(record)?;
+        }
+        drop(std::fs::remove_dir_all(&place));
+    }
+    rows.finish()?;
+    if let Rows::Kept(rows) = &rows {
+        let text = table::results(rows, table::terminal_width());
+        writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
+    }
+    if !args.quiet {
+        say!("{}{tally}, measured", if finished { "" } else { "interrupted: " });
+    }
+    say_remarks(&remarks);
+    Ok(match (finished, tally.failed) {
+        (false, _) => ExitCode::from(INTERRUPTED),
+        (true, 0) => ExitCode::SUCCESS,
+        (true, _) => ExitCode::from(SOME_FAILED),
+    })
+}
+
+/// The schedule of a case in a folder; its row, which is that of what is measured where there is no schedule. `None` if interrupted.
+fn exported(args: &RunArgs, plan: &Plan, case: &Case, folder: &Path) -> Result<Option<Box<Record>>, Failure> {
+    match translated(case, &args.plugins, plan.format, folder) {
+        Ok(record) => Ok(record.map(|record| match record.status {
+            Status::Ok => record,
+            _ => Box::new(row(plan, case, record.status, record.reason)),
+        })),
+        // A schedule that is sound and can't be carried out.
+        Err(Failure::Usage(why)) => Ok(Some(Box::new(row(plan, case, Status::Unsupported, why)))),
+        Err(other) => Err(other),
+    }
+}
+
+/// A row without figures.
+fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
+    Record {
+        status,
+        reason,
+        machine: format!("measured:{}", plan.name),
+        model: "measured".to_owned(),
+        machine_definition: String::new(),
+        ..case.blank_row()
+    }
+}
+
+/// The program for real ranks.
+fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
+    let (source, program) = (folder.join("replay.c"), folder.join("replay"));
+    std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
+    let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".to_owned());
+    let output = Command::new(&compiler).args(["-O2", "-o"]).arg(&program).arg(&source).output();
+    let output = output.map_err(|e| {
+        Failure::Usage(format!("--on mpirun: `{compiler}`: {e}: MPI's C compiler is needed (or name it in MPICC)"))
+    })?;
+    match output.status.success() {
+        true => Ok(program),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            Err(Failure::Usage(format!("--on mpirun: `{compiler}` can't compile the program for real ranks: {said}")))
+        }
+    }
+}
+
+/// The rows of one case; `None` if interrupted.
+fn carried_out(
+    plan: &Plan,
+    case: &Case,
+    program: &Path,
+    folder: &Path,
+    interrupted: &AtomicBool,
+) -> Result<Option<Vec<Record>>, Failure> {
+    let (rows, said) = (folder.join("rows.csv"), folder.join("said.txt"));
+    let failed = |e: io::Error| Failure::file(&said, &e);
+    let words = launched(plan, case);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).arg(program).arg(folder.join("schedule.txt")).args(flags(plan)).arg("--out").arg(&rows);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&said).map_err(failed)?).process_group(0);
+    let child = command.spawn().map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
+    let told = |status: Status, why: &str| {
+        let said = std::fs::read(&said).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        // What the program says itself; else the last that the launcher does.
+        let own = said.lines().find_map(|line| line.split_once("replay: ").map(|(_, rest)| rest));
+        let last = said.lines().rev().find(|line| line.contains(char::is_alphabetic));
+        let reason = own.or(last).map_or_else(|| why.to_owned(), |line| format!("{why}: {line}"));
+        Ok(Some(vec![row(plan, case, status, reason)]))
+    };
+    match watched(child, case.timeout, interrupted).map_err(failed)? {
+        Ended::Itself(status) if status.success() => {
+            read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
+        }
+        Ended::Itself(status) if status.code() == Some(1) => told(Status::Invalid, "on real ranks"),
+        Ended::Itself(status) => told(Status::Error, &format!("`{}`: {status}", words[0])),
+        Ended::Late => told(Status::Timeout, "not done in time"),
+        Ended::Interrupted => Ok(None),
+    }
+}
+
+/// The launcher's words for a case.
+fn launched(plan: &Plan, case: &Case) -> Vec<String> {
+    let ranks = case.topology.nodes().to_string();
+    plan.launch.iter().map(|word| word.replace("{ranks}", &ranks)).collect()
+}
+
+fn flags(plan: &Plan) -> [String; 6] {
+    let (warmup, repetitions) = (plan.warmup.to_string(), plan.repetitions.to_string());
+    ["--warmup".to_owned(), warmup, "--repetitions".to_owned(), repetitions, "--name".to_owned(), plan.name.clone()]
+}
+
+enum Ended {
+    Itself(ExitStatus),
+    Late,
+    Interrupted,
+}
+
+/// Waits for a launcher, which is ended with all that it started when its time is over.
+fn watched(mut child: Child, limit: Option<Duration>, interrupted: &AtomicBool) -> io::Result<Ended> {
+    /// How often it is looked at, and how long it has to clear up.
+    const SLICE: Duration = Duration::from_millis(5);
+    const CLEARING: Duration = Duration::from_secs(2);
+    let begun = Instant::now();
+    let ended = loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Ended::Itself(status));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            break Ended::Interrupted;
+        }
+        if limit.is_some_and(|limit| begun.elapsed() >= limit) {
+            break Ended::Late;
+        }
+        std::thread::sleep(SLICE);
+    };
+    let group = rustix::process::Pid::from_child(&child);
+    // Whoever has ended meanwhile can't be signalled, and need not be.
+    let signalled = |signal| {
+        let _ = rustix::process::kill_process_group(group, signal);
+    };
+    signalled(rustix::process::Signal::TERM);
+    let asked = Instant::now();
+    while child.try_wait()?.is_none() && asked.elapsed() < CLEARING {
+        std::thread::sleep(SLICE);
+    }
+    signalled(rustix::process::Signal::KILL);
+    child.wait()?;
+    Ok(ended)
+}
+
+/// Writes a Slurm job, with the schedules in a folder beside it.
+fn written(args: &RunArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
+    let folder = PathBuf::from(format!("{}.schedules", script.display()));
+    let over = Over { force: args.force };
+    output::may_write(script, over, args.experiment.iter())?;
+    if folder.exists() && !over.force {
+        return Err(Failure::Usage(format!("{}: it is there already: --force writes over it", folder.display())));
+    }
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
+    }
+    std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
+    let source = folder.join("replay.c");
+    std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
+    let mut runs = String::new();
+    let (mut most, mut count) = (0, 0_u64);
+    for case in &plan.cases {
+        let place = folder.join((count + 1).to_string());
+        std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
+        let Some(record) = exported(args, plan, case, &place)? else { return Ok(ExitCode::from(INTERRUPTED)) };
+        if record.status != Status::Ok {
+            say!("{} on {}: {}: {}", record.algorithm, record.topology, record.status, record.reason);
+            std::fs::remove_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
+            continue;
+        }
+        drop(std::fs::remove_file(place.join("replay.c")));
+        count += 1;
+        most = most.max(case.topology.nodes());
+        let words: Vec<String> =
+            launched(plan, case).into_iter().chain(flags(plan)).map(|word| quoted(&word)).collect();
+        let (launch, flags) = words.split_at(plan.launch.len());
+        let _ = writeln!(runs, "# {} on {}, {}", case.algorithm, case.topology.spec(), case.workload);
+        let _ = writeln!(
+            runs,
+            "{} ./replay {count}/schedule.txt {} --out {count}/rows.csv",
+            launch.join(" "),
+            flags.join(" ")
+        );
+    }
+    let out = args
+        .out
+        .as_deref()
+        .filter(|out| *out != Path::new("-"))
+        .map_or_else(|| PathBuf::from("rows.csv"), Path::to_owned);
+    let (out, folder) = (absolute(&out)?, absolute(&folder)?);
+    let (out, folder) = (quoted(&out.display().to_string()), quoted(&folder.display().to_string()));
+    let text = format!(
+        "#!/bin/bash\n#SBATCH --job-name=swapmeet\n#SBATCH --ntasks={most}\n\
+         # Carries out {count} schedules on real ranks and puts what that took into one file of rows.\n\
+         set -e\ncd {folder}\nmpicc -O2 -o replay replay.c\nrm -f */rows.csv\n{runs}\
+         # One header, then all rows.\n\
+         {{ head -n 1 1/rows.csv; for i in $(seq 1 {count}); do tail -n +2 $i/rows.csv; done; }} > {out}\n"
+    );
+    if count == 0 {
+        return Err(Failure::Usage("none of the cases has a schedule to carry out".to_owned()));
+    }
+    output::file(script, |out| out.write_all(text.as_bytes()))?;
+    if !args.quiet {
+        say!("{count} schedules: sbatch {}", script.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|e| Failure::file(path, &e))
+}
+
+/// A word for the shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

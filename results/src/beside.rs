@@ -1,0 +1,110 @@
+//! What was measured beside what was predicted of the same case: on the same topology, of the same collective, workload and algorithm.
+
+use crate::record::{Record, Status};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Rows of what was measured say so in place of a model.
+pub const MEASURED: &str = "measured";
+
+/// One machine's times of a case, and one prediction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Beside {
+    pub topology: String,
+    pub collective: String,
+    pub workload: String,
+    pub algorithm: String,
+    /// Where it was measured.
+    pub measured_on: String,
+    /// How many times.
+    pub n: usize,
+    /// The median of what was measured: single times are often of a machine that did something else, too.
+    pub measured_us: f64,
+    /// For which machine it was predicted.
+    pub predicted_for: String,
+    /// By which model.
+    pub model: String,
+    /// The mean of what was predicted.
+    pub predicted_us: f64,
+    /// By how many percent what was measured is longer than predicted.
+    pub residual_percent: f64,
+}
+
+/// Whether a row is of what was measured.
+pub fn is_measured(row: &Record) -> bool {
+    row.model == MEASURED
+}
+
+/// Every case that was both measured and predicted, in the order of its columns.
+pub(crate) fn beside(files: &[(String, Vec<Record>)]) -> Vec<Beside> {
+    type Case<'a> = [&'a str; 4];
+    type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
+    let mut cases: BTreeMap<Case<'_>, [Times<'_>; 2]> = BTreeMap::new();
+    for row in files.iter().flat_map(|(_, rows)| rows).filter(|row| row.status == Status::Ok) {
+        let Some(time) = row.time_us.filter(|time| *time > 0.0) else { continue };
+        let case = [&*row.topology, &row.collective, &row.workload, &row.algorithm];
+        let machine = if row.machine_definition.is_empty() { &row.machine } else { &row.machine_definition };
+        let of = &mut cases.entry(case).or_default()[usize::from(is_measured(row))];
+        of.entry((machine, &row.model)).or_default().push(time);
+    }
+    let mut all = Vec::new();
+    for (case, [predicted, measured]) in cases {
+        for ((measured_on, _), times) in measured {
+            let measured_us = median(times.clone());
+            for ((predicted_for, model), guesses) in &predicted {
+                let predicted_us = guesses.iter().sum::<f64>() / guesses.len() as f64;
+                let [topology, collective, workload, algorithm] = case.map(str::to_owned);
+                all.push(Beside {
+                    topology,
+                    collective,
+                    workload,
+                    algorithm,
+                    measured_on: measured_on.to_owned(),
+                    n: times.len(),
+                    measured_us,
+                    predicted_for: (*predicted_for).to_owned(),
+                    model: (*model).to_owned(),
+                    predicted_us,
+                    residual_percent: 100.0 * (measured_us / predicted_us - 1.0),
+                });
+            }
+        }
+    }
+    all
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    let half = times.len() / 2;
+    if times.len().is_multiple_of(2) { f64::midpoint(times[half - 1], times[half]) } else { times[half] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::tests::{files, row};
+
+    /// Three times of 12, 12.5 and 100 us beside predictions of 10 and 25 us: the median is 25 % more than the one, and half of the other.
+    #[test]
+    fn the_median_of_what_was_measured_stands_beside_each_prediction() {
+        let measured = |repetition, time| Record {
+            machine: "measured:here".to_owned(),
+            model: MEASURED.to_owned(),
+            plugin: String::new(),
+            ..row("ring", repetition, time)
+        };
+        let delta = Record { machine: "delta".to_owned(), ..row("ring", 0, 25.0) };
+        let other = row("gen", 0, 7.0);
+        let rows =
+            files(vec![row("ring", 0, 10.0), delta, other, measured(0, 100.0), measured(1, 12.0), measured(2, 12.5)]);
+        let found: Vec<_> = beside(&rows)
+            .into_iter()
+            .map(|b| (b.measured_on, b.n, b.measured_us, b.predicted_for, b.predicted_us, b.residual_percent))
+            .collect();
+        let expected = [("delta", 25.0, -50.0), ("paragon", 10.0, 25.0)].map(|(machine, predicted, residual)| {
+            ("measured:here".to_owned(), 3, 12.5, machine.to_owned(), predicted, residual)
+        });
+        assert_eq!(found, expected);
+        assert_eq!(beside(&files(vec![row("ring", 0, 10.0)])), []);
+    }
+}
