@@ -2,12 +2,13 @@
 //!
 //! A time is `startup` for each message one after another and `byte` for each byte of them. Times range over orders of magnitude, so it is what is left
 //! *relative to each* that is made small; and some are of a machine that did something else meanwhile, so that first the sum of what is left is made small,
-//! then Tukey's weights are found: what lies far off weighs nothing, and is said to have been left out. Least squares and their errors are `linregress`'s.
+//! then Tukey's weights are found: what lies far off weighs nothing, and is said to have been left out.
+//! Least squares are `nalgebra`'s, by its QR decomposition, which also says how sure they are.
 //!
 //! Libraries send long messages another way than short ones (eager, rendezvous). Where two pairs of costs explain what one can't, for which Schwarz's
 //! criterion is asked, the size at which they change is found, too.
 
-use linregress::fit_low_level_regression_model;
+use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub mod ping_pong;
@@ -208,26 +209,36 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<Least, String> 
     if rows.len() < 3 {
         return Err(format!("{} times that agree, expected more than 2", rows.len()));
     }
-    let model = fit_low_level_regression_model(&rows.concat(), rows.len(), 3)
-        .map_err(|e| format!("no costs explain these times: {e}"))?;
-    let [startup, byte] = [model.parameters()[0], model.parameters()[1]];
+    let (values, errors) = regression(&rows, &[0, 1])?;
+    let freedom = |costs: usize| (rows.len() - costs) as f64;
     // A cost below 0 is none: the other alone explains the times best.
-    let alone = match (startup < 0.0, byte < 0.0) {
-        (false, false) => {
-            let errors = [Some(model.se()[0]), Some(model.se()[1])];
-            return Ok((Pair([startup, byte]), errors, (rows.len() - 2) as f64));
-        }
+    let alone = match (values[0] < 0.0, values[1] < 0.0) {
+        (false, false) => return Ok((Pair([values[0], values[1]]), [Some(errors[0]), Some(errors[1])], freedom(2))),
         (true, _) => 1,
         (false, true) => 0,
     };
-    let sum = |f: &dyn Fn(&[f64; 3]) -> f64| rows.iter().map(f).sum::<f64>();
-    let square = sum(&|row| row[1 + alone] * row[1 + alone]);
-    let value = sum(&|row| row[0] * row[1 + alone]) / square;
-    let freedom = (rows.len() - 1) as f64;
-    let rest = sum(&|row| (row[0] - value * row[1 + alone]).powi(2)) / freedom;
-    let (mut values, mut errors) = ([0.0; 2], [None; 2]);
-    (values[alone], errors[alone]) = (value, Some((rest / square).sqrt()));
-    Ok((Pair(values), errors, freedom))
+    let (value, error) = regression(&rows, &[alone])?;
+    let (mut pair, mut known) = ([0.0; 2], [None; 2]);
+    (pair[alone], known[alone]) = (value[0], Some(error[0]));
+    Ok((Pair(pair), known, freedom(1)))
+}
+
+/// What makes the first of each row of these of the others, by least squares, and the standard error of each.
+fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(DVector<f64>, DVector<f64>), String> {
+    /// Of a column's length, what must be left of it without the ones before.
+    const APART: f64 = 1e-9;
+    let unknown = || "no costs explain these times: they do not tell start-up from bytes".to_owned();
+    let known = DMatrix::from_fn(rows.len(), of.len(), |row, at| rows[row][1 + of[at]]);
+    let wanted = DVector::from_fn(rows.len(), |row, _| rows[row][0]);
+    let (q, r) = known.clone().qr().unpack();
+    if (0..of.len()).any(|at| r[(at, at)].abs() <= APART * known.column(at).norm()) {
+        return Err(unknown());
+    }
+    let values = r.solve_upper_triangular(&q.tr_mul(&wanted)).ok_or_else(unknown)?;
+    let variance = (&wanted - &known * &values).norm_squared() / (rows.len() - of.len()) as f64;
+    let inverse = r.try_inverse().ok_or_else(unknown)?;
+    let errors = DVector::from_fn(of.len(), |at, _| (variance * inverse.row(at).norm_squared()).sqrt());
+    Ok((values, errors))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod merge;
 mod new_plugin;
 mod output;
 mod plot;
+mod ranks;
 mod report;
 mod reproduce;
 mod rerun;
@@ -49,7 +50,10 @@ fn main() -> ExitCode {
     };
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => match args.real_ranks.on {
+            Some(on) => ranks::run(args, on),
+            None => run::run(args),
+        },
         Command::Tui(args) => tui::tui(args),
         Command::List(args) => list::list(args),
         Command::Merge(args) => merge::merge(args),

@@ -29,7 +29,6 @@ use swapmeet_runner::unit::{self, units};
 use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file::read_bounded;
 
-mod measured;
 mod progress;
 pub(crate) mod row_file;
 pub(crate) mod rows;
@@ -44,12 +43,7 @@ pub(crate) struct Lists<'a> {
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    if args.looks.theme.is_some() || args.looks.ascii {
-        return Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned()));
-    }
-    if let Some(on) = args.real_ranks.on {
-        return measured::run_on(args, on);
-    }
+    no_looks(args)?;
     let all = complete(experiment(args)?, &args.plugins)?;
     let cases = part(&all, args.shard)?;
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
@@ -118,6 +112,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::from(SOME_FAILED),
     })
+}
+
+/// Refuses what only changes how the dashboard looks.
+pub(crate) fn no_looks(args: &RunArgs) -> Result<(), Failure> {
+    match args.looks.theme.is_some() || args.looks.ascii {
+        true => Err(Failure::Usage("--theme and --ascii are for the dashboard: add --tui".to_owned())),
+        false => Ok(()),
+    }
 }
 
 /// Says what there is to be told of the file that rows went to.
@@ -340,7 +342,7 @@ pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Vec<Case>, F
 }
 
 /// Fills in what was left out and looks everything up.
-fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Product, Failure> {
+pub(crate) fn complete(mut experiment: Experiment, plugins: &PluginArgs) -> Result<Product, Failure> {
     for (list, flag, example) in
         [(&experiment.topologies, "--topology", "torus:16x16"), (&experiment.algorithms, "--algorithm", "suh-shin")]
     {
@@ -385,15 +387,16 @@ pub(crate) fn bundled_owner(name: &str) -> Option<String> {
     own.find(|plugin| plugin.algorithms.iter().any(|a| a.name == name)).map(|plugin| plugin.name.clone())
 }
 
+/// How cases ended.
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     ok: u64,
     unsupported: u64,
-    failed: u64,
+    pub failed: u64,
 }
 
 impl Tally {
-    fn add(&mut self, record: &Record) {
+    pub(crate) fn add(&mut self, record: &Record) {
         match record.status {
             Status::Ok => self.ok += 1,
             Status::Unsupported => self.unsupported += 1,

@@ -7,10 +7,11 @@ use std::process::Output;
 use tempfile::{TempDir, tempdir};
 
 /// A command, what it is given, `--out`, the file that it then writes, and a file that it reads and could be told to write.
-const WRITING: [(&str, &str, &str, &str, Option<&str>); 10] = [
+const WRITING: [(&str, &str, &str, &str, Option<&str>); 11] = [
     ("run", "e.toml --quiet", "new.csv", "new.csv", Some("e.toml")),
     ("merge", "rows.csv", "all.csv", "all.csv", Some("rows.csv")),
     ("import", "osu.txt --name cluster --ranks 4", "measured.csv", "measured.csv", Some("osu.txt")),
+    ("fit", "pings.csv --name cluster", "machine.toml", "machine.toml", Some("pings.csv")),
     ("tune", "rows.csv --format openmpi", "rules.txt", "rules.txt", Some("rows.csv")),
     ("export", "--format goal --topology graph:g.txt --algorithm linear", "linear.goal", "linear.goal", Some("g.txt")),
     ("plot", "rows.csv --format svg", "figure.svg", "figure.svg", Some("rows.csv")),
@@ -29,6 +30,7 @@ fn folder() -> TempDir {
         "osu.txt",
         "# OSU MPI All-to-All Personalized Exchange Latency Test v7.4\n# Size       Avg Latency(us)\n64      4.31\n",
     );
+    write("pings.csv", "bytes,time_us\n1,2.1\n1024,3.2\n65536,70.5\n");
     write("g.txt", "0 1\n1 2\n");
     std::fs::create_dir(dir.path().join("pages")).unwrap();
     swapmeet(&["run", "e.toml", "--quiet", "--out", "rows.csv"]).current_dir(dir.path()).assert().success();

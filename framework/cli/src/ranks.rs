@@ -1,10 +1,11 @@
 //! `swapmeet run --on mpirun|slurm`: schedules carried out on real ranks, as `export --format mpi` writes them, and what that took as rows.
 
-use super::rows::Rows;
-use super::{Remarks, Tally, before, complete, experiment, interrupts, leave_what_is_read, part, say_remarks};
 use crate::args::{On, Over, RunArgs};
 use crate::export::translated;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::run::row_file::Remarks;
+use crate::run::rows::Rows;
+use crate::run::{Tally, before, complete, experiment, interrupts, leave_what_is_read, no_looks, part, say_remarks};
 use crate::say::say;
 use crate::{output, table};
 use std::collections::HashSet;
@@ -32,7 +33,8 @@ struct Plan {
 }
 
 /// Runs an experiment on real ranks, or writes the job that does.
-pub(super) fn run_on(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
+    no_looks(args)?;
     let mut experiment = experiment(args)?;
     let ranks = &args.real_ranks;
     // Of one schedule: they vary no seed.
