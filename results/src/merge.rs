@@ -58,31 +58,19 @@ pub fn merge<'a>(files: &'a [(String, Vec<Record>)], expected: Option<&[CaseId]>
     let merged = if all.is_empty() && !measured.is_empty() {
         Merged { rows: Vec::new(), missing: Vec::new() }
     } else {
-        predicted(all, expected)?
+        predicted(&all, expected)?
     };
-    let mut known: HashMap<CaseId<&str>, &Found<'_>> = HashMap::new();
-    for found in &measured {
-        let case = found.record.case();
-        if let Some(first) = known.insert(case, found) {
-            return Err(MergeError::Doubled { case: case.in_words(), first: first.place(), second: found.place() });
-        }
-    }
+    by_case(&measured)?;
     let rows = merged.rows.into_iter().chain(measured.iter().map(|found| found.record)).collect();
     Ok(Merged { rows, ..merged })
 }
 
 /// Rows of one experiment.
-fn predicted<'a>(all: Vec<Found<'a>>, expected: Option<&[CaseId]>) -> Result<Merged<'a>, MergeError> {
-    refuse_mixtures(&all)?;
-    let mut at: HashMap<CaseId<&str>, &Found<'_>> = HashMap::new();
-    for found in &all {
-        let case = found.record.case();
-        if let Some(first) = at.insert(case, found) {
-            return Err(MergeError::Doubled { case: case.in_words(), first: first.place(), second: found.place() });
-        }
-    }
+fn predicted<'a>(all: &[Found<'a>], expected: Option<&[CaseId]>) -> Result<Merged<'a>, MergeError> {
+    refuse_mixtures(all)?;
+    let at = by_case(all)?;
     let Some(expected) = expected else {
-        return Ok(Merged { rows: all.iter().map(|found| found.record).collect(), missing: missing(&all) });
+        return Ok(Merged { rows: all.iter().map(|found| found.record).collect(), missing: missing(all) });
     };
     let cases: Vec<CaseId<&str>> = expected.iter().map(CaseId::borrowed).collect();
     let known: HashSet<&CaseId<&str>> = cases.iter().collect();
@@ -92,6 +80,18 @@ fn predicted<'a>(all: Vec<Found<'a>>, expected: Option<&[CaseId]>) -> Result<Mer
     let rows = cases.iter().filter_map(|case| at.get(case).map(|found| found.record)).collect();
     let missing = cases.iter().filter(|case| !at.contains_key(*case)).map(CaseId::in_words).collect();
     Ok(Merged { rows, missing })
+}
+
+/// The row of each case, of which there is but one.
+fn by_case<'r, 'a>(all: &'r [Found<'a>]) -> Result<HashMap<CaseId<&'a str>, &'r Found<'a>>, MergeError> {
+    let mut at: HashMap<CaseId<&str>, &Found<'_>> = HashMap::new();
+    for found in all {
+        let case = found.record.case();
+        if let Some(first) = at.insert(case, found) {
+            return Err(MergeError::Doubled { case: case.in_words(), first: first.place(), second: found.place() });
+        }
+    }
+    Ok(at)
 }
 
 /// Refuses rows that one run could not have made: what a name stands for is the same in all of them.

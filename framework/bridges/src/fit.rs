@@ -69,10 +69,7 @@ const SIZES: usize = 3;
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     for sample in samples {
         let fine = |figure: f64| figure.is_finite() && figure >= 0.0;
-        if !fine(sample.bytes)
-            || !(sample.messages.is_finite() && sample.messages >= 1.0)
-            || !(sample.time_us.is_finite() && sample.time_us > 0.0)
-        {
+        if !(fine(sample.bytes) && fine(sample.messages - 1.0) && fine(sample.time_us) && sample.time_us > 0.0) {
             return Err(format!(
                 "{}: {} us for {} messages of {} bytes together, expected a time above 0, messages and bytes",
                 sample.source, sample.time_us, sample.messages, sample.bytes

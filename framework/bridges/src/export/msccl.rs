@@ -29,6 +29,9 @@ pub(super) struct Msccl {
     gpus: Vec<Work>,
 }
 
+/// Chunks that one step of a thread block can send, and whether the receiver adds them to what it has.
+type Piece = (Vec<[u64; 3]>, bool);
+
 /// A GPU under way.
 #[derive(Default)]
 struct Work {
@@ -204,8 +207,8 @@ impl Msccl {
         Ok(())
     }
 
-    /// What a message takes, piece by piece: chunks that one step of a thread block can send.
-    fn pieces(&self, message: &Message) -> Result<Vec<(Vec<[u64; 3]>, bool)>, String> {
+    /// What a message takes, piece by piece.
+    fn pieces(&self, message: &Message) -> Result<Vec<Piece>, String> {
         let Some(blocks) = &message.blocks else {
             return Err("it moves byte counts, not blocks: MSCCL must know which bytes go where".to_owned());
         };
@@ -235,7 +238,7 @@ impl Msccl {
             placed.push((place, chunk, adds));
         }
         placed.sort_unstable();
-        let mut pieces: Vec<(Vec<[u64; 3]>, bool)> = Vec::new();
+        let mut pieces: Vec<Piece> = Vec::new();
         let mut last: Option<Place> = None;
         for (place, chunk, adds) in placed {
             let next = last.is_some_and(|last| last.buffer == place.buffer && last.offset + 1 == place.offset);
