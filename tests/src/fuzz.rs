@@ -1,11 +1,14 @@
 //! What the fuzzer feeds, and what must hold whatever it feeds. `tests/fuzz` runs these by the million; `tests/tests/corpus.rs` replays what it found worth keeping.
 
 use std::path::Path;
+use swapmeet_bridges::fit::{fit, ping_pong as pings};
 use swapmeet_bridges::import::{self, FORMATS, Source};
 use swapmeet_bridges::msccl::{self as xml, Kind};
 use swapmeet_bridges::schedule::{Event, Head, Reader, read};
+use swapmeet_bridges::tune::{Cell, library};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
+use swapmeet_plugin_files::carried_out;
 use swapmeet_results::{CsvSink, Record, Sink, read_bytes};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_workloads::{Matrix, Workload};
@@ -16,14 +19,17 @@ pub mod boundary;
 pub type Target = fn(&[u8]);
 
 /// The targets, by name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("spec", spec),
     ("experiment", experiment),
     ("rows", rows),
     ("matrix", matrix),
     ("schedule", schedule),
     ("msccl", msccl),
+    ("msccl_steps", msccl_steps),
     ("measurements", measurements),
+    ("ping_pong", ping_pong),
+    ("mpich", mpich),
     ("boundary", boundary::plan),
 ];
 
@@ -94,6 +100,63 @@ pub fn msccl(data: &[u8]) {
         }
         Err(wrong) => assert!(wrong.line >= 1 && wrong.line <= text.split('\n').count(), "{wrong}"),
     }
+}
+
+/// An MSCCL algorithm is carried out in no more steps than it has operations, each of which can receive and then send; or it is refused in a line that it
+/// has, whatever it waits for.
+pub fn msccl_steps(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(program) = xml::read(text) else { return };
+    // What is followed chunk by chunk takes its time, which is not what is looked at here.
+    if program.gpus.iter().flat_map(|gpu| gpu.chunks).sum::<u64>() > 4096 {
+        return;
+    }
+    let operations: usize = program.gpus.iter().flat_map(|gpu| &gpu.blocks).map(|block| block.steps.len()).sum();
+    match carried_out(&program, 0) {
+        Ok(steps) => assert!(steps <= 2 * operations as u64, "{steps} steps of {operations} operations"),
+        Err(stop) => {
+            let said = stop.to_string();
+            let line: Option<usize> = said.strip_prefix("line ").and_then(|rest| rest.split(':').next()?.parse().ok());
+            assert!(line.is_some_and(|line| (1..=text.split('\n').count()).contains(&line)), "{said}");
+        }
+    }
+}
+
+/// Ping-pongs have sizes and times, of which a machine is made whose costs are none below 0; or they are refused in a line that they have.
+pub fn ping_pong(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match pings::read("fuzzed", text) {
+        Ok(samples) => {
+            assert!(samples.iter().all(|sample| sample.time_us.is_finite() && sample.time_us >= 0.0), "{samples:?}");
+            if let (true, Ok(found)) = (samples.len() <= 100, fit(&samples)) {
+                let all = [Some(&found.costs), found.rendezvous.as_ref().map(|(_, costs)| costs)];
+                for costs in all.into_iter().flatten() {
+                    let both = [costs.startup_us.value, costs.byte_us.value];
+                    assert!(both.iter().all(|us| us.is_finite() && *us >= 0.0), "{both:?}");
+                }
+                assert_eq!(found.fitted.len(), samples.len());
+            }
+        }
+        Err(wrong) => assert!(wrong.line <= text.lines().count() + 1, "{wrong}"),
+    }
+}
+
+/// Into a table of MPICH's what was decided is written, and it is a table still; or it is refused.
+pub fn mpich(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let cell = |bytes, algorithm: &str, time_us| Cell {
+        collective: "alltoall".to_owned(),
+        ranks: 4,
+        bytes,
+        algorithm: algorithm.to_owned(),
+        time_us,
+    };
+    let cells = [cell(8, "bruck", 1.0), cell(8, "pairwise", 2.0), cell(4096, "pairwise", 3.0)];
+    let Some(mpich) = library("mpich") else { return };
+    let Ok(tables) = mpich.decide(&cells) else { return };
+    let Ok(written) = mpich.written(&tables, Some(text)) else { return };
+    assert!(mpich.written(&tables, Some(&written)).is_ok() && written.contains("brucks"), "{written}");
+    assert!(mpich.losses_of_own(&cells, Some(&written)).is_ok_and(|own| own.is_some()), "{written}");
 }
 
 /// Measurements have times that are times, and sizes of blocks that are no larger than what the file said; or the file is refused in a line that it has.

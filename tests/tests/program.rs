@@ -7,6 +7,7 @@ mod errors_doc;
 mod export;
 mod figures;
 mod files;
+mod fit;
 mod from_files;
 mod help;
 mod import;

@@ -19,6 +19,21 @@ pub struct Library {
     /// Whether it writes into the library's own table, which must be given.
     pub is_patch: bool,
     write: fn(&[Table], Option<&str>) -> Result<String, String>,
+    /// Who chooses where it has no table of ours, for people.
+    pub itself: &'static str,
+    own: fn(Option<&str>) -> Result<Option<Chooser>, String>,
+}
+
+/// What a library does where nobody gives it a table: its choice for a cell's collective, ranks and bytes. None of those that it says nothing of.
+type Chooser = Box<dyn Fn(&Cell) -> Option<Choice>>;
+
+/// An algorithm that a library chooses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    /// Our name, where we have it.
+    ours: Option<&'static str>,
+    /// Theirs.
+    theirs: String,
 }
 
 /// An algorithm that both have.
@@ -40,6 +55,8 @@ pub static LIBRARIES: [Library; 4] = [
         algorithms: &openmpi::ALGORITHMS,
         is_patch: false,
         write: |tables, _| Ok(openmpi::classic(tables)),
+        itself: "Open MPI 4.1",
+        own: openmpi::own,
     },
     Library {
         name: "openmpi-json",
@@ -47,6 +64,8 @@ pub static LIBRARIES: [Library; 4] = [
         algorithms: &openmpi::ALGORITHMS,
         is_patch: false,
         write: |tables, _| Ok(openmpi::json(tables)),
+        itself: "Open MPI 4.1",
+        own: openmpi::own,
     },
     Library {
         name: "nccl",
@@ -54,6 +73,9 @@ pub static LIBRARIES: [Library; 4] = [
         algorithms: &nccl::ALGORITHMS,
         is_patch: false,
         write: |tables, _| Ok(nccl::csv(tables)),
+        itself: "NCCL",
+        // By a model of machines that it looks at: nobody else knows.
+        own: |_| Ok(None),
     },
     Library {
         name: "mpich",
@@ -61,6 +83,8 @@ pub static LIBRARIES: [Library; 4] = [
         algorithms: &mpich::ALGORITHMS,
         is_patch: true,
         write: mpich::json,
+        itself: "the table of --base",
+        own: mpich::own,
     },
 ];
 
@@ -102,6 +126,14 @@ pub struct Loss {
     pub best: String,
     /// How many times as long the other takes.
     pub ratio: f64,
+}
+
+/// What is lost where a library does as it does by itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Own {
+    pub losses: Vec<Loss>,
+    /// Their names of what it chooses where no row has a time of that, and how often.
+    pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
@@ -155,9 +187,22 @@ impl Library {
         cells.iter().filter(|cell| cell.algorithm == default).filter_map(|kept| self.loss(cells, kept)).collect()
     }
 
-    /// The same of what MPICH's own table chooses, where the sweep has that.
-    pub fn losses_of_mpich(&self, cells: &[Cell], own: &str) -> Result<Vec<Loss>, String> {
-        mpich::losses(cells, own, |kept| self.loss(cells, kept))
+    /// The same of what the library chooses by itself, where the sweep has that; `own` is its own table, of a library whose tables are patches. And what it
+    /// chooses where the sweep has no time of it. `None` where nobody knows what it chooses.
+    pub fn losses_of_own(&self, cells: &[Cell], own: Option<&str>) -> Result<Option<Own>, String> {
+        let Some(chosen) = (self.own)(own)? else { return Ok(None) };
+        let mut found = Own::default();
+        let cases: BTreeMap<(&str, u64, u64), &Cell> =
+            cells.iter().map(|cell| ((&*cell.collective, cell.ranks, cell.bytes), cell)).collect();
+        for (case, any) in cases {
+            let Some(Choice { ours, theirs }) = chosen(any) else { continue };
+            let mut alike = cells.iter().filter(|cell| (&*cell.collective, cell.ranks, cell.bytes) == case);
+            match alike.find(|cell| ours == Some(&*cell.algorithm)).and_then(|kept| self.loss(cells, kept)) {
+                Some(loss) => found.losses.push(loss),
+                None => *found.without_a_time.entry(theirs).or_default() += 1,
+            }
+        }
+        Ok(Some(found))
     }
 
     fn loss(&self, cells: &[Cell], kept: &Cell) -> Option<Loss> {

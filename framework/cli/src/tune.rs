@@ -7,11 +7,11 @@ use crate::say::say;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_bridges::tune::{Cell, Loss, library};
+use swapmeet_bridges::tune::{Cell, Loss, Own, library};
 use swapmeet_results::{Record, Status, read_file};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and says what one algorithm for all would lose.
+/// Writes the table, and says what is lost without it: where the library decides by itself, and with one algorithm for all.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
@@ -40,14 +40,16 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         if lost.is_empty() {
             return Err(Failure::Usage(format!("--default {default}: no row has a time of it")));
         }
-        say_losses(&lost);
+        say_losses("", &lost);
     }
-    if let Some(path) = &args.against {
-        let lost = library.losses_of_mpich(&cells, &own(path)?).map_err(Failure::Usage)?;
-        if lost.is_empty() {
-            return Err(Failure::Usage("--against: no row has a time of what the table chooses there".to_owned()));
+    if let Some(Own { losses, without_a_time }) =
+        library.losses_of_own(&cells, base.as_deref()).map_err(Failure::Usage)?
+    {
+        say_losses(&format!("by {}: ", library.itself), &losses);
+        for (theirs, times) in without_a_time {
+            let cases = if times == 1 { "case" } else { "cases" };
+            say!("by {}: {theirs} in {times} {cases}, of which no row has a time", library.itself);
         }
-        say_losses(&lost);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -101,8 +103,10 @@ fn own(path: &Path) -> Result<String, Failure> {
 }
 
 /// Says what it costs to keep to what was kept to.
-fn say_losses(losses: &[Loss]) {
+fn say_losses(chosen_by: &str, losses: &[Loss]) {
     for Loss { collective, ranks, bytes, kept, best, ratio } in losses {
-        say!("{collective} on {ranks} ranks, {bytes} bytes: `{kept}` takes {ratio:.2} times as long as `{best}`");
+        say!(
+            "{chosen_by}{collective} on {ranks} ranks, {bytes} bytes: `{kept}` takes {ratio:.2} times as long as `{best}`"
+        );
     }
 }

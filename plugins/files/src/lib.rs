@@ -5,6 +5,8 @@ use swapmeet_sdk::export_plugin;
 mod msccl;
 mod schedule;
 
+pub use msccl::carried_out;
+
 use msccl::Msccl;
 use schedule::FromSchedule;
 

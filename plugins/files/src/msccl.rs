@@ -90,10 +90,24 @@ fn ours(collective: msccl::Collective) -> Collective {
     }
 }
 
-fn carry_out(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+/// Carries an algorithm out with names instead of data, for nobody: in how many steps, or what is wrong with it.
+pub fn carried_out(program: &Program, root: u64) -> Result<u64, Stop> {
+    let (_, order, execution) = executed(program, root)?;
+    let steps = order.parts.last().map_or(0, |(step, _)| *step);
+    execution.wrong.map_or(Ok(steps), Err)
+}
+
+type Executed<'a> = (shape::Shape, order::Order<'a>, execution::Execution);
+
+fn executed(program: &Program, root: u64) -> Result<Executed<'_>, Stop> {
     let shape = shape::Shape::of(program, root)?;
     let order = order::Order::of(program)?;
     let execution = execution::execute(program, &shape, &order)?;
+    Ok((shape, order, execution))
+}
+
+fn carry_out(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let (shape, _, execution) = executed(program, root)?;
     if shape.sums {
         sums::hand_on(&shape, &execution, schedule)?;
     } else {

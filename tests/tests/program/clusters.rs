@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
-use swapmeet_results::{Record, read_file};
+use swapmeet_results::{Record, Verified, read_file};
 use swapmeet_tests::{build, project};
 use tempfile::{TempDir, tempdir};
 
@@ -97,6 +97,29 @@ fn a_real_slurm_runs_the_sweep() {
     let logs = shell(dir.path(), "cat part-*.log merge.log").output().unwrap();
     assert_eq!(timeless(&dir.path().join("rows.csv")), whole, "{}{}", text(&logs), slurm.logs());
     assert!((0..4).all(|task| dir.path().join(format!("part-{task}.csv")).is_file()), "{}", text(&logs));
+}
+
+/// `run --on slurm` writes a job; submitted, it leaves rows of what was measured. Ranks are started by mpirun, which asks Slurm for the job's nodes: `srun`
+/// does so only where Slurm was built with what this MPI speaks.
+#[test]
+fn a_real_slurm_measures_what_run_writes_a_job_for() {
+    if !tools::has(&["mpicc", "mpirun"]) {
+        return;
+    }
+    let Some(slurm) = Slurm::start() else { return };
+    let dir = tempdir().unwrap();
+    let launch = "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
+    let cases = ["--topology", "fully-connected:2", "--algorithm", "pairwise", "--algorithm", "ring"];
+    let job =
+        ["--script", "job.sh", "--launch", launch, "--name", "cluster", "--repetitions", "2", "--out", "rows.csv"];
+    swapmeet(&["run", "--on", "slurm"]).args(cases).args(job).current_dir(dir.path()).assert().success();
+    let submitted = slurm.shell(dir.path(), "sbatch --wait --output=job.log job.sh").output().unwrap();
+    let log = std::fs::read_to_string(dir.path().join("job.log")).unwrap_or_default();
+    assert!(submitted.status.success(), "{}{log}{}", text(&submitted), slurm.logs());
+    let rows = read_file(&dir.path().join("rows.csv")).unwrap();
+    let measured: Vec<_> = rows.iter().map(|row| (&*row.algorithm, &*row.machine, row.verified)).collect();
+    let of = |algorithm| [(algorithm, "measured:cluster", Verified::Bytes); 2];
+    assert_eq!(measured, [of("pairwise"), of("ring")].concat(), "{log}");
 }
 
 /// A Slurm of one machine, for as long as it lives.

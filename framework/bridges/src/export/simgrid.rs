@@ -5,8 +5,11 @@
 //! Latencies are zero: where they are not, SimGrid shares a link by the routes' round trips.
 
 use super::{Export, Folder, Step, unwritten};
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
+use std::collections::BTreeSet;
+use std::collections::hash_map::{DefaultHasher, Entry, HashMap};
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io::{self, BufWriter, Seek, Write};
 use swapmeet_interchange::schedule::Head;
 
 /// The program's source: the same for every schedule.
@@ -19,8 +22,18 @@ pub(super) struct SimGrid {
     bandwidth: f64,
     /// The sides of a torus.
     torus: Option<Vec<String>>,
-    messages: std::io::BufWriter<std::fs::File>,
-    routes: BTreeMap<(u64, u64), Vec<u64>>,
+    messages: BufWriter<File>,
+    /// What the platform says of routes, put aside: it says them after the links that are in them.
+    routes: BufWriter<File>,
+    /// For each pair of ends a digest of its route, of which SimGrid has but one.
+    known: HashMap<(u32, u32), u64>,
+    links: BTreeSet<(u64, u64)>,
+}
+
+fn digest(path: &[u64]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl SimGrid {
@@ -33,28 +46,34 @@ impl SimGrid {
         let sides = head.topology.strip_prefix("torus:").map(|sides| sides.split('x').map(str::to_owned).collect());
         let whole = |sides: &Vec<String>| sides.iter().all(|side| side.parse::<u64>().is_ok());
         let torus = sides.filter(whole);
-        Ok(Self { folder, nodes: head.nodes, bandwidth: 1e6 / byte_us, torus, messages, routes: BTreeMap::new() })
+        let routes = BufWriter::new(tempfile::tempfile_in(&folder.0).map_err(unwritten)?);
+        let (known, links) = (HashMap::new(), BTreeSet::new());
+        Ok(Self { folder, nodes: head.nodes, bandwidth: 1e6 / byte_us, torus, messages, routes, known, links })
     }
 
-    fn platform(&self) -> Result<(), String> {
+    /// The route of a pair, in the words of a platform.
+    fn route(&mut self, from: u64, to: u64, path: &[u64]) -> io::Result<()> {
+        write!(self.routes, "    <route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\">")?;
+        for ends in path.windows(2) {
+            self.links.insert((ends[0], ends[1]));
+            write!(self.routes, "<link_ctn id=\"l{}-{}\"/>", ends[0], ends[1])?;
+        }
+        writeln!(self.routes, "</route>")
+    }
+
+    fn platform(&mut self) -> Result<(), String> {
         let mut out = self.folder.create("platform.xml")?;
-        let links: BTreeSet<(u64, u64)> =
-            self.routes.values().flat_map(|path| path.windows(2).map(|ends| (ends[0], ends[1]))).collect();
         let mut write = || {
             writeln!(out, "{HEADING}\n  <zone id=\"world\" routing=\"Full\">")?;
             for node in 0..self.nodes {
                 writeln!(out, "    <host id=\"n{node}\" speed=\"1Gf\"/>")?;
             }
-            for (from, to) in &links {
+            for (from, to) in &self.links {
                 writeln!(out, "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>", self.bandwidth)?;
             }
-            for ((from, to), path) in &self.routes {
-                write!(out, "    <route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\">")?;
-                for ends in path.windows(2) {
-                    write!(out, "<link_ctn id=\"l{}-{}\"/>", ends[0], ends[1])?;
-                }
-                writeln!(out, "</route>")?;
-            }
+            self.routes.flush()?;
+            self.routes.rewind()?;
+            io::copy(self.routes.get_mut(), &mut out)?;
             writeln!(out, "  </zone>\n</platform>")?;
             out.flush()
         };
@@ -88,12 +107,19 @@ impl Export for SimGrid {
             if message.path.len() < 2 {
                 return Err(format!("step {}: nothing says how the message from {from} to {to} travels", step.number));
             }
-            let known = self.routes.entry((from, to)).or_insert_with(|| message.path.clone());
-            if *known != message.path {
-                return Err(format!(
-                    "step {}: the message from {from} to {to} takes another way than one before, and SimGrid has one route for each pair",
-                    step.number
-                ));
+            let digest = digest(&message.path);
+            match self.known.entry((from as u32, to as u32)) {
+                Entry::Vacant(unknown) => {
+                    unknown.insert(digest);
+                    self.route(from, to, &message.path).map_err(unwritten)?;
+                }
+                Entry::Occupied(known) if *known.get() == digest => {}
+                Entry::Occupied(_) => {
+                    return Err(format!(
+                        "step {}: the message from {from} to {to} takes another way than one before, and SimGrid has one route for each pair",
+                        step.number
+                    ));
+                }
             }
             writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes).map_err(unwritten)?;
         }

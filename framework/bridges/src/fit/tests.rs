@@ -1,4 +1,4 @@
-//! Costs that the tests planted, held against closed forms and against figures that scipy gave.
+//! Costs that the tests planted, held against closed forms.
 
 use super::*;
 

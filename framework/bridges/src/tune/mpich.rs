@@ -3,7 +3,7 @@
 //! A table must say something of every collective, so the library's own (`generic.json`) is taken and only what was decided is put in its place; groups
 //! smaller than the smallest of the sweep keep what it had. Order matters there, so members are kept in theirs.
 
-use super::{Algorithm, Cell, Loss, Table};
+use super::{Algorithm, Choice, Chooser, Table};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt::{self, Write as _};
 
@@ -149,14 +149,23 @@ pub(super) fn json(tables: &[Table], own: Option<&str>) -> Result<String, String
     Ok(out)
 }
 
-/// What MPICH's own table chooses, by our name: one process a node, the operation built in, the buffers apart.
-fn chosen(tree: &Tree, word: &str, ranks: u64, bytes: u64) -> Option<&'static str> {
+/// What MPICH's own table chooses: one process a node, the operation built in, the buffers apart.
+pub(super) fn own(own: Option<&str>) -> Result<Option<Chooser>, String> {
+    let tree = Tree::read(own.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
+    Ok(Some(Box::new(move |cell| {
+        let theirs = chosen(&tree, &cell.collective, cell.ranks, cell.bytes)?;
+        let ours = ALGORITHMS.iter().find(|a| a.collective == cell.collective && a.name == theirs);
+        Some(Choice { ours: ours.map(|a| a.ours), theirs: theirs.to_owned() })
+    })))
+}
+
+fn chosen<'a>(tree: &'a Tree, word: &str, ranks: u64, bytes: u64) -> Option<&'a str> {
     let (theirs, ..) = collective(word)?;
     let mut at = tree.0.iter().find(|(key, _)| *key == format!("collective={theirs}")).map(|(_, tree)| tree)?;
     loop {
         let (key, next) = at.0.iter().find(|(key, _)| holds(key, word, ranks, bytes))?;
         if let Some(name) = key.strip_prefix("algorithm=") {
-            return ALGORITHMS.iter().find(|a| a.collective == word && a.name == name).map(|a| a.ours);
+            return Some(name);
         }
         at = next;
     }
@@ -207,11 +216,4 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
         "<" => number < bound,
         _ => number == bound,
     }
-}
-
-/// What MPICH's own table loses against the fastest of its algorithms, cell by cell where the sweep has the time of the one that it chooses.
-pub(super) fn losses(cells: &[Cell], own: &str, loss: impl Fn(&Cell) -> Option<Loss>) -> Result<Vec<Loss>, String> {
-    let tree = Tree::read(own).map_err(|why| format!("--against: {why}"))?;
-    let chosen = |cell: &&Cell| chosen(&tree, &cell.collective, cell.ranks, cell.bytes) == Some(&*cell.algorithm);
-    Ok(cells.iter().filter(chosen).filter_map(loss).collect())
 }

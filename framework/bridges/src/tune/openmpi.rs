@@ -2,16 +2,18 @@
 //!
 //! The size that it compares is not a block's everywhere: for alltoall, allgather and gather it is the block times the ranks.
 
-use super::{Algorithm, Table};
+use super::{Algorithm, Chooser, Table};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+
+mod fixed;
 
 const fn both(collective: &'static str, ours: &'static str, name: &'static str, number: u32) -> Algorithm {
     Algorithm { collective, ours, name, number }
 }
 
 /// By the numbers and names of `ompi_info --param coll tuned --level 9`, those of 4.1 among them.
-pub(super) static ALGORITHMS: [Algorithm; 16] = [
+pub(super) static ALGORITHMS: [Algorithm; 22] = [
     both("alltoall", "linear", "linear", 1),
     both("alltoall", "pairwise", "pairwise", 2),
     both("alltoall", "bruck", "modified_bruck", 3),
@@ -25,18 +27,26 @@ pub(super) static ALGORITHMS: [Algorithm; 16] = [
     both("broadcast", "chain-broadcast", "chain", 2),
     both("broadcast", "binomial-broadcast", "binomial", 6),
     both("broadcast", "scatter-allgather", "scatter_allgather", 8),
+    both("gather", "linear", "basic_linear", 1),
     both("gather", "binomial-gather", "binomial", 2),
     both("scatter", "linear", "basic_linear", 1),
     both("scatter", "binomial-scatter", "binomial", 2),
+    both("allreduce", "recursive-doubling-allreduce", "recursive_doubling", 3),
+    both("allreduce", "ring-allreduce", "ring", 4),
+    both("allreduce", "rabenseifner-allreduce", "rabenseifner", 6),
+    both("reduce", "linear", "linear", 1),
+    both("reduce", "binomial-reduce", "binomial", 5),
 ];
 
 /// Its number of a collective, its name, and whether the size that is compared is a block times the ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
+        "allreduce" => (2, "allreduce", false),
         "alltoall" => (3, "alltoall", true),
         "broadcast" => (7, "bcast", false),
         "gather" => (9, "gather", true),
+        "reduce" => (11, "reduce", false),
         "scatter" => (15, "scatter", false),
         _ => return None,
     })
@@ -45,6 +55,11 @@ fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
 /// The size that is compared.
 fn compared(bytes: u64, ranks: u64, is_times_ranks: bool) -> u64 {
     if is_times_ranks { bytes.saturating_mul(ranks) } else { bytes }
+}
+
+/// What it does without a file.
+pub(super) fn own(_: Option<&str>) -> Result<Option<Chooser>, String> {
+    fixed::chooser().map(Some)
 }
 
 pub(super) fn classic(tables: &[Table]) -> String {

@@ -101,7 +101,7 @@ fn losses_are_against_what_mpichs_own_table_chooses() {
     let mut cells = sweep();
     cells.push(cell("alltoall", 4, 16, "linear", 6.0));
     cells.push(cell("alltoall", 64, 4096, "linear", 1.0));
-    let losses = library.losses_of_mpich(&cells, OWN).unwrap();
+    let Own { losses, without_a_time } = library.losses_of_own(&cells, Some(OWN)).unwrap().unwrap();
     let told: Vec<_> = losses
         .iter()
         .map(|loss| (loss.ranks, loss.bytes, loss.kept.as_str(), loss.best.as_str(), loss.ratio))
@@ -115,4 +115,22 @@ fn losses_are_against_what_mpichs_own_table_chooses() {
         !told.iter().any(|(ranks, bytes, ..)| (*ranks, *bytes) == (64, 16)),
         "the sweep has no Bruck there: {told:?}"
     );
+    let of_others = [("MPIR_Alltoall_intra_brucks", 1), ("MPIR_Alltoall_intra_scattered", 3)];
+    assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
+}
+
+/// On 4 ranks Open MPI 4.1 takes linear_sync below 8 KiB; on 64 Bruck below a KiB, linear from there, linear_sync from 2 KiB, linear from 4 KiB.
+#[test]
+fn losses_are_against_what_open_mpi_decides_by_itself() {
+    let mut cells = sweep();
+    cells.push(cell("alltoall", 4, 16, "linear-sync", 6.0));
+    cells.push(cell("alltoall", 64, 16, "bruck", 4.0));
+    for name in ["openmpi", "openmpi-json"] {
+        let Own { losses, without_a_time } = library(name).unwrap().losses_of_own(&cells, None).unwrap().unwrap();
+        let told: Vec<_> = losses.iter().map(|l| (l.ranks, l.bytes, &*l.kept, &*l.best, l.ratio)).collect();
+        assert_eq!(told, [(4, 16, "linear-sync", "bruck", 2.0), (64, 16, "bruck", "linear-sync", 4.0)]);
+        let of_others = [("linear", 2), ("linear_sync", 3), ("modified_bruck", 1)];
+        assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
+    }
+    assert_eq!(library("nccl").unwrap().losses_of_own(&cells, None).unwrap(), None);
 }

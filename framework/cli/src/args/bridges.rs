@@ -146,9 +146,6 @@ pub(crate) struct TuneArgs {
     /// The library's own table that is written into: MPICH's generic.json.
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
-    /// Say the same of what this table of MPICH's chooses.
-    #[arg(long, value_name = "FILE")]
-    pub against: Option<PathBuf>,
     /// The file; `-` is standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,

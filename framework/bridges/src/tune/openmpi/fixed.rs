@@ -1,0 +1,105 @@
+//! What Open MPI 4.1 chooses by itself: its fixed decisions, as data (`fixed-4.1.txt`).
+
+use super::ALGORITHMS;
+use crate::tune::{Choice, Chooser};
+use std::collections::HashMap;
+
+const DECISIONS: &str = include_str!("fixed-4.1.txt");
+
+/// From how many bytes on which algorithm, by number.
+type Rules = Vec<(u64, usize)>;
+
+/// The decisions of one collective.
+#[derive(Debug, Default)]
+struct Decisions<'a> {
+    /// Their names, from number 1 on.
+    names: Vec<&'a str>,
+    /// From how many ranks on which rules.
+    entries: Vec<(u64, Rules)>,
+}
+
+/// Who decides; an error is one of the file's.
+pub(super) fn chooser() -> Result<Chooser, String> {
+    let decisions = read(DECISIONS)?;
+    Ok(Box::new(move |cell| {
+        let of = decisions.get(&*cell.collective)?;
+        let (_, rules) = of.entries.iter().rev().find(|(ranks, _)| *ranks <= cell.ranks)?;
+        let (_, number) = rules.iter().rev().find(|(bytes, _)| *bytes <= cell.bytes)?;
+        let number = carried_out(&cell.collective, *number, cell.ranks);
+        let ours = ALGORITHMS.iter().find(|a| a.collective == cell.collective && a.number as usize == number);
+        Some(Choice { ours: ours.map(|a| a.ours), theirs: (*of.names.get(number - 1)?).to_owned() })
+    }))
+}
+
+/// What Open MPI carries out for what it decided: recursive doubling of an allgather wants a power of two, else it is Bruck's; exchanges of neighbours want
+/// an even number, else it is the ring.
+fn carried_out(collective: &str, number: usize, ranks: u64) -> usize {
+    match (collective, number) {
+        ("allgather", 3) if !ranks.is_power_of_two() => 2,
+        ("allgather", 5) if !ranks.is_multiple_of(2) => 4,
+        (_, number) => number,
+    }
+}
+
+fn read(text: &'static str) -> Result<HashMap<&'static str, Decisions<'static>>, String> {
+    let mut decisions: HashMap<&str, Decisions<'_>> = HashMap::new();
+    for (line, words) in (1..).zip(text.lines()).filter(|(_, words)| !words.starts_with('#')) {
+        let wrong = || format!("Open MPI's decisions, line {line}: `{words}`");
+        let mut words = words.split(' ');
+        let first = words.next().ok_or_else(wrong)?;
+        if first == "algorithms" {
+            let collective = words.next().ok_or_else(wrong)?;
+            decisions.entry(collective).or_default().names = words.collect();
+            continue;
+        }
+        let of = decisions.get_mut(first).ok_or_else(wrong)?;
+        let ranks = words.next().and_then(|word| word.parse().ok()).ok_or_else(wrong)?;
+        let rule = |word: &str| {
+            let (bytes, number) = word.split_once(':')?;
+            let number = number.parse().ok().filter(|number| (1..=of.names.len()).contains(number))?;
+            Some((bytes.parse().ok()?, number))
+        };
+        let rules = words.map(rule).collect::<Option<Rules>>().ok_or_else(wrong)?;
+        of.entries.push((ranks, rules));
+    }
+    Ok(decisions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::Cell;
+
+    fn chosen(collective: &str, ranks: u64, bytes: u64) -> String {
+        let cell = Cell { collective: collective.to_owned(), ranks, bytes, algorithm: String::new(), time_us: 1.0 };
+        chooser().unwrap()(&cell).unwrap().theirs
+    }
+
+    /// Cells on both sides of thresholds, as the source of Open MPI 4.1's `coll_tuned_decision_fixed.c` reads.
+    #[test]
+    fn open_mpi_decides_as_its_source_reads() {
+        for (collective, ranks, bytes, expected) in [
+            ("alltoall", 4, 8191, "linear_sync"),
+            ("alltoall", 4, 8192, "linear"),
+            ("alltoall", 7, 1 << 20, "linear"),
+            ("alltoall", 16, 3, "linear_sync"),
+            ("alltoall", 31, 511, "modified_bruck"),
+            ("alltoall", 64, 262_144, "pairwise"),
+            ("alltoall", 100_000, 2047, "modified_bruck"),
+            ("allgather", 2, 1, "two_proc"),
+            ("allgather", 16, 1 << 20, "recursive_doubling"),
+            ("allgather", 63, 1024, "ring"),
+            ("allgather", 62, 1024, "neighbor"),
+            ("allgather", 12, 1, "bruck"),
+            ("broadcast", 16, 4096, "binomial"),
+            ("broadcast", 31, 1 << 20, "scatter_allgather"),
+            ("gather", 4, 1024, "basic_linear"),
+            ("scatter", 8, 16_384, "linear_nb"),
+            ("allreduce", 16, 4096, "rabenseifner"),
+            ("reduce", 200, 1, "binomial"),
+        ] {
+            assert_eq!(chosen(collective, ranks, bytes), expected, "{collective} on {ranks} ranks, {bytes} bytes");
+        }
+        assert!(read(DECISIONS).unwrap().values().all(|of| of.entries[0].0 == 2 && of.names.len() >= 3));
+    }
+}

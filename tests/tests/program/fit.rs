@@ -1,0 +1,69 @@
+//! `fit`: machines that other programs find in the same times, too.
+
+use crate::support::{refused, swapmeet, tools};
+use std::process::Command;
+use swapmeet_tests::project;
+
+/// 44 times of 3.7 us + 0.00042 us a byte with 2 % of noise, of which four are 2.5 to 9 times too long.
+const PINGS: &str = "tests/fixtures/fit/ping-pong.csv";
+
+/// What scipy 1.17.1 finds in them by `robust.py`, which stands beside: costs that nobody planted, for the noise is in them.
+const BY_SCIPY: [f64; 2] = [3.718_173_814_124, 0.000_415_479_814_238_9];
+
+/// The costs that the program prints for the fixture's times.
+fn costs() -> [f64; 2] {
+    let output = swapmeet(&["fit", project(PINGS).to_str().unwrap(), "--name", "pings"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.starts_with("# fitted to 40 times, 4 left out as too far off; "), "{printed}");
+    let figure = |key: &str| {
+        let line = printed.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_else(|| panic!("{printed}"));
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    [figure("startup_us = "), figure("byte_us = ")]
+}
+
+/// To the six digits that are printed.
+fn assert_alike(found: [f64; 2], expected: [f64; 2]) {
+    for (found, expected) in found.into_iter().zip(expected) {
+        assert!((found / expected - 1.0).abs() < 5e-6, "{found}, expected {expected}");
+    }
+}
+
+#[test]
+fn a_machine_is_what_scipy_found() {
+    assert_alike(costs(), BY_SCIPY);
+}
+
+#[test]
+fn a_machine_is_what_the_scipy_that_is_here_finds() {
+    let mut python = Command::new("python3");
+    python.args([project("tests/fixtures/fit/robust.py"), project(PINGS)]);
+    let found = match python.output() {
+        Ok(output) if output.status.success() => String::from_utf8(output.stdout).unwrap(),
+        Ok(_) | Err(_) => return tools::left_out("scipy", "no `python3` with scipy here"),
+    };
+    let found: Vec<f64> = found.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    assert_alike(costs(), [found[0], found[1]]);
+}
+
+#[test]
+fn measurements_that_make_no_machine_are_refused_with_what_was_expected() {
+    let dir = tempfile::tempdir().unwrap();
+    for (text, why) in [
+        ("bytes,time_us\n8,fast\n", "line 2: the time is `fast`, expected a time"),
+        ("bytes,time_us\n8,1\n16,1.1\n", "times of 2 sizes of messages, expected at least 3"),
+        (
+            "bytes,time_us\n8,1\n16,0\n32,1\n",
+            "line 3: 0 us for 1 messages of 16 bytes together, expected a time above 0",
+        ),
+        (
+            "# OSU MPI Latency Test v7.4\n",
+            "no time in it, expected OSU's latency test, Intel's PingPong or `bytes,time_us`",
+        ),
+    ] {
+        let file = dir.path().join("pings.txt");
+        std::fs::write(&file, text).unwrap();
+        let said = refused(&["fit", file.to_str().unwrap()]);
+        assert!(said.contains(why), "{text}: {said}");
+    }
+}
