@@ -5,7 +5,7 @@ use crate::export::translated;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::run::rows::Rows;
-use crate::run::{Tally, before, complete, experiment, interrupts, leave_what_is_read, no_looks, part, say_remarks};
+use crate::run::{Tally, complete, experiment, interrupts, leave_what_is_read, no_looks, part, place_for, say_remarks};
 use crate::say::say;
 use crate::{output, table};
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use swapmeet_bridges::export::{Format, format, mpi};
 use swapmeet_results::{Record, Status, read_file};
-use swapmeet_runner::case::Case;
+use swapmeet_runner::case::{Case, Product};
 
 /// How an experiment is measured.
 struct Plan {
@@ -39,14 +39,15 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
     let ranks = &args.real_ranks;
     // Of one schedule: they vary no seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
-    let mut cases = part(complete(experiment, &args.plugins)?, args.shard)?;
+    let all = complete(experiment, &args.plugins)?;
+    let mut cases = part(&all, args.shard)?;
     // What machine a case is priced for matters to nobody here.
     let mut known = HashSet::new();
     cases.retain(|case| known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string())));
     if args.resume {
         return Err(Failure::Usage("--resume: what was measured is not taken up again".to_owned()));
     }
-    leave_what_is_read(args, &cases)?;
+    leave_what_is_read(args, &all)?;
     let name = match &ranks.name {
         Some(name) => name.clone(),
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
     let format = format("mpi").ok_or_else(|| Failure::Output("this program has no format `mpi`".to_owned()))?;
     let plan = Plan { cases, launch, name, warmup: ranks.warmup.unwrap_or(2), repetitions, format };
     match (on, &ranks.script) {
-        (On::Mpirun, None) => here(args, &plan),
+        (On::Mpirun, None) => here(args, &plan, &all),
         (On::Slurm, Some(script)) => written(args, &plan, script),
         (On::Mpirun, Some(_)) => Err(Failure::Usage("--script is for --on slurm".to_owned())),
         (On::Slurm, None) => Err(Failure::Usage("--on slurm writes a job: name it with --script FILE".to_owned())),
@@ -79,9 +80,9 @@ pub(crate) fn run(args: &RunArgs, on: On) -> Result<ExitCode, Failure> {
 }
 
 /// Runs all cases on ranks of this machine, or wherever the launcher takes them.
-fn here(args: &RunArgs, plan: &Plan) -> Result<ExitCode, Failure> {
+fn here(args: &RunArgs, plan: &Plan, all: &Product) -> Result<ExitCode, Failure> {
     let remarks = Remarks::default();
-    let (mut rows, _) = Rows::open(args.out.as_deref(), before(args), &[], &[], &remarks)?;
+    let (mut rows, _) = place_for(args, &plan.cases, all, &remarks)?;
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compiled(folder.path())?;
     let interrupted = interrupts();

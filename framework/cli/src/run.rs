@@ -6,7 +6,7 @@ use crate::say::say;
 use crate::{config, output, table};
 use progress::Progress;
 use row_file::Remarks;
-use rows::{Before, Rows};
+use rows::{Before, Found, Rows};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::collections::BTreeSet;
@@ -51,15 +51,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     leave_what_is_read(args, &all)?;
     let remarks = Remarks::default();
-    let is_printed = args.out.as_deref().is_none_or(|out| out == Path::new("-"));
-    let (mut rows, found) = match args.format {
-        Some(format) if is_printed => Rows::printed(format, cases.len()),
-        Some(RowFormat::Json) => {
-            let why = "--format json is for standard output: leave --out; files of rows are CSV, which --resume, compare and all others read";
-            return Err(Failure::Usage(why.to_owned()));
-        }
-        Some(RowFormat::Csv) | None => Rows::open(args.out.as_deref(), before(args), &cases, &all, &remarks)?,
-    };
+    let (mut rows, found) = place_for(args, &cases, &all, &remarks)?;
     let kept = found.kept();
     let interrupted = interrupts();
 
@@ -112,6 +104,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::from(SOME_FAILED),
     })
+}
+
+/// Where rows of these cases go, which are some of an experiment's, or all.
+pub(crate) fn place_for(
+    args: &RunArgs,
+    cases: &[Case],
+    all: &Product,
+    remarks: &Remarks,
+) -> Result<(Rows, Found), Failure> {
+    let is_printed = args.out.as_deref().is_none_or(|out| out == Path::new("-"));
+    match args.format {
+        Some(format) if is_printed => Ok(Rows::printed(format, cases.len())),
+        Some(RowFormat::Json) => {
+            let why = "--format json is for standard output: leave --out; files of rows are CSV, which --resume, compare and all others read";
+            Err(Failure::Usage(why.to_owned()))
+        }
+        Some(RowFormat::Csv) | None => Rows::open(args.out.as_deref(), before(args), cases, all, remarks),
+    }
 }
 
 /// Refuses what only changes how the dashboard looks.
