@@ -17,6 +17,7 @@ use crate::record::{Record, Status, Verified};
 use crate::stats::{Ratio, Summary, holm};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_workloads::is_random;
 
 /// What cannot be compared.
@@ -129,7 +130,9 @@ pub struct Group {
 impl Group {
     /// Whether nothing in its cases is drawn at random, so that one run of each says all there is to say.
     pub fn is_exact(&self) -> bool {
-        is_random(&self.setting.workload) == Some(false)
+        let Setting { machine, machine_definition, .. } = &self.setting;
+        let machine = if machine_definition.is_empty() { machine } else { machine_definition };
+        is_random(&self.setting.workload) == Some(false) && !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
     }
 
     /// The machine, with what an experiment's own stands for.

@@ -1,6 +1,6 @@
 //! What `compare` computes, beside an independent implementation: scipy, where it is installed. The unit tests have fixed figures of it and of R.
 
-use crate::support::tools;
+use crate::support::{rows, tools};
 use std::process::Command;
 use swapmeet_results::stats::{Summary, mann_whitney_p, paired_t_p, welch_p, wilcoxon_p};
 
@@ -29,6 +29,39 @@ fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
         pairs.unzip()
     };
     (0..60).map(sample).collect()
+}
+
+/// One message: all that it takes has the mean and the variation asked for. Many, one after another: the slowest of each step decides, and the mean is above the time without.
+#[test]
+fn jitter_makes_repetitions_differ_as_much_as_it_says() {
+    let times = |topology: &str, algorithm: &str, workload: &str, machine: &str| -> Vec<f64> {
+        let rest = ["--workload", workload, "--machine", machine, "--repetitions", "300"];
+        let rows = rows(&[&["--topology", topology, "--algorithm", algorithm][..], &rest].concat());
+        rows.iter().map(|row| row.time_us.unwrap_or_else(|| panic!("{}", row.reason))).collect()
+    };
+    let models = [
+        "model=loggp,overhead_us=3,latency_us=7",
+        "model=fluid,startup_us=3,hop_us=10",
+        "model=fluid,order=data,startup_us=3,hop_us=10",
+    ];
+    for model in models {
+        let with = |topology: &str, algorithm: &str, workload: &str, noise: &str| {
+            times(topology, algorithm, workload, &format!("free:{model},byte_us=0.01{noise}"))
+        };
+        let message = |noise: &str| with("ring:2", "linear", "broadcast/uniform:1001", noise);
+        let (jittered, without) = (Summary::of(&message(",noise=0.3")).unwrap(), message(""));
+        assert!(without.iter().all(|time| (time - 23.0).abs() < 0.02), "{model}: {}", without[0]);
+        let spread = jittered.sd.unwrap() / jittered.mean;
+        assert!((jittered.mean / without[0] - 1.0).abs() < 0.06, "{model}: {}", jittered.mean);
+        assert!((spread / 0.3 - 1.0).abs() < 0.2, "{model}: {spread}");
+        let (steps, again, plain) = (
+            with("ring:8", "gen", "uniform:1KiB", ",noise=0.3"),
+            with("ring:8", "gen", "uniform:1KiB", ",noise=0.3"),
+            with("ring:8", "gen", "uniform:1KiB", ""),
+        );
+        assert_eq!(steps, again, "{model}: the same seeds are the same times");
+        assert!(Summary::of(&steps).unwrap().mean > 1.1 * plain[0], "{model}");
+    }
 }
 
 #[test]

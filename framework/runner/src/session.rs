@@ -71,8 +71,12 @@ fn plan_and_price(
     };
     let largest = task.sizes.as_ref().map(|sizes| sizes.largest());
     let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
-    let scale =
-        |case: &Case| Scale { topology: &task.topology, unit_bytes: unit(case) as f64, counted: task.sizes.is_none() };
+    let scale = |case: &Case| Scale {
+        topology: &task.topology,
+        unit_bytes: unit(case) as f64,
+        seed: case.seed,
+        counted: task.sizes.is_none(),
+    };
     let evaluators = open.iter().map(|i| (*i, group[*i].machine.evaluator(scale(&group[*i])))).collect::<Vec<_>>();
     // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else is priced.
     let reads = evaluators[0].1.reads();

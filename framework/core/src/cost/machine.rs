@@ -261,6 +261,11 @@ impl Machine {
         machine.to_string()
     }
 
+    /// Whether what messages take is drawn at random, so that repetitions differ.
+    pub fn is_noisy(&self) -> bool {
+        self.number("noise").is_some_and(|cv| cv > 0.0)
+    }
+
     /// The name, without what was set.
     pub fn name(&self) -> &str {
         &self.name

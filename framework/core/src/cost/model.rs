@@ -155,6 +155,8 @@ pub struct Scale<'a> {
     pub topology: &'a Arc<dyn Topology>,
     /// Bytes a unit of load: the block size where blocks are counted, 1 where loads are bytes.
     pub unit_bytes: f64,
+    /// The seed of the case's repetition, for what is drawn at random.
+    pub seed: u64,
     /// Whether blocks are counted: then a message whose load is over its segments is of several.
     pub counted: bool,
 }

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
 pub(super) mod forwarding;
+pub(super) mod noise;
 
 /// What a rank waits for before it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

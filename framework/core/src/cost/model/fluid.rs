@@ -10,6 +10,7 @@
 //! Parts of time are those along the critical path, which follows whichever end of a message was later: start-ups; latencies in propagation; what the message's bytes take on
 //! the narrowest of its links alone in transmission, and what sharing adds in contention.
 
+use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
@@ -97,6 +98,7 @@ parameters! {
         weight_bytes: f64 = WEIGHT_BYTES,
         latency_factor: f64 = LATENCY_FACTOR,
         bandwidth_factor: f64 = BANDWIDTH_FACTOR,
+        noise: f64 = NOISE,
     }
 }
 
@@ -140,6 +142,9 @@ impl Model for Fluid {
 
     /// A start-up; and then either the way of what goes farthest, or one link's latency before the bytes that must cross a cut, or leave or enter a node.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
+        if self.noise > 0.0 {
+            return Bound::default();
+        }
         let farthest = Bound {
             startup_us: self.startup_us,
             propagation_us: self.latency_us(traffic.farthest),

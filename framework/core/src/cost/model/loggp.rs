@@ -17,6 +17,7 @@
 //! or a sender for its receiver's consent in contention.
 
 use super::asynchronous::forwarding::{Next, Places};
+use super::asynchronous::noise::{NOISE, Noise};
 use super::asynchronous::{Message, ORDER, Order, Steps};
 use super::clock::{Clock, Ticks, of_bytes, ticks};
 use super::{Cost, Evaluator, Model, ModelKind, Parts, RankTimes, Scale};
@@ -91,6 +92,7 @@ parameters! {
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         order: Order = ORDER,
+        noise: f64 = NOISE,
     }
 }
 
@@ -113,6 +115,7 @@ impl Model for LogGp {
             overhead_byte: ticks(self.overhead_byte_us),
             reduce_byte: ticks(self.reduce_byte_us),
             rendezvous_bytes: self.rendezvous_bytes as f64,
+            noise: Noise::new(self.noise, scale.seed),
             barrier,
             places: (self.order == Order::Data).then(|| Places::new(nodes as usize)),
             ranks: (0..nodes).map(|_| Rank::default()).collect(),
@@ -131,6 +134,9 @@ impl Model for LogGp {
 
     /// Someone's bytes come one after another: each costs what is least, as a part of a long message or as a message by itself; and something is sent, travels, and is taken.
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
+        if self.noise > 0.0 {
+            return Bound::default();
+        }
         let received = (traffic.received - 1.0) * self.overhead_us.min(self.byte_us.max(self.overhead_byte_us));
         let sent = (traffic.sent - 1.0) * self.gap_us.min(self.byte_us);
         let transmission_us = received.max(sent).max(0.0);
@@ -150,6 +156,11 @@ impl Model for LogGp {
         };
         if by_sums.total_us() > by_bytes.total_us() { by_sums } else { by_bytes }
     }
+}
+
+/// Ticks, so many times.
+fn times(ticks: Ticks, noise: f64) -> Ticks {
+    if noise == 1.0 { ticks } else { (ticks as f64 * noise).round() as Ticks }
 }
 
 /// What happens at a rank.
@@ -181,6 +192,8 @@ struct Flight {
     from: u32,
     step: u64,
     bytes: f64,
+    /// By what all that it takes is multiplied.
+    noise: f64,
 }
 
 /// A message that came before its receiver had posted the receive, of this step; whose sender waits for that, if it is a long one.
@@ -220,6 +233,7 @@ struct Simulation {
     overhead_byte: Ticks,
     reduce_byte: Ticks,
     rendezvous_bytes: f64,
+    noise: Noise,
     /// What a barrier after each step takes, if there is one.
     barrier: Option<Ticks>,
     /// Where ranks are with `order=data`.
@@ -373,14 +387,15 @@ impl Simulation {
         let sends = step.sends(rank);
         let Message { to, .. } = sends[sent];
         let (to, bytes) = (to as usize, step.bytes(&sends[sent]));
-        let more = (bytes - 1.0).max(0.0);
-        r.processor = begun.started(self.overhead).transmitted(of_bytes(self.overhead_byte, more));
-        r.outgoing = begun.started(self.gap).transmitted(of_bytes(self.byte, more));
+        let noise = self.noise.factor(number, rank as u32, to as u32);
+        let (more, overhead) = ((bytes - 1.0).max(0.0) * noise, times(self.overhead, noise));
+        r.processor = begun.started(overhead).transmitted(of_bytes(self.overhead_byte, more));
+        r.outgoing = begun.started(times(self.gap, noise)).transmitted(of_bytes(self.byte, more));
         r.sent = sent + 1;
         let (next, last) = (r.processor.at.max(r.outgoing.at), r.sent == sends.len());
         let sequence = r.sequence + r.sent as u64;
-        let clock = begun.started(self.overhead).propagated(self.latency);
-        let flight = Flight { clock, from: rank as u32, step: number, bytes };
+        let clock = begun.started(overhead).propagated(times(self.latency, noise));
+        let flight = Flight { clock, from: rank as u32, step: number, bytes, noise };
         let number = match self.landed.pop() {
             Some(number) => {
                 self.flights[number as usize] = flight;
@@ -426,12 +441,13 @@ impl Simulation {
             }
             return;
         }
-        let Flight { clock, from, step, bytes } = self.flights[number as usize];
+        let Flight { clock, from, step, bytes, noise } = self.flights[number as usize];
         self.landed.push(number);
-        let more = (bytes - 1.0).max(0.0);
+        let more = (bytes - 1.0).max(0.0) * noise;
         let begun = clock.waited_until(event.at);
-        r.processor = begun.started(self.overhead).transmitted(of_bytes(self.overhead_byte.max(self.byte), more));
-        r.incoming = begun.started(self.gap).transmitted(of_bytes(self.byte, more)).at;
+        let taken = begun.started(times(self.overhead, noise));
+        r.processor = taken.transmitted(of_bytes(self.overhead_byte.max(self.byte), more));
+        r.incoming = begun.started(times(self.gap, noise)).transmitted(of_bytes(self.byte, more)).at;
         if has_turn {
             r.waiting.pop();
         }

@@ -17,8 +17,12 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
 /// The same of messages (from, to, bytes, the step in which the last of them came to the sender).
 pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64, u32)>]) -> Cost {
     let topology = parse(topology).unwrap();
-    let mut evaluator =
-        Machine::parse(machine).unwrap().evaluator(Scale { topology: &topology, unit_bytes: 1.0, counted: true });
+    let mut evaluator = Machine::parse(machine).unwrap().evaluator(Scale {
+        topology: &topology,
+        unit_bytes: 1.0,
+        seed: 0,
+        counted: true,
+    });
     let mut statistics = StepStatistics::new(topology.clone(), Wanted::by(&[evaluator.as_mut()]));
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {

@@ -129,7 +129,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
     let mut evaluator =
-        self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0, counted: true });
+        self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0, seed: 0, counted: true });
     let task = Task::new(topology, Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
@@ -159,7 +159,7 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
     let mut evaluator =
-        self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0, counted: true });
+        self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0, seed: 0, counted: true });
     let task = Task::new(topology.clone(), Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
@@ -297,6 +297,7 @@ fn a_stage_in_which_nodes_only_keep_things_has_its_barrier() {
     let mut evaluator = machine("rearrange_byte_us=1,barrier_us=3").evaluator(Scale {
         topology: &topology,
         unit_bytes: 100.0,
+        seed: 0,
         counted: true,
     });
     for phase_number in [1, 2] {

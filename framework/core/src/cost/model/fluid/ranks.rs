@@ -7,6 +7,7 @@ use super::moments::Moments;
 use super::shares::{Hop, Shares};
 use super::{Fairness, Fluid, KIND};
 use crate::cost::model::asynchronous::forwarding::{Next, Places};
+use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::{Message, Order, Steps};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
 use crate::network::topology::{Run, Topology};
@@ -40,6 +41,8 @@ struct Rank {
     posted: u32,
     /// Whether a start-up is under way, with `order=data`.
     is_starting: bool,
+    /// What the start-up under way takes.
+    starting_us: f64,
     /// Sends and receives of the step that are not done.
     left: usize,
     path: Path,
@@ -64,6 +67,7 @@ struct Flight {
 
 pub(super) struct Ranks {
     machine: Fluid,
+    noise: Noise,
     topology: Arc<dyn Topology>,
     steps: Steps,
     ranks: Vec<Rank>,
@@ -128,9 +132,18 @@ impl Ranks {
             last: Path::default(),
             open: nodes as usize,
             refused: (!followed).then_some("the model `fluid` follows up to 16777216 links, this network has more"),
+            noise: Noise::new(machine.noise, scale.seed),
             machine,
             topology,
         }
+    }
+
+    /// The start-up of a rank's send begins.
+    fn begin_startup(&mut self, rank: usize, step: u64, place: u32) {
+        let Some(message) = self.steps.get(step).map(|step| step.sends(rank)[place as usize]) else { return };
+        let us = self.machine.startup_us * self.noise.factor(step, message.from, message.to);
+        self.ranks[rank].starting_us = us;
+        self.posts.set(rank, self.now + us);
     }
 
     /// The rank enters the next step in which it has something to do, if that is known.
@@ -165,7 +178,7 @@ impl Ranks {
                 return;
             }
             if self.machine.startup_us > 0.0 {
-                self.posts.set(rank, self.now + self.machine.startup_us);
+                self.begin_startup(rank, number, 0);
             } else {
                 (0..sends).for_each(|_| self.post(rank));
             }
@@ -228,11 +241,11 @@ impl Ranks {
             return;
         }
         match places.next(rank, &mut self.steps) {
-            Next::Send(..) if u64::from(self.ranks[rank].posted) < self.machine.ports.count() => {
+            Next::Send(step, place) if u64::from(self.ranks[rank].posted) < self.machine.ports.count() => {
                 self.ranks[rank].is_starting = true;
                 self.ranks[rank].path = path;
                 if self.machine.startup_us > 0.0 {
-                    self.posts.set(rank, self.now + self.machine.startup_us);
+                    self.begin_startup(rank, step, place);
                 } else {
                     self.start(rank);
                 }
@@ -320,7 +333,7 @@ impl Ranks {
             self.begin(rank, number, place, path);
         }
         if more {
-            self.posts.set(rank, self.now + self.machine.startup_us);
+            self.begin_startup(rank, number, place + 1);
         }
     }
 
@@ -328,7 +341,8 @@ impl Ranks {
     fn begin(&mut self, from: usize, number: u64, place: u32, path: Path) {
         let Some(step) = self.steps.get(number) else { return };
         let message = step.sends(from)[place as usize];
-        let bytes = step.bytes(&message);
+        let noise = self.noise.factor(number, message.from, message.to);
+        let bytes = step.bytes(&message) * noise;
         let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         self.way.clear();
         let (way, mut inverse) = (&mut self.way, 0.0);
@@ -358,7 +372,7 @@ impl Ranks {
         let weight = if self.machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
         let narrowest =
             self.way.iter().map(|hop| self.shares.capacity(hop.link) / f64::from(hop.times)).fold(f64::MAX, f64::min);
-        let latency = self.machine.latency_us(hops);
+        let latency = self.machine.latency_us(hops) * noise;
         let shares = !self.way.is_empty() && bytes > 0.0;
         let alone = if shares { bytes / narrowest } else { 0.0 };
         let flight = Flight { from, to, step: number, begun: self.now, latency, alone, shares, path };
@@ -426,7 +440,7 @@ impl Ranks {
                 if rank == self.ranks.len() {
                     self.pass_barrier();
                 } else {
-                    self.ranks[rank].path.startup += self.machine.startup_us;
+                    self.ranks[rank].path.startup += self.ranks[rank].starting_us;
                     match self.places {
                         Some(_) => self.start(rank),
                         None => self.post(rank),

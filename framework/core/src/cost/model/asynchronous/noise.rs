@@ -1,0 +1,79 @@
+//! Jitter: what a message takes is multiplied by a factor of its own, log-normal with a mean of 1, which seed, step and ends say: the same whatever else happens, and in whatever order.
+
+use crate::cost::parameter::{Default, Typed, number};
+
+pub(in crate::cost::model) static NOISE: Typed<f64> = Typed {
+    key: "noise",
+    meaning: "jitter of messages: the coefficient of variation (standard deviation over mean) of a log-normal factor of its own, seeded by repetition, by which its start-up, latency and bytes are multiplied; there is no lower bound then",
+    symbols: "",
+    default: Default::Text("0"),
+    read: |text| {
+        let cv = number(text).filter(|cv| (0.0..=10.0).contains(cv));
+        cv.map(|cv| cv + 0.0).ok_or_else(|| "a number from 0 to 10".to_owned())
+    },
+};
+
+/// The jitter of a case.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cost::model) struct Noise {
+    seed: u64,
+    /// Standard deviation of the factor's logarithm; 0 for no jitter.
+    sigma: f64,
+}
+
+impl Noise {
+    pub(in crate::cost::model) fn new(cv: f64, seed: u64) -> Self {
+        Self { seed, sigma: (cv * cv).ln_1p().sqrt() }
+    }
+
+    /// By what the message from one rank to another in this step is multiplied.
+    pub(in crate::cost::model) fn factor(&self, step: u64, from: u32, to: u32) -> f64 {
+        if self.sigma == 0.0 {
+            return 1.0;
+        }
+        let ends = u64::from(from) << 32 | u64::from(to);
+        let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
+        // Box & Muller (1958): two even draws make a normal one.
+        let [u, v] = [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
+        let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
+        (self.sigma * normal - self.sigma * self.sigma / 2.0).exp()
+    }
+}
+
+/// A step of Steele, Lea & Flood's SplitMix64.
+fn mixed(word: u64) -> u64 {
+    let mut z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_have_a_mean_of_one_and_the_variation_asked_for() {
+        for cv in [0.05, 0.3, 1.0] {
+            let noise = Noise::new(cv, 42);
+            let draws: Vec<f64> = (0..200_000).map(|i| noise.factor(i / 1000, (i % 1000) as u32, 7)).collect();
+            let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+            let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+            assert!((mean - 1.0).abs() < 0.01 * cv.max(0.3), "{cv}: mean {mean}");
+            assert!((variance.sqrt() / cv - 1.0).abs() < 0.05, "{cv}: {}", variance.sqrt());
+            // Half of a log-normal's draws are below exp(-sigma^2 / 2).
+            let median = (1.0 + cv * cv).sqrt().recip();
+            let below = draws.iter().filter(|draw| **draw < median).count() as f64 / draws.len() as f64;
+            assert!((below - 0.5).abs() < 0.01, "{cv}: {below}");
+        }
+    }
+
+    #[test]
+    fn every_message_and_every_seed_has_a_factor_of_its_own() {
+        let of = |seed, step, from, to| Noise::new(0.5, seed).factor(step, from, to);
+        let all = [of(1, 1, 2, 3), of(2, 1, 2, 3), of(1, 2, 2, 3), of(1, 1, 3, 2), of(1, 1, 2, 4)];
+        assert!((0..5).all(|i| (0..i).all(|j| all[i] != all[j])), "{all:?}");
+        assert_eq!(of(1, 1, 2, 3), all[0]);
+        assert_eq!(Noise::new(0.0, 1).factor(1, 2, 3), 1.0);
+    }
+}
