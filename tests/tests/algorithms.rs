@@ -6,6 +6,7 @@ mod liu;
 mod oracle;
 mod orbits;
 mod planted;
+mod simgrid;
 mod spencer;
 mod suh_shin;
 mod thakur;

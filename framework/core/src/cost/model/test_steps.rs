@@ -3,7 +3,7 @@
 use super::{Cost, Scale};
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
-use crate::network::topology::parse;
+use crate::network::topology::{Route, parse};
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::{StepStatistics, Wanted};
 
@@ -16,6 +16,17 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
 
 /// The same of messages (from, to, bytes, the step in which the last of them came to the sender).
 pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64, u32)>]) -> Cost {
+    cost_by_routes(topology, machine, steps, &[], |_, _| 0)
+}
+
+/// The same by routes other than the topology's own: `route_of` says which of them a message takes, from 1 on, or 0.
+pub(super) fn cost_by_routes(
+    topology: &str,
+    machine: &str,
+    steps: &[Vec<(u32, u32, u64, u32)>],
+    routes: &[Route],
+    route_of: impl Fn(u32, u32) -> u32,
+) -> Cost {
     let topology = parse(topology).unwrap();
     let mut evaluator = Machine::parse(machine).unwrap().evaluator(Scale {
         topology: &topology,
@@ -26,10 +37,12 @@ pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &[Vec<(u3
     let mut statistics = StepStatistics::new(topology.clone(), Wanted::by(&[evaluator.as_mut()]));
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
-        let mut transfers: Vec<Transfer> =
-            sends.iter().map(|&(from, to, load, _)| Transfer { from, to, route: 0, hops: 0, load }).collect();
+        let mut transfers: Vec<Transfer> = sends
+            .iter()
+            .map(|&(from, to, load, _)| Transfer { from, to, route: route_of(from, to), hops: 0, load })
+            .collect();
         let after: Vec<u32> = sends.iter().map(|(.., after)| *after).collect();
-        let facts = statistics.measure(number, &mut transfers, None, &[]).unwrap();
+        let facts = statistics.measure(number, &mut transfers, None, routes).unwrap();
         evaluator.step(&Step {
             proof: Proof::ByteCounts,
             number,
@@ -38,7 +51,7 @@ pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &[Vec<(u3
             phase_number: 1,
             transfers: &transfers,
             after: if evaluator.wants_after() { &after } else { &[] },
-            routes: &[],
+            routes,
             segments: 1,
             inverse_bandwidth: statistics.inverse_bandwidth(),
             busiest_links: statistics.busiest_links(),
