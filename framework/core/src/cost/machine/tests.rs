@@ -84,6 +84,28 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
 }
 
 #[test]
+fn factors_and_weights_that_mean_nothing_are_refused() {
+    let expects =
+        |setting: &str| error(&format!("free:model=fluid,{setting}")).rsplit_once("expected ").unwrap().1.to_owned();
+    for factor in ["latency_factor", "bandwidth_factor"] {
+        for bad in ["0", "-1", "1e-300", "1e300", "NaN", "inf"] {
+            let expected = format!("a number from 0.000001 to 1000000, found `{bad}`");
+            assert_eq!(expects(&format!("{factor}={bad}")), expected);
+        }
+    }
+    assert_eq!(expects("weight_bytes=-1"), "a number of bytes from 0 to 1000000000000, found `-1`");
+    assert_eq!(expects("weight_bytes=1e300"), "a number of bytes from 0 to 1000000000000, found `1e300`");
+    for key in ["byte_us", "hop_us", "startup_us", "injection_byte_us"] {
+        assert_eq!(expects(&format!("{key}=-1")), "microseconds, a number from 0 to 86400000000, found `-1`");
+    }
+    for model in ["loggp", "fluid"] {
+        let noise = |cv: &str| error(&format!("free:model={model},noise={cv}"));
+        assert!(noise("-0.1").ends_with("expected a number from 0 to 10, found `-0.1`"), "{}", noise("-0.1"));
+    }
+    assert!(error("paragon:noise=0.1").contains("`noise` is not read by the model `wormhole`"));
+}
+
+#[test]
 fn what_neither_model_nor_planning_reads_is_refused_with_what_they_do_read() {
     assert_eq!(
         error("paragon:mode=nonblocking,buffers=2"),

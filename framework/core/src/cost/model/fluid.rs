@@ -21,6 +21,7 @@ use crate::cost::parameter::{
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use std::fmt::{self, Display};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 mod levels;
@@ -60,7 +61,10 @@ static WEIGHT_BYTES: Typed<f64> = Typed {
     meaning: "with fairness=rtt, bytes that count a link's bandwidth into the weight",
     symbols: "S (SimGrid)",
     default: Default::Text("0"),
-    read: |text| number(text).filter(|bytes| *bytes >= 0.0).ok_or_else(|| "a number of bytes, 0 or more".to_owned()),
+    read: |text| {
+        let bytes = number(text).filter(|bytes| (0.0..=1e12).contains(bytes));
+        bytes.ok_or_else(|| "a number of bytes from 0 to 1000000000000".to_owned())
+    },
 };
 
 static LATENCY_FACTOR: Typed<f64> = Typed {
@@ -68,7 +72,7 @@ static LATENCY_FACTOR: Typed<f64> = Typed {
     meaning: "by what latencies are multiplied",
     symbols: "",
     default: Default::Text("1"),
-    read: positive,
+    read: factor,
 };
 
 static BANDWIDTH_FACTOR: Typed<f64> = Typed {
@@ -76,11 +80,14 @@ static BANDWIDTH_FACTOR: Typed<f64> = Typed {
     meaning: "by what bandwidths are multiplied",
     symbols: "",
     default: Default::Text("1"),
-    read: positive,
+    read: factor,
 };
 
-fn positive(text: &str) -> Result<f64, String> {
-    number(text).filter(|factor| *factor > 0.0 && factor.is_finite()).ok_or_else(|| "a number above 0".to_owned())
+fn factor(text: &str) -> Result<f64, String> {
+    /// Beyond these a figure is a slip, and a double no longer tells shares of links apart.
+    const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
+    let factor = number(text).filter(|factor| FACTORS.contains(factor));
+    factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
 }
 
 parameters! {
