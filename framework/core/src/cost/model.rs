@@ -114,6 +114,14 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// Their sum: the completion time.
+    pub fn total(&self) -> f64 {
+        let Self { startup, transmission, propagation, rearrangement, barrier, contention, reduction } = *self;
+        [startup, transmission, propagation, rearrangement, barrier, contention, reduction].into_iter().flatten().sum()
+    }
+}
+
 /// What a schedule costs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cost {

@@ -20,14 +20,17 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
+use ranks::Ranks;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use twice::Twice;
 
 mod levels;
 mod moments;
 mod ranks;
 mod shares;
+mod twice;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "fluid",
@@ -83,6 +86,17 @@ static BANDWIDTH_FACTOR: Typed<f64> = Typed {
     read: factor,
 };
 
+/// Events so close together are one, in us.
+const AT_ONCE_US: f64 = 1e-3;
+
+static SECOND_EPS_US: Typed<f64> = Typed {
+    key: "second_eps_us",
+    meaning: "prices once more, with events as one that are so far apart (0.001 us the first time), and says in `note` where that moves the time by 0.1 % or more; 0 for once",
+    symbols: "",
+    default: Default::Text("0"),
+    read: micros,
+};
+
 fn factor(text: &str) -> Result<f64, String> {
     /// Beyond these a figure is a slip, and a double no longer tells shares of links apart.
     const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
@@ -106,6 +120,7 @@ parameters! {
         latency_factor: f64 = LATENCY_FACTOR,
         bandwidth_factor: f64 = BANDWIDTH_FACTOR,
         noise: f64 = NOISE,
+        second_eps_us: f64 = SECOND_EPS_US,
     }
 }
 
@@ -144,7 +159,11 @@ impl Model for Fluid {
     }
 
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        Box::new(ranks::Ranks::new(*self, scale))
+        let first = Ranks::new(*self, scale, AT_ONCE_US);
+        if self.second_eps_us == 0.0 {
+            return Box::new(first);
+        }
+        Box::new(Twice { first, second: Ranks::new(*self, scale, self.second_eps_us), eps_us: self.second_eps_us })
     }
 
     /// A start-up; and then either the way of what goes farthest, or one link's latency before the bytes that must cross a cut, or leave or enter a node.

@@ -14,8 +14,6 @@ use crate::network::topology::{Run, Topology};
 use crate::simulation::step::{Listener, Step, Summed};
 use std::sync::Arc;
 
-/// Events so close together are one, in us.
-const AT_ONCE_US: f64 = 1e-3;
 /// Hops of messages under way: some 3 GiB.
 const MOST_HOPS: usize = 1 << 27;
 /// Links that are followed: some 2 GiB.
@@ -79,6 +77,7 @@ pub(super) struct Ranks {
     landed: Vec<u32>,
     way: Vec<Hop>,
     now: f64,
+    at_once_us: f64,
     /// When flights end their latency or their bytes.
     ends: Moments,
     /// When ranks post their next send; the last is the barrier.
@@ -96,7 +95,8 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    pub(super) fn new(machine: Fluid, scale: Scale<'_>) -> Self {
+    /// Events that are no more than `at_once_us` apart are one.
+    pub(super) fn new(machine: Fluid, scale: Scale<'_>, at_once_us: f64) -> Self {
         let topology = Arc::clone(scale.topology);
         let (nodes, slots) = (topology.nodes(), topology.link_slots());
         let followed = slots.saturating_add(2 * nodes) <= MOST_LINKS;
@@ -124,6 +124,7 @@ impl Ranks {
             landed: Vec::new(),
             way: Vec::new(),
             now: 0.0,
+            at_once_us,
             ends: Moments::new(1),
             posts: Moments::new(nodes as usize + 1),
             sums: Moments::new(nodes as usize),
@@ -435,7 +436,7 @@ impl Ranks {
     /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
         while self.refused.is_none() && (to_the_end || self.open == 0) {
-            let limit = self.now + AT_ONCE_US;
+            let limit = self.now + self.at_once_us;
             if let Some(rank) = self.posts.pop(limit) {
                 if rank == self.ranks.len() {
                     self.pass_barrier();

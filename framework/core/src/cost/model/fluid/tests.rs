@@ -85,6 +85,16 @@ fn parts_follow_the_critical_path() {
     assert_eq!(priced("mesh:4", machine, &late).2, [4.0, 101.0, 2.0, 0.0, 0.0]);
 }
 
+/// Two messages whose ends are 0.4 us apart share a link to the end of the first; taken as one event, neither has it alone.
+#[test]
+fn a_second_run_says_where_rounding_moves_the_time() {
+    let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
+    let note = |eps: &str| cost("mesh:4", &format!("free:model=fluid,byte_us=0.1,order=barrier{eps}"), &steps).note;
+    assert_eq!((note(""), note(",second_eps_us=0.0001"), note(",second_eps_us=0.01")), (None, None, None));
+    let coarse = note(",second_eps_us=1").unwrap();
+    assert!(coarse.starts_with("with events within 1 us as one 110.000000 us, 0.36 % less"), "{coarse}");
+}
+
 #[test]
 fn a_nodes_own_way_in_and_out_is_shared_too() {
     let incast: Vec<_> = (1..5).map(|r| (r, 0, 100)).collect();

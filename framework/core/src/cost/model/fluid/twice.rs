@@ -1,0 +1,46 @@
+//! A case whose order of events hangs on rounding is chaotic: which of two messages is first moves all that comes after. Pricing it once more, with events a little further
+//! or less far apart taken as one, shows by how much.
+
+use super::ranks::Ranks;
+use crate::cost::model::{Cost, Evaluator};
+use crate::simulation::step::{Listener, Step, Summed};
+
+/// The same ranks with two ideas of what happens at once; the first counts.
+pub(super) struct Twice {
+    pub first: Ranks,
+    pub second: Ranks,
+    /// How far apart events are one to the second.
+    pub eps_us: f64,
+}
+
+impl Listener for Twice {
+    fn step(&mut self, step: &Step<'_>) {
+        self.first.step(step);
+        self.second.step(step);
+    }
+
+    fn summed(&mut self, summed: Summed<'_>) {
+        self.first.summed(summed);
+        self.second.summed(summed);
+    }
+
+    fn wants_after(&self) -> bool {
+        self.first.wants_after()
+    }
+}
+
+impl Evaluator for Twice {
+    fn cost(&mut self) -> Result<Cost, String> {
+        /// A smaller difference is none.
+        const LEAST: f64 = 1e-3;
+        let (cost, other) = (self.first.cost()?, self.second.cost()?);
+        let [us, other_us] = [&cost, &other].map(|cost| cost.parts.total());
+        let moved = other_us / us - 1.0;
+        let note = (moved.abs() >= LEAST).then(|| {
+            let percent = moved.abs() * 100.0;
+            let more = if moved > 0.0 { "more" } else { "less" };
+            format!("with events within {} us as one {other_us:.6} us, {percent:.2} % {more}", self.eps_us)
+        });
+        Ok(Cost { note, ..cost })
+    }
+}
