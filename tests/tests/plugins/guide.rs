@@ -1,4 +1,4 @@
-//! `docs/plugin-guide.md` and `docs/tutorial.md` do what they say: programs are built and checked, commands are run in their order and print what is shown.
+//! `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md` do what they say: programs are built and checked, commands are run in their order and print what is shown.
 
 use crate::support::tools;
 use std::path::Path;
@@ -137,13 +137,23 @@ fn every_block_of_the_guide_is_run_or_built() {
     }
 }
 
-#[test]
-fn every_command_of_the_tutorial_prints_what_it_shows() {
-    let tutorial = std::fs::read_to_string(project("docs/tutorial.md")).unwrap();
+/// A page of commands, at least so many blocks of them.
+fn prints_what_it_shows(page: &str, least: usize) {
+    let page = std::fs::read_to_string(project(page)).unwrap();
     let folder = tempdir().unwrap();
-    let blocks = blocks(&tutorial);
-    assert!(blocks.len() >= 4 && blocks.iter().all(|block| block.words == ["console"]));
+    let blocks = blocks(&page);
+    assert!(blocks.len() >= least && blocks.iter().all(|block| block.words == ["console"]));
     for block in blocks {
         run_console(folder.path(), &block.text);
     }
+}
+
+#[test]
+fn every_command_of_the_tutorial_prints_what_it_shows() {
+    prints_what_it_shows("docs/tutorial.md", 4);
+}
+
+#[test]
+fn what_the_models_rank_first_is_what_their_page_shows() {
+    prints_what_it_shows("docs/models.md", 1);
 }
