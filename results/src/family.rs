@@ -3,9 +3,10 @@
 /// What a topology has in common with larger and smaller ones of its kind, which alone a curve against nodes may join: grids of as many
 /// dimensions, dual-nets over the same base. A file is no size of anything: every graph is alone.
 pub fn family(topology: &str) -> String {
-    // Ranks that lie elsewhere make another kind of network.
-    if let Some((network, place)) = topology.split_once(",place=") {
-        return format!("{}, place={place}", family(network));
+    // Ranks that lie elsewhere, or share nodes, make another kind of network.
+    let of_ranks = [",ranks=", ",place="].into_iter().filter_map(|key| topology.find(key)).min();
+    if let Some((network, ranks)) = of_ranks.map(|at| topology.split_at(at)) {
+        return format!("{}{}", family(network), ranks.replace(',', ", "));
     }
     let (name, rest) = topology.split_once(':').unwrap_or((topology, ""));
     match (name, rest.split_once('(').and_then(|(_, base)| base.strip_suffix(')'))) {
@@ -42,6 +43,7 @@ mod tests {
         assert!(
             is("torus:4x4,place=hilbert", "torus:8x8,place=hilbert") && !is("torus:4x4,place=hilbert", "torus:4x4")
         );
+        assert!(is("torus:4x4,ranks=2", "torus:8x8,ranks=2") && !is("torus:4x4,ranks=2", "torus:4x4,ranks=4"));
         assert!(is("slim-fly:5", "slim-fly:7") && !is("groups:2x8,inside=9", "groups:2x8"));
     }
 

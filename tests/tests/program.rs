@@ -17,6 +17,7 @@ mod networks;
 mod overwriting;
 mod pages;
 mod prices;
+mod ranks;
 mod trace;
 mod tune;
 mod walk;

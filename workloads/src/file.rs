@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 
 /// The text of a regular file of at most `most` bytes that is to hold `expected`. Workers read it again, so that a pipe or a device won't do.
@@ -24,6 +24,35 @@ pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, St
     }
     String::from_utf8(bytes)
         .map_err(|e| format!("is no text (UTF-8) from byte {} on, expected {expected}", e.utf8_error().valid_up_to()))
+}
+
+/// The files that a name means: those that match where it has a `*` in its last part, by name; else the one.
+pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
+    let Some((before, after)) = name.split_once('*') else { return Ok(vec![PathBuf::from(name)]) };
+    if after.contains(['*', '/']) {
+        return Err("expected the one `*` in the file's name, as in `DIR/*.csv`".to_owned());
+    }
+    let (folder, before) = before.rsplit_once('/').map_or((".", before), |(folder, before)| (folder, before));
+    let folder = if folder.is_empty() { "/" } else { folder };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unread)? {
+        let file = entry.map_err(unread)?.file_name().to_string_lossy().into_owned();
+        if file.len() >= before.len() + after.len() && file.starts_with(before) && file.ends_with(after) {
+            names.push(file);
+        }
+    }
+    names.sort_unstable();
+    if names.is_empty() {
+        return Err("no file matches, expected one for each repetition".to_owned());
+    }
+    let in_folder = |file: String| if name.contains('/') { Path::new(folder).join(file) } else { PathBuf::from(file) };
+    Ok(names.into_iter().map(in_folder).collect())
+}
+
+/// The folder that such a name is looked up in, where it has a `*`.
+pub fn folder(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
+    name.contains('*').then(|| folder.unwrap_or(Path::new(".")).to_path_buf())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` takes")]

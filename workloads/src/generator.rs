@@ -95,6 +95,16 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
     fn input(&self) -> Option<&InputDigest> {
         None
     }
+
+    /// How many repetitions there are, where each has sizes of its own: then [`Pattern::replicate`] has them.
+    fn replicates(&self) -> Option<u32> {
+        None
+    }
+
+    /// The sizes of a repetition.
+    fn replicate(&self, _number: u32) -> Option<Arc<dyn Pattern>> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub struct Workload {
     collective: &'static CollectiveKind,
     generator: &'static Generator,
     pattern: Arc<dyn generator::Pattern>,
+    /// Which of its repetitions, where each has a file of its own; else 0.
+    replicate: u32,
     root: u64,
     /// The unit in which algorithms redistribute, in bytes.
     element: u64,
@@ -92,6 +94,19 @@ impl Workload {
         self.pattern.input()
     }
 
+    /// How many repetitions it has, where each has a file of its own.
+    pub fn replicates(&self) -> Option<u32> {
+        self.pattern.replicates()
+    }
+
+    /// The workload of a repetition: itself, unless it is one of many files. `Err` says why there is none of that number.
+    pub fn replicate(&self, repetition: u32) -> Result<Self, String> {
+        let Some(count) = self.replicates() else { return Ok(self.clone()) };
+        let pattern = self.pattern.replicate(repetition);
+        let pattern = pattern.ok_or_else(|| format!("`{self}` has {count} files, none for repetition {repetition}"))?;
+        Ok(Self { pattern, replicate: repetition, ..self.clone() })
+    }
+
     /// Whether the two differ in nothing but the size of uniform blocks.
     pub fn same_shape(&self, other: &Self) -> bool {
         self == other || (self.shape.is_some() && self.shape == other.shape)
@@ -140,7 +155,7 @@ impl Workload {
 /// One case has one spelling; of a file it matters what it said.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
-        self.spec == other.spec && self.input() == other.input()
+        self.spec == other.spec && self.input() == other.input() && self.replicate == other.replicate
     }
 }
 

@@ -57,8 +57,17 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let printed = arguments.map(|(key, text)| if key == WORD { text } else { format!("{key}={text}") });
     let prefix = if prefix == "alltoall" { String::new() } else { format!("{prefix}/") };
     let spec = format!("{prefix}{name}:{}", printed.collect::<Vec<_>>().join(","));
-    let mut workload =
-        Workload { spec: spec.into(), shape: None, collective, generator: row, pattern, root, element, skip_empty };
+    let mut workload = Workload {
+        spec: spec.into(),
+        shape: None,
+        collective,
+        generator: row,
+        pattern,
+        replicate: 0,
+        root,
+        element,
+        skip_empty,
+    };
     if workload.counts_blocks() {
         workload.shape = Axis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
     }
@@ -300,6 +309,43 @@ mod tests {
             drawn("allgather/irregular:dist=uniform,mean=1000,cv=0.5"),
         );
         assert!((0..3).all(|node| own.bytes(node, 1) == all.bytes(0, node)), "as what node 0 has for each");
+    }
+
+    #[test]
+    fn files_of_a_pattern_are_repetitions_in_the_order_of_their_names() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, bytes) in [("b.csv", 2), ("a.csv", 1), ("c.txt", 9), ("a10.csv", 3)] {
+            std::fs::write(dir.path().join(name), format!("0,{bytes}\n0,0\n")).unwrap();
+        }
+        let spec = format!("matrix:{}/*.csv", dir.path().display());
+        let all = parse(&spec).unwrap();
+        assert_eq!((all.to_string(), all.replicates()), (spec.clone(), Some(3)));
+        let bytes = |r| all.replicate(r).map(|one| one.task(&ring(2), 0).unwrap().sizes.unwrap().bytes(0, 1));
+        assert_eq!([bytes(0), bytes(1), bytes(2)], [Ok(1), Ok(3), Ok(2)]);
+        assert_eq!(bytes(3), Err(format!("`{spec}` has 3 files, none for repetition 3")));
+        let first = all.replicate(0).unwrap();
+        assert!(first != all.replicate(1).unwrap() && first.to_string() == spec && first.input() == all.input());
+        assert_eq!(
+            all.task(&ring(2), 0).unwrap_err(),
+            format!("`{spec}` is 3 files, one a repetition: name the one that is meant")
+        );
+        // What any of them says is what the workload says.
+        std::fs::write(dir.path().join("b.csv"), "0,5\n0,0\n").unwrap();
+        assert_ne!(parse(&spec).unwrap().input(), all.input());
+    }
+
+    #[test]
+    fn a_pattern_without_files_and_a_bad_file_of_one_are_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = dir.path().display();
+        assert!(error(&format!("matrix:{at}/*.csv")).ends_with("no file matches, expected one for each repetition"));
+        assert!(
+            error(&format!("matrix:{at}*/m.csv"))
+                .ends_with("expected the one `*` in the file's name, as in `DIR/*.csv`")
+        );
+        assert!(error("matrix:no-such-folder/*.csv").contains("can't be read: "));
+        std::fs::write(dir.path().join("m.csv"), "0,x\n0,0\n").unwrap();
+        assert!(error(&format!("matrix:{at}/*.csv")).contains("m.csv:1:2: `x` is no byte count"));
     }
 
     /// nccl-tests: the amount is the fraction times the size; at 256 MiB a fraction of 0.5 is 128 MiB.

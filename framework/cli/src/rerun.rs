@@ -86,7 +86,10 @@ fn case_of(row: &Record, timeout: Option<f64>, registry: &Registry) -> Result<Ca
         ..Experiment::default()
     };
     let cases = case::cases(&experiment, registry).map_err(|e| e.to_string())?;
-    cases.into_iter().next().ok_or_else(|| "it is no case".to_owned())
+    // Of a workload with a file for each repetition there is a case for each.
+    let number = if cases.len() > 1 { row.repetition as usize } else { 0 };
+    let case = cases.into_iter().nth(number).ok_or_else(|| "it is no case".to_owned())?;
+    Ok(Case { seed: row.seed, ..case })
 }
 
 /// Runs the cases; whether all of them ended, rather than being interrupted.

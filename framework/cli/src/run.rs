@@ -27,7 +27,7 @@ use swapmeet_runner::registry::{Origin, Registry};
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::unit::{self, units};
 use swapmeet_runner::worker::Workers;
-use swapmeet_workloads::file::read_bounded;
+use swapmeet_workloads::file::{self, read_bounded};
 
 mod progress;
 pub(crate) mod row_file;
@@ -151,14 +151,20 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
 /// Refuses to write rows over the experiment's file, one that its specs name, or a plugin's.
 pub(crate) fn leave_what_is_read(args: &RunArgs, all: &Product) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
-    let read: BTreeSet<&Path> = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins()).collect();
-    output::none_of(out, args.experiment.as_deref().into_iter().chain(read))
+    let named = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins());
+    let read: BTreeSet<PathBuf> = named.flat_map(of_pattern).collect();
+    output::none_of(out, args.experiment.clone().into_iter().chain(read))
 }
 
 /// The files that a case's specs name, and its plugin's.
 pub(crate) fn read_for(case: &Case) -> impl Iterator<Item = &Path> {
     let named = case.inputs.iter().map(|input| Path::new(input.file.as_str()));
     named.chain([case.algorithm.algorithm.file.as_path()])
+}
+
+/// The files that a name of one or of many means; none if they are gone.
+fn of_pattern(name: &Path) -> Vec<PathBuf> {
+    name.to_str().and_then(|name| file::files(name).ok()).unwrap_or_else(|| vec![name.to_path_buf()])
 }
 
 /// What is done with rows that are there already.

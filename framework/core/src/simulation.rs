@@ -218,6 +218,8 @@ impl<'a> Simulation<'a> {
                     && !self.kept.after
                     && blocks_alike
                     && own_nodes
+                    // What shares ports is counted rank by rank.
+                    && self.task.topology.shared().is_none()
                     && Grid::new(radices).is_ok()
                     && is_invariant(&self.task.collective, &group);
                 let planned = group.axes().iter().map(|axis| if taken { axis.unit } else { axis.radix }).collect();

@@ -121,6 +121,8 @@ pub struct Product {
     workloads: Vec<Workload>,
     machines: Vec<Machine>,
     repetitions: u32,
+    /// Of each workload, how many cases with one topology and algorithm come before its own; and of all.
+    before: Vec<usize>,
     seed: u64,
     timeout: Option<Duration>,
     proving: Proving,
@@ -156,6 +158,15 @@ impl Product {
             let message = format!("{} repetitions go past the largest seed, {}", experiment.repetitions, u64::MAX);
             return Err(seed.error(message).help("repetition r has seed + r"));
         }
+        let mut before = vec![0];
+        for (text, workload) in sized.iter().zip(&workloads) {
+            let cases = repetitions(text, workload, experiment.repetitions)? as usize * machines.len();
+            before.push(before[before.len() - 1] + cases);
+        }
+        let count = before[workloads.len()] as u64 * topologies.len() as u64 * algorithms.len() as u64;
+        if count > MOST_CASES {
+            return Err(too_many(count, "workloads, each of as many cases as it has files"));
+        }
         // What no clock can add up is no limit.
         let timeout = Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS)).ok();
         Ok(Self {
@@ -165,6 +176,7 @@ impl Product {
             workloads,
             machines,
             repetitions: experiment.repetitions,
+            before,
             seed: experiment.seed,
             timeout,
             proving: experiment.proving,
@@ -174,8 +186,12 @@ impl Product {
 
     /// How many cases there are.
     pub fn len(&self) -> usize {
-        let lists = [self.topologies.len(), self.algorithms.len(), self.workloads.len(), self.machines.len()];
-        lists.iter().product::<usize>() * self.repetitions as usize
+        self.topologies.len() * self.algorithms.len() * self.of_one()
+    }
+
+    /// Of those how many have one topology and algorithm.
+    fn of_one(&self) -> usize {
+        self.before[self.workloads.len()]
     }
 
     /// Whether there are none.
@@ -185,17 +201,15 @@ impl Product {
 
     /// The case of this number, below [`Product::len`].
     pub fn case(&self, number: usize) -> Case {
-        let mut rest = number;
-        let mut digit = |radix: usize| {
-            let digit = rest % radix;
-            rest /= radix;
-            digit
-        };
-        let repetition = digit(self.repetitions as usize) as u32;
-        let machine = &self.machines[digit(self.machines.len())];
-        let workload = &self.workloads[digit(self.workloads.len())];
-        let algorithm = &self.algorithms[digit(self.algorithms.len())];
-        let (topology, inputs) = &self.topologies[digit(self.topologies.len())];
+        let (lists, rest) = (number / self.of_one(), number % self.of_one());
+        let algorithm = &self.algorithms[lists % self.algorithms.len()];
+        let (topology, inputs) = &self.topologies[lists / self.algorithms.len()];
+        let which = self.before.partition_point(|before| *before <= rest) - 1;
+        let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
+        let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
+        let (machine, repetition) = (&self.machines[rest / repetitions], (rest % repetitions) as u32);
+        // A number below that of its files.
+        let workload = &workload.replicate(repetition).unwrap_or_else(|_| workload.clone());
         let mut inputs = inputs.iter().chain(workload.input()).chain(&algorithm.inputs).peekable();
         Case {
             experiment: Arc::clone(&self.name),
@@ -230,6 +244,17 @@ impl Product {
     }
 }
 
+/// How many repetitions a workload has: as many as there are to be, unless each has a file of its own.
+fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
+    match workload.replicates() {
+        Some(files) if repetitions > 1 => {
+            let message = format!("has {files} files, one a repetition, and there are to be {repetitions} repetitions");
+            Err(text.error(message).help("leave `repetitions` out, or name one file"))
+        }
+        files => Ok(files.unwrap_or(repetitions)),
+    }
+}
+
 /// A list of workloads, each range of sizes in it as one workload a size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
     let mut list = Vec::with_capacity(workloads.len());
@@ -258,9 +283,13 @@ fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputErro
         return Ok(());
     }
     let words: Vec<String> = factors.iter().filter(|(n, _)| *n > 1).map(|(n, what)| format!("{n} {what}")).collect();
-    Err(Text::flag("the experiment", &words.join(" x "))
+    Err(too_many(count, &words.join(" x ")))
+}
+
+fn too_many(count: u64, of: &str) -> InputError {
+    Text::flag("the experiment", of)
         .error(format!("its lists multiply to {count} cases, expected at most {MOST_CASES}"))
-        .help("make several experiments of it, each with a file of rows of its own"))
+        .help("make several experiments of it, each with a file of rows of its own")
 }
 
 fn all<T>(texts: &[Text], read: impl Fn(&Text) -> Result<T, InputError>) -> Result<Vec<T>, InputError> {

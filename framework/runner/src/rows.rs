@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use swapmeet_results::{Record, Status};
+use swapmeet_workloads::file;
 
 /// What happens while cases run. Cases are numbered as they were given.
 #[derive(Debug)]
@@ -163,10 +164,12 @@ impl Desk<'_> {
     }
 }
 
-/// The files that cases of a plugin read.
+/// The files that cases of a plugin read, and the folders that they are looked for in.
 fn inputs(cases: &[Case], plugin: &Path) -> Vec<PathBuf> {
     let of_plugin = cases.iter().filter(|case| case.algorithm.algorithm.file == plugin);
     let files: BTreeSet<&str> =
         of_plugin.flat_map(|case| case.inputs.iter()).map(|input| input.file.as_str()).collect();
-    files.into_iter().map(PathBuf::from).collect()
+    let folders = files.iter().filter_map(|name| file::folder(name));
+    let named = files.iter().flat_map(|name| file::files(name).unwrap_or_default());
+    folders.chain(named).collect()
 }

@@ -90,7 +90,8 @@ fn confine_files(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<u32, Ruleset
     let mut files = plugins.to_vec();
     let folders: BTreeSet<&Path> = plugins.iter().map(|plugin| folder_of(plugin)).collect();
     files.extend(folders.into_iter().flat_map(libraries_in));
-    files.extend_from_slice(inputs);
+    let (folders, named): (Vec<_>, Vec<_>) = inputs.iter().partition(|path| path.is_dir());
+    files.extend(named.into_iter().cloned());
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(KNOWN))?
@@ -99,6 +100,7 @@ fn confine_files(plugins: &[PathBuf], inputs: &[PathBuf]) -> Result<u32, Ruleset
         .create()?
         .add_rules(path_beneath_rules(library_folders(), read))?
         .add_rules(path_beneath_rules(["/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"], read))?
+        .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?;
     // Whoever prints to nowhere does no harm.
     if let Ok(nowhere) = PathFd::new("/dev/null") {

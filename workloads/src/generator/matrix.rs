@@ -5,7 +5,7 @@ use super::{Generator, Pattern};
 use crate::args::{Args, MOST_BYTES, WORD};
 use crate::axis::Axis;
 use crate::digest::InputDigest;
-use crate::file::read_regular;
+use crate::file::{files, read_regular};
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{After, Before, BlockSizes};
@@ -14,7 +14,7 @@ use swapmeet_core::spec::{Arg, SpecError, format_size};
 pub(super) const MATRIX: Generator = Generator {
     name: "matrix",
     syntax: "matrix:FILE.csv",
-    help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself, or for everyone. But for an alltoall also N numbers alone, a row or a column: what each node has for everyone, or the root for each, or each for it",
+    help: "N rows of N byte counts, row = sender, no header; the diagonal is what a node has for itself, or for everyone. But for an alltoall also N numbers alone, a row or a column: what each node has for everyone, or the root for each, or each for it. `DIR/*.csv`: repetition r has the r-th file by name",
     keys: &[WORD],
     axes: &[],
     pair_by_pair: true,
@@ -63,9 +63,28 @@ fn from_file(
     size: Option<u64>,
     cell: impl Fn(&str) -> Result<u64, String>,
 ) -> Result<Arc<dyn Pattern>, SpecError> {
-    let file = arg.value();
-    let refused = |message: String| args.spec.error(arg.value_at(), file.len(), &message);
-    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes").map_err(refused)?;
+    let name = arg.value();
+    let refused = |message: String| args.spec.error(arg.value_at(), name.len(), &message);
+    if !name.contains('*') {
+        let (sizes, input) = sizes_in(args, name, &cell).map_err(refused)?;
+        return Ok(Arc::new(FromFile { sizes, input, size }));
+    }
+    let mut digests = String::new();
+    let mut all = Vec::new();
+    for file in files(name).map_err(refused)? {
+        let (sizes, input) = sizes_in(args, &file.to_string_lossy(), &cell).map_err(refused)?;
+        digests += &format!("{}={}\n", input.file, input.digest);
+        all.push(sizes);
+    }
+    Ok(Arc::new(Replicates { all, input: InputDigest::new(name, &digests), size }))
+}
+
+fn sizes_in(
+    args: &Args<'_>,
+    file: &str,
+    cell: impl Fn(&str) -> Result<u64, String>,
+) -> Result<(Sizes, InputDigest), String> {
+    let content = read_regular(Path::new(file), Matrix::MOST_TEXT, "a file of sizes")?;
     // Whose block it is, where there is one a node.
     let by = match (args.collective.before, args.collective.after) {
         (Before::EachItsOwn, After::EachWhatIsForIt | After::EachItsSendersOwn) => None,
@@ -73,12 +92,60 @@ fn from_file(
         (_, After::RootAll | After::EachAll) => Some(By::Origin),
     };
     let cells = Cells::parse(&content, by.is_some(), cell);
-    let cells = cells.map_err(|e| refused(format!("{file}:{}:{}: {}", e.line, e.column, e.message)))?;
+    let cells = cells.map_err(|e| format!("{file}:{}:{}: {}", e.line, e.column, e.message))?;
     let sizes = match by.filter(|_| cells.rows != cells.columns) {
         Some(by) => Sizes::Nodes(Arc::new(NodeSizes { of: cells.bytes, by })),
         None => Sizes::Pairs(Arc::new(Matrix::new(cells.rows as u64, cells.bytes))),
     };
-    Ok(Arc::new(FromFile { sizes, input: InputDigest::new(file, &content), size }))
+    Ok((sizes, InputDigest::new(file, &content)))
+}
+
+/// Sizes of one kind from many files, one a repetition.
+#[derive(Debug)]
+struct Replicates {
+    all: Vec<Sizes>,
+    /// The pattern, and the digest of all that the files say.
+    input: InputDigest,
+    size: Option<u64>,
+}
+
+impl Replicates {
+    fn refused(&self) -> String {
+        format!("is {} files, one a repetition: name the one that is meant", self.all.len())
+    }
+}
+
+impl Pattern for Replicates {
+    fn arguments(&self) -> Vec<(&'static str, String)> {
+        arguments(&self.input, self.size)
+    }
+
+    fn sizes(&self, _: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        Err(self.refused())
+    }
+
+    fn sizes_of_nodes(&self, _: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        Err(self.refused())
+    }
+
+    fn input(&self) -> Option<&InputDigest> {
+        Some(&self.input)
+    }
+
+    fn replicates(&self) -> Option<u32> {
+        u32::try_from(self.all.len()).ok()
+    }
+
+    fn replicate(&self, number: u32) -> Option<Arc<dyn Pattern>> {
+        let sizes = self.all.get(number as usize)?.clone();
+        Some(Arc::new(FromFile { sizes, input: self.input.clone(), size: self.size }))
+    }
+}
+
+/// The file, or the pattern of files, and what fractions are of.
+fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, String)> {
+    let size = size.map(|bytes| ("bytes", format_size(bytes)));
+    [(WORD, input.file.clone())].into_iter().chain(size).collect()
 }
 
 /// Sizes that a file gave.
@@ -90,7 +157,7 @@ struct FromFile {
     size: Option<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Sizes {
     Pairs(Arc<Matrix>),
     Nodes(Arc<NodeSizes>),
@@ -108,8 +175,7 @@ impl FromFile {
 
 impl Pattern for FromFile {
     fn arguments(&self) -> Vec<(&'static str, String)> {
-        let size = self.size.map(|bytes| ("bytes", format_size(bytes)));
-        [(WORD, self.input.file.clone())].into_iter().chain(size).collect()
+        arguments(&self.input, self.size)
     }
 
     fn sizes(&self, nodes: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {

@@ -119,6 +119,20 @@ pub(super) fn network_bytes(topology: &dyn Topology, traffic: &Traffic, ports: P
     (through_ports, if through_ports > 0.0 { BoundKind::Ports } else { BoundKind::StartUps })
 }
 
+/// The larger of a transmission and of what the busiest node's bytes take on its own way into the network, or out of it; and what shows that.
+pub(super) fn or_injected(
+    topology: &dyn Topology,
+    traffic: &Traffic,
+    injection_byte_us: f64,
+    transmission_us: f64,
+    kind: BoundKind,
+) -> (f64, BoundKind) {
+    // What ranks of one node have for each other does not leave it.
+    let injected =
+        if topology.shared().is_some() { 0.0 } else { traffic.sent.max(traffic.received) * injection_byte_us };
+    if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
+}
+
 /// The same if each byte is charged at every hop.
 pub(super) fn stored_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Ports) -> (f64, BoundKind) {
     let (bytes, kind) = network_bytes(topology, traffic, ports, 1.0);

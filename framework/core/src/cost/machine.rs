@@ -4,11 +4,11 @@
 //! [`parameter`](super::parameter) that it sets; which parameters there are say planning and the [`models`].
 
 use super::bound::{Bound, Traffic};
-use super::model::{Evaluator, Model, ModelKind, Scale, models};
+use super::model::{Cost, Evaluator, Model, ModelKind, Scale, models};
 use super::parameter::{Default, Parameter, ParameterError, Typed, word};
 use super::settings::{Origin, Preset, Setting, Settings};
 use crate::network::topology::Topology;
-use crate::simulation::step::Reads;
+use crate::simulation::step::{Listener, Reads, Step};
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
@@ -217,6 +217,9 @@ impl Machine {
 
     /// What prices a schedule on it.
     pub fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
+        if scale.topology.shared().is_some() && !self.bounds_by_links() {
+            return Box::new(NoNodes(self.model.name));
+        }
         self.priced_by.evaluator(scale)
     }
 
@@ -269,6 +272,23 @@ impl Machine {
     /// The name, without what was set.
     pub fn name(&self) -> &str {
         &self.name
+    }
+}
+
+/// Refuses ranks that share a node, on behalf of a model of this name.
+struct NoNodes(&'static str);
+
+impl Listener for NoNodes {
+    fn step(&mut self, _: &Step<'_>) {}
+
+    fn reads(&self) -> Reads {
+        Reads::Facts
+    }
+}
+
+impl Evaluator for NoNodes {
+    fn cost(&mut self) -> Result<Cost, String> {
+        Err(format!("the model `{}` knows no nodes that several ranks share: it needs ranks=1", self.0))
     }
 }
 

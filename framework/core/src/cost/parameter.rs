@@ -145,6 +145,15 @@ pub(super) static BYTE_US: Typed<f64> = Typed {
     read: micros,
 };
 
+/// A node's own way into the network, and out of it.
+pub(super) static INJECTION_BYTE_US: Typed<f64> = Typed {
+    key: "injection_byte_us",
+    meaning: "a byte on a node's own way into the network, and on that out of it; 0 for no limit",
+    symbols: "",
+    default: Default::Text("0"),
+    read: micros,
+};
+
 /// Crossing a link (tl, delta).
 pub(super) static HOP_US: Typed<f64> = Typed {
     key: "hop_us",

@@ -59,6 +59,8 @@ const MOST_HALVED: u64 = 24;
 impl Survey {
     /// Counts and measures a network as far as its size allows.
     pub fn of(topology: &dyn Topology) -> Self {
+        // Ranks that share a node have its links.
+        let topology = topology.shared().unwrap_or(topology);
         let formula = |degree| (degree, degree, How::Formula);
         let mut survey = Self {
             nodes: topology.nodes(),

@@ -9,7 +9,7 @@ pub struct Transfer {
     pub to: u32,
     /// How it travels: an index into the step's own routes plus one; 0 is the topology's own route.
     pub route: u32,
-    /// Directed links crossed, 0 for a local copy.
+    /// Directed links crossed: none between two ranks that share a node.
     pub hops: u32,
     /// Blocks when sizes are uniform, bytes otherwise; times the number of segments where blocks are split.
     pub load: u64,

@@ -25,12 +25,14 @@ pub struct StepFacts {
     pub max_link_load: u64,
     /// The most, over all messages, of a message's load times the most messages on a link of its route; `None` unless a listener wants it.
     pub max_multiplexed_load: Option<u128>,
-    /// The most messages one node sends.
+    /// The most messages one node sends; those of all its ranks where it has several.
     pub max_sends: u64,
     /// The most messages one node receives.
     pub max_receives: u64,
     /// The most load one node sends or receives.
     pub max_node_load: u64,
+    /// The most load one node sends or receives over links: all of it, but where several ranks share a node.
+    pub max_injected_load: u64,
     /// The most load that one node sends and receives in messages of more than one block; `None` unless a listener wants it.
     pub max_packed_load: Option<u64>,
     /// Whether some node sends to one node and receives from another.

@@ -107,6 +107,8 @@ pub struct StepStatistics {
     busiest_links: Vec<(u64, f64)>,
     /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all links are alike.
     inverse_bandwidth: Vec<f64>,
+    /// For each rank the node whose ports it has; empty where each has its own.
+    hosts: Vec<u32>,
 }
 
 impl StepStatistics {
@@ -121,6 +123,8 @@ impl StepStatistics {
         let links = LinkLoad::new(topology.as_ref());
         let ports = vec![Port::default(); nodes];
         let buffers = vec![Buffers::default(); nodes];
+        let ranks = if topology.shared().is_some() { topology.nodes() } else { 0 };
+        let hosts = (0..ranks).map(|rank| topology.host(rank) as u32).collect();
         Self {
             topology,
             links,
@@ -133,6 +137,7 @@ impl StepStatistics {
             packed: vec![0; if wanted.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
+            hosts,
         }
     }
 
@@ -205,10 +210,12 @@ impl StepStatistics {
             facts.total_load = facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
             facts.max_hops = facts.max_hops.max(hops);
             facts.load_hops += u128::from(t.load) * u128::from(hops);
-            self.count_ports(Ends { sender: t.from, to: t.to, receiver: t.to, from: t.from }, t.load, &mut facts);
+            let [from, to] = [t.from, t.to].map(|rank| self.hosts.get(rank as usize).copied().unwrap_or(rank));
+            self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
             self.buffer_sent(t.from, t.load);
             self.buffer_received(t.to, t.load);
         }
+        facts.max_injected_load = self.most_injected(transfers).unwrap_or(facts.max_node_load);
         facts.max_link_messages = self.links.max();
         if self.wanted.multiplexing {
             facts.max_multiplexed_load = Some(match facts.max_link_messages {
@@ -257,6 +264,17 @@ impl StepStatistics {
         facts.one_directional |= receiver.one_directional();
         facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
         facts.max_node_load = facts.max_node_load.max(receiver.received);
+    }
+
+    /// The most that one node sends, or receives, over links; `None` where all that it sends goes over some.
+    fn most_injected(&self, transfers: &[Transfer]) -> Option<u64> {
+        let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
+        for t in transfers.iter().filter(|t| t.hops > 0) {
+            for (rank, out) in [(t.from, true), (t.to, false)] {
+                *loads.entry((*self.hosts.get(rank as usize)?, out)).or_default() += t.load;
+            }
+        }
+        loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
     /// The most that one node gathers to send and scatters when received: messages of more than one block.
@@ -379,10 +397,15 @@ impl StepStatistics {
                 slowest = slowest.max(each);
                 shared = shared.max(on.get(&link).map_or(0, |(messages, _)| *messages) as f64 * each);
             })?;
+            // Between two ranks of a node there is no link: the machine's bandwidth.
+            if t.hops == 0 {
+                (sum, slowest) = (1.0, 1.0);
+            }
             self.inverse_bandwidth.push(sum);
             let alone = t.load as f64 * slowest;
             bandwidth_times.message = bandwidth_times.message.max(alone);
-            for end in [(t.from, true), (t.to, false)] {
+            let host = |rank: u32| self.hosts.get(rank as usize).copied().unwrap_or(rank);
+            for end in [(host(t.from), true), (host(t.to), false)] {
                 let sum = at_node.entry(end).or_default();
                 *sum += alone;
                 bandwidth_times.node = bandwidth_times.node.max(*sum);

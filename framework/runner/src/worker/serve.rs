@@ -282,6 +282,7 @@ impl Known {
                 new
             }
         };
+        let workload = workload.replicate(id.repetition)?;
         let plugin = match self.plugins.entry(job.plugin.clone()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {

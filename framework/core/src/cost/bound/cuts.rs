@@ -36,6 +36,11 @@ pub(super) fn on_links(topology: &dyn Topology, flows: &Flows<'_>, hop_bytes: f6
     let nodes = topology.nodes();
     let found = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let found = bisected(topology, flows, found);
+    if topology.shared().is_some() {
+        // What a rank has for others of its node goes over none of its links.
+        let bandwidth = topology.links_in_all() as f64 * fastest(topology);
+        return found.or(if bandwidth > 0.0 { hop_bytes / bandwidth } else { 0.0 }, BoundKind::Distances);
+    }
     let small = nodes <= if flows.is_cheap() { MOST_NODES } else { MOST_PAIRED };
     let listed = (small && topology.switches() == 0).then(|| Adjacency::of(topology)).flatten();
     let Some(network) = listed else {

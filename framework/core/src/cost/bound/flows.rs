@@ -329,6 +329,8 @@ impl<'a> Flows<'a> {
         /// Ways that are looked at.
         const MOST_WAYS: u64 = 1 << 18;
         let n = topology.nodes();
+        // A copy or a term from another node crosses a link; from another rank of the same it need not.
+        let elsewhere = topology.shared().map_or(n, Topology::nodes) - 1;
         let hops = |from, to| topology.route(from, to, None, &mut |_| {}).ok();
         let over = |pairs: &mut dyn Iterator<Item = (u64, u64)>| {
             let (mut sum, mut farthest) = (0.0, 0);
@@ -343,13 +345,13 @@ impl<'a> Flows<'a> {
             Self::None => Some((0.0, 0)),
             Self::Even(bytes) => Some((topology.hops_of_all_pairs()? as f64 * bytes, topology.diameter())),
             Self::EachToAll(bytes) | Self::SumToEach(bytes) => {
-                Some((n as f64 * (n - 1) as f64 * bytes, topology.diameter()))
+                Some((n as f64 * elsewhere as f64 * bytes, topology.diameter()))
             }
             Self::OwnToAll(own) => Some(((n - 1) as f64 * own.all, own.farthest(topology))),
             Self::RootToAll(root, bytes) | Self::SumToRoot(root, bytes) => {
-                Some(((n - 1) as f64 * bytes, topology.farthest_from(*root)))
+                Some((elsewhere as f64 * bytes, topology.farthest_from(*root)))
             }
-            Self::SumToAll(bytes) => Some((2.0 * (n - 1) as f64 * bytes, topology.diameter())),
+            Self::SumToAll(bytes) => Some((2.0 * elsewhere as f64 * bytes, topology.diameter())),
             Self::Images(images, _) => over(&mut (0..).zip(*images).map(|(from, to)| (from, u64::from(*to)))),
             Self::FromRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (*root, node))),
             Self::ToRoot(root, _) if n <= MOST_WAYS => over(&mut (0..n).map(|node| (node, *root))),

@@ -36,7 +36,7 @@ impl Traffic {
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
             // Of which pairs have nothing for each other no more is known than that some have.
-            (None, _) if !ends.all => ends.peers.min(1),
+            (None, _) if !ends.all => ends.peers.min(u64::from(task.topology.shared().is_none())),
             (None, Some(root)) => topology.farthest_from(root),
             (None, None) => topology.diameter(),
         };

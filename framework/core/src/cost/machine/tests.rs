@@ -110,7 +110,7 @@ fn what_neither_model_nor_planning_reads_is_refused_with_what_they_do_read() {
     assert_eq!(
         error("paragon:mode=nonblocking,buffers=2"),
         "machine `paragon:mode=nonblocking,buffers=2`: `mode` is not read by the model `wormhole`, whose parameters are model, startup_us, byte_us, hop_us, \
-         unpaired_byte_us, rearrange_byte_us, rearrangement, reduce_byte_us, barrier_us, ports, free_contention, virtual_channels"
+         unpaired_byte_us, injection_byte_us, rearrange_byte_us, rearrangement, reduce_byte_us, barrier_us, ports, free_contention, virtual_channels"
     );
     assert!(
         error("free:free_contention=2,model=circuit").contains("`free_contention` is not read by the model `circuit`")

@@ -14,7 +14,8 @@ use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepMode
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, VIRTUAL_CHANNELS,
+    BARRIER_US, BYTE_US, Barrier, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US,
+    STARTUP_US, VIRTUAL_CHANNELS,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -33,6 +34,7 @@ parameters! {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
+        injection_byte_us: f64 = INJECTION_BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
@@ -57,10 +59,12 @@ impl Model for Circuit {
         let messages = self.ports.count().saturating_mul(self.virtual_channels);
         let steps = bound::fewest_steps(traffic.peers + 1, messages);
         let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, 1.0);
+        let (transmission_us, kind) =
+            bound::or_injected(topology, traffic, self.injection_byte_us, bytes * self.byte_us, kind);
         Bound {
             kind,
             startup_us: steps as f64 * self.startup_us,
-            transmission_us: bytes * self.byte_us,
+            transmission_us,
             propagation_us: traffic.farthest as f64 * self.hop_us,
             rearrangement_us: 0.0,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
@@ -73,18 +77,19 @@ impl StepModel for Circuit {
     const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, .. } = *self;
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, .. } = *self;
         Frame {
             ports,
             barrier_us,
             rearrange_byte_us,
             rearrangement,
             reduce_byte_us,
+            injection_byte_us,
             channels: Some(self.virtual_channels),
         }
     }
 
-    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
+    fn step_cost(&self, step: &Step<'_>, _: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost {
         let startup = rounds.count as f64 * self.startup_us;
         if let Some(Arranged { hops, alone, multiplexed }) = rounds.arranged {
             return StepCost {

@@ -15,8 +15,8 @@ use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, REDUCE_BYTE_US, STARTUP_US, Typed, micros, number,
-    word,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REDUCE_BYTE_US, STARTUP_US, Typed,
+    number, word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -41,14 +41,6 @@ pub(super) static KIND: ModelKind = ModelKind {
         model.order.with(model.barrier_us)?;
         Ok(Arc::new(model))
     },
-};
-
-static INJECTION_BYTE_US: Typed<f64> = Typed {
-    key: "injection_byte_us",
-    meaning: "a byte on a node's own way into the network, and on that out of it; 0 for no limit",
-    symbols: "",
-    default: Default::Text("0"),
-    read: micros,
 };
 
 static FAIRNESS: Typed<Fairness> = Typed {
@@ -180,11 +172,12 @@ impl Model for Fluid {
             return farthest;
         }
         let (bytes, kind) = bound::network_bytes(topology, traffic, Ports::All, 1.0);
-        let injected = traffic.sent.max(traffic.received) * self.injection_byte_us;
+        let (transmission_us, kind) =
+            bound::or_injected(topology, traffic, self.injection_byte_us, bytes * self.link_byte_us(), kind);
         let by_bytes = Bound {
-            kind: if injected > bytes * self.link_byte_us() { bound::BoundKind::Bytes } else { kind },
+            kind,
             startup_us: self.startup_us,
-            transmission_us: injected.max(bytes * self.link_byte_us()),
+            transmission_us,
             propagation_us: self.latency_us(1),
             ..Bound::default()
         };

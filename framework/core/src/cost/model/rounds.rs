@@ -189,6 +189,10 @@ impl Arranger {
                     Speed::Ports(ports) => at_ports = at_ports.max(taken / ports),
                 }
             }
+            // Between two ranks of a node there is no link: the machine's bandwidth.
+            if alone == 0.0 {
+                (alone, shared) = (1.0, 1.0);
+            }
             // A port is as fast as the slowest link of the circuit that has it.
             shared = shared.max(alone * at_ports);
             let (of_alone, of_shared) = &mut longest[*round];
@@ -216,8 +220,8 @@ impl Arranger {
             }));
         });
         if let Some(ports) = room.ports {
-            let sender = topology.link_slots() + u64::from(t.from);
-            let receiver = topology.link_slots() + topology.nodes() + u64::from(t.to);
+            let sender = topology.link_slots() + topology.host(t.from.into());
+            let receiver = topology.link_slots() + topology.nodes() + topology.host(t.to.into());
             let all = ports.saturating_mul(room.link);
             needed.extend([sender, receiver].map(|key| self.resource(key, all, Speed::Ports(ports as f64))));
         }

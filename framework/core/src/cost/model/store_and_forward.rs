@@ -13,7 +13,7 @@ use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepMode
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US,
+    BARRIER_US, BYTE_US, Barrier, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -31,6 +31,7 @@ parameters! {
     struct StoreAndForward {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
+        injection_byte_us: f64 = INJECTION_BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
@@ -54,10 +55,12 @@ impl Model for StoreAndForward {
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
+        let (transmission_us, kind) =
+            bound::or_injected(topology, traffic, self.injection_byte_us, bytes * self.byte_us, kind);
         let by_steps = Bound {
             kind,
             startup_us: steps as f64 * self.startup_us,
-            transmission_us: bytes * self.byte_us,
+            transmission_us,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
             reduction_us: traffic.summed * self.reduce_byte_us,
             ..Bound::default()
@@ -73,15 +76,15 @@ impl StepModel for StoreAndForward {
     const WANTS_BUSIEST_LINKS: bool = true;
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, channels: None }
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, channels: None }
     }
 
-    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
+    fn step_cost(&self, step: &Step<'_>, topology: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost {
         let time = |i| self.time(step, unit_bytes, i);
         let slowest = match rounds.count {
             1 => (0..step.transfers.len()).map(time).fold(Time::default(), Time::later),
-            _ => self.in_rounds(step, time),
+            _ => self.in_rounds(step, topology, time),
         };
         let on_link =
             |&(messages, load): &(u64, f64)| messages as f64 * self.startup_us + load * unit_bytes * self.byte_us;
@@ -116,18 +119,19 @@ impl StoreAndForward {
     /// Of the message number `i` of a step.
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
-        let hops = f64::from(t.hops);
+        // Between two ranks of one node it starts up once, too.
+        let hops = f64::from(t.hops.max(1));
         let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
         Time { startup: hops * self.startup_us, transmission: over_links * t.load as f64 * unit_bytes * self.byte_us }
     }
 
     /// All rounds together, where each node sends, and receives, its longest messages first.
-    fn in_rounds(&self, step: &Step<'_>, time: impl Fn(usize) -> Time) -> Time {
+    fn in_rounds(&self, step: &Step<'_>, topology: &dyn Topology, time: impl Fn(usize) -> Time) -> Time {
         let ports = usize::try_from(self.ports.count()).unwrap_or(usize::MAX);
         let mut rounds: Vec<Time> = Vec::new();
         let mut messages: Vec<usize> = (0..step.transfers.len()).collect();
         for end in [|t: &Transfer| t.from, |t: &Transfer| t.to] {
-            let node = |i: &usize| end(&step.transfers[*i]);
+            let node = |i: &usize| topology.host(end(&step.transfers[*i]).into());
             messages.sort_unstable_by_key(node);
             for of_one in messages.chunk_by(|a, b| node(a) == node(b)) {
                 let mut times: Vec<Time> = of_one.iter().map(|i| time(*i)).collect();

@@ -5,7 +5,7 @@ use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
 use super::{Cost, Evaluator, Model, Parts, Scale, segment_bytes};
 use crate::cost::parameter::{Barrier, Default, Ports, Typed, word};
 use crate::network::topology::Topology;
-use crate::simulation::step::{Listener, Reads, Step, Summed};
+use crate::simulation::step::{Listener, Reads, Step, StepFacts, Summed};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,6 +16,18 @@ pub(super) struct StepCost {
     pub transmission: f64,
     pub propagation: Option<f64>,
     pub contention: f64,
+}
+
+impl StepCost {
+    /// The larger of this and what it takes to bring the bytes of the busiest node into the network, or out of it, at so many us a unit of load. The longest message's own are
+    /// transmission, and what others add that have the same node contention.
+    fn or_injected(self, facts: &StepFacts, unit_us: f64) -> Self {
+        let node = facts.max_injected_load as f64 * unit_us;
+        let transmission = self.transmission.max(facts.max_load.min(facts.max_injected_load) as f64 * unit_us);
+        let contention = (self.transmission + self.contention).max(node) - transmission;
+        // Where nodes are no limit nothing is to be rounded otherwise.
+        if unit_us == 0.0 { self } else { Self { transmission, contention, ..self } }
+    }
 }
 
 /// Which bytes a node rearranges.
@@ -54,7 +66,7 @@ pub(super) trait StepModel: Model + Copy {
     const WANTS_BUSIEST_LINKS: bool = false;
 
     /// What a step costs that is run in so many rounds, with a unit of load of so many bytes.
-    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost;
+    fn step_cost(&self, step: &Step<'_>, topology: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost;
 
     /// What is charged alike whatever the model.
     fn frame(&self) -> Frame;
@@ -68,6 +80,8 @@ pub(super) struct Frame {
     pub rearrange_byte_us: f64,
     pub rearrangement: Rearrangement,
     pub reduce_byte_us: f64,
+    /// What a byte takes on a node's own way into the network, and on that out of it.
+    pub injection_byte_us: f64,
     /// Circuits that a link carries at a time, where more are turned away.
     pub channels: Option<u64>,
 }
@@ -175,7 +189,8 @@ impl<M: StepModel> Listener for Synchronous<M> {
         if self.frame.rearrangement == Rearrangement::Packed {
             self.rearrangement += packed as f64 * unit_bytes * self.frame.rearrange_byte_us;
         }
-        let cost = self.model.step_cost(step, unit_bytes, rounds);
+        let cost = self.model.step_cost(step, self.topology.as_ref(), unit_bytes, rounds);
+        let cost = cost.or_injected(&step.facts, unit_bytes * self.frame.injection_byte_us);
         self.rounds += rounds.count;
         self.total.startup += cost.startup;
         self.total.transmission += cost.transmission;
@@ -244,5 +259,78 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         let in_turns = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
         let notes: Vec<String> = in_turns.into_iter().chain(self.remarks().map(str::to_owned)).collect();
         Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ranks: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cost::model::test_steps::cost;
+
+    const MODELS: [&str; 3] = ["wormhole", "circuit", "store-and-forward"];
+
+    /// Transmission and contention of a step.
+    fn of_bytes(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> [f64; 2] {
+        let parts = cost(topology, &format!("free:{machine}"), &[sends]).parts;
+        [parts.transmission, parts.contention].map(Option::unwrap)
+    }
+
+    /// A node of a 2-D torus has four links of 25 GB/s and brings 50 GB/s into the network: what four neighbours get takes twice as long as over the links alone.
+    #[test]
+    fn a_step_takes_the_larger_of_its_links_and_of_a_nodes_way_into_the_network() {
+        let neighbours = [(0, 1, 1000), (0, 3, 1000), (0, 4, 1000), (0, 12, 1000)];
+        for model in MODELS {
+            let of = |more: &str, sends| {
+                of_bytes("torus:4x4", &format!("model={model},byte_us=0.04,ports=all{more}"), sends)
+            };
+            assert_eq!(of("", &neighbours), [40.0, 0.0], "{model}");
+            assert_eq!(of(",injection_byte_us=0.02", &neighbours), [40.0, 40.0], "{model}: 4000 bytes in 80 us");
+            assert_eq!(of(",injection_byte_us=0.02", &neighbours[..2]), [40.0, 0.0], "{model}: links take as long");
+            // Slower than a link: a message alone, then what others add.
+            assert_eq!(of(",injection_byte_us=0.05", &neighbours[..1]), [50.0, 0.0], "{model}");
+            assert_eq!(of(",injection_byte_us=0.05", &neighbours[..2]), [50.0, 50.0], "{model}");
+            // Of what comes in, too.
+            let gathered = neighbours.map(|(a, b, bytes)| (b, a, bytes));
+            assert_eq!(of(",injection_byte_us=0.02", &gathered), [40.0, 40.0], "{model}");
+        }
+    }
+
+    /// Ranks 0 to 3 are at node 0, 4 to 7 at node 1, of a ring of four.
+    #[test]
+    fn ranks_share_their_nodes_ports_and_way_into_the_network() {
+        let across = [(0, 4, 1000), (1, 5, 1000)];
+        for model in MODELS {
+            let machine = format!("free:model={model},startup_us=10,byte_us=0.01,virtual_channels=2");
+            let machine = if model == "circuit" { machine } else { machine.replace(",virtual_channels=2", "") };
+            let startup = |more: &str, sends: &[(u32, u32, u64)]| {
+                cost("ring:4,ranks=4", &format!("{machine}{more}"), &[sends]).parts.startup.unwrap()
+            };
+            let channels = if model == "circuit" { 1.0 } else { 2.0 };
+            assert_eq!(startup("", &across), 10.0 * channels, "{model}: one port for both");
+            assert_eq!(startup(",ports=2", &across), 10.0, "{model}");
+            // Within a node: a start-up and the bytes, no link, nothing injected.
+            let within = [(0, 1, 1000)];
+            assert_eq!(startup(",injection_byte_us=1", &within), 10.0, "{model}");
+            let bytes = |sends| {
+                of_bytes("ring:4,ranks=4", &format!("model={model},byte_us=0.01,ports=2,injection_byte_us=0.1"), sends)
+            };
+            assert_eq!(bytes(&within), [10.0, 0.0], "{model}");
+            let both = bytes(&across);
+            assert_eq!(both[0] + both[1], 200.0, "{model}: 2000 bytes through one way");
+        }
+    }
+
+    #[test]
+    fn models_without_a_network_know_no_nodes_of_several_ranks() {
+        use crate::cost::machine::Machine;
+        use crate::cost::model::Scale;
+        let topology = crate::network::topology::parse("ring:4,ranks=2").unwrap();
+        for model in ["flat", "loggp"] {
+            let machine = Machine::parse(&format!("free:model={model}")).unwrap();
+            let error = machine.evaluator(Scale { topology: &topology, unit_bytes: 1.0, counted: false }).cost();
+            let expected = format!("the model `{model}` knows no nodes that several ranks share: it needs ranks=1");
+            assert_eq!(error, Err(expected));
+            let refused = Machine::parse(&format!("free:model={model},injection_byte_us=1")).unwrap_err().to_string();
+            assert!(refused.contains("`injection_byte_us` is not read by the model"), "{refused}");
+        }
     }
 }

@@ -14,8 +14,8 @@ use super::synchronous::{Frame, REARRANGEMENT, Rearrangement, StepCost, StepMode
 use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed,
-    micros, number,
+    BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US,
+    STARTUP_US, Typed, micros, number,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
@@ -51,6 +51,7 @@ parameters! {
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
         one_directional_byte_us: f64 = ONE_DIRECTIONAL_BYTE_US,
+        injection_byte_us: f64 = INJECTION_BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
@@ -72,10 +73,13 @@ impl Model for Wormhole {
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
         let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, self.free_contention);
+        let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
+        let (transmission_us, kind) =
+            bound::or_injected(topology, traffic, self.injection_byte_us, transmission_us, kind);
         Bound {
             kind,
             startup_us: steps as f64 * self.startup_us,
-            transmission_us: bytes * self.byte_us.min(self.one_directional_byte_us),
+            transmission_us,
             propagation_us: traffic.farthest as f64 * self.hop_us,
             rearrangement_us: 0.0,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
@@ -88,11 +92,11 @@ impl StepModel for Wormhole {
     const NONE: StepCost = StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
 
     fn frame(&self) -> Frame {
-        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, .. } = *self;
-        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, channels: None }
+        let Self { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, .. } = *self;
+        Frame { ports, barrier_us, rearrange_byte_us, rearrangement, reduce_byte_us, injection_byte_us, channels: None }
     }
 
-    fn step_cost(&self, step: &Step<'_>, unit_bytes: f64, rounds: Rounds) -> StepCost {
+    fn step_cost(&self, step: &Step<'_>, _: &dyn Topology, unit_bytes: f64, rounds: Rounds) -> StepCost {
         let rounds = rounds.count;
         let facts = &step.facts;
         let longest = facts.longest() * unit_bytes;

@@ -162,6 +162,14 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64 {
         0
     }
+    /// Where several ranks share a node, which they are the nodes of collectives then: the network of the nodes that they are on.
+    fn shared(&self) -> Option<&dyn Topology> {
+        None
+    }
+    /// Whose ports and links a rank has: its own, but where ranks share a node, that node's, by its number in the network of nodes.
+    fn host(&self, rank: u64) -> u64 {
+        rank
+    }
     /// Radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64];
     /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above it; `None` for other topologies.
@@ -355,14 +363,11 @@ pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
 /// The topology that a spec names; `read` reads the files that are named in it.
 pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
-    let (network, place) = placed::split(&spec, text);
+    let (network, ranks) = placed::split(&spec, text);
     // What is wrong is shown where it stands in the whole.
     let base =
         unplaced(network, read).map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
-    match place {
-        Some(place) => placed::parse(base, &spec, place, read),
-        None => Ok(base),
-    }
+    placed::parse(base, &spec, ranks, read)
 }
 
 /// The topology that a spec names, where ranks lie as their numbers say.

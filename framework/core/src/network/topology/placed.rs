@@ -1,140 +1,113 @@
-//! A network whose ranks lie elsewhere than their numbers say: `place=` after any topology's own arguments.
+//! A network whose ranks lie elsewhere than their numbers say: `ranks=` and `place=` after any topology's own arguments.
 //!
-//! Rank r is at node `node[r]` of the network. Algorithms see ranks, in the network's own grid; routes and links are those of nodes.
+//! Rank r is at node `node[r]` of the network; several may be at one. Algorithms see ranks: in the network's own grid, or, where a node has several, in one of nodes and of ranks at
+//! each. Routes and links are those of nodes: between two ranks of one node there is none.
 
 use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+mod order;
+
 /// What may follow `place=`.
-const EXPECTED: &str = "random:SEED, hilbert or file:FILE";
+const EXPECTED: &str = "block, cyclic, random:SEED, hilbert or file:FILE";
 
 #[derive(Debug)]
 struct Placed {
     base: Arc<dyn Topology>,
-    /// As the spec says it.
-    place: String,
+    /// Ranks at each node.
+    each: u64,
+    /// As the spec says it, if it does.
+    place: Option<String>,
+    /// Of several ranks a node, the grid of their numbers.
+    grid: [u64; 2],
     /// For each rank, the node that it runs on.
     node: Vec<u32>,
-    /// For each node, the rank that runs on it.
+    /// For each node, the rank that runs on it; nothing where there are several.
     rank: Vec<u32>,
 }
 
-/// The spec without its placement, and that, if it has one.
-pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, Option<&'a Arg>) {
-    match spec.args() {
-        [.., last] if last.key() == Some("place") && last.at() > 0 => (&text[..last.at() - 1], Some(last)),
-        _ => (text, None),
+/// What a spec says of ranks, behind the network's own arguments.
+#[derive(Debug, Default)]
+pub(super) struct Ranks<'a> {
+    ranks: Option<&'a Arg>,
+    place: Option<&'a Arg>,
+}
+
+/// The spec without what it says of ranks, and that.
+pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, Ranks<'a>) {
+    let (mut end, mut ranks) = (text.len(), Ranks::default());
+    for arg in spec.args().iter().rev().filter(|arg| arg.at() > 0) {
+        match arg.key() {
+            Some("ranks") => ranks.ranks = Some(arg),
+            Some("place") => ranks.place = Some(arg),
+            _ => break,
+        }
+        end = arg.at() - 1;
     }
+    (&text[..end], ranks)
 }
 
 /// The network with its ranks placed.
 pub(super) fn parse(
     base: Arc<dyn Topology>,
     spec: &Spec,
-    arg: &Arg,
+    Ranks { ranks, place }: Ranks<'_>,
     read: Read<'_>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Tables take eight bytes a node.
+    /// Tables take eight bytes a rank.
     const MOST: u64 = 1 << 24;
-    if base.nodes() > MOST {
-        return Err(spec.bad_value(arg, &format!("a network of at most {MOST} nodes to place ranks on")));
-    }
-    let n = base.nodes() as u32;
-    let (kind, rest) = arg.value().split_once(':').unwrap_or((arg.value(), ""));
-    let (node, place) = match (kind, rest) {
+    let nodes = base.nodes();
+    let each = ranks.map_or(Ok(1), |arg| {
+        let each = arg.value().parse().ok().filter(|each: &u64| *each >= 1);
+        each.ok_or_else(|| spec.bad_value(arg, "how many ranks each node has, a whole number from 1 on"))
+    })?;
+    let block = place.is_none_or(|arg| arg.value() == "block");
+    let (Some(said), false) =
+        (place.or(ranks), each == 1 && (block || place.is_some_and(|arg| arg.value() == "cyclic")))
+    else {
+        return Ok(base);
+    };
+    let Some(count) = each.checked_mul(nodes).filter(|count| *count <= MOST) else {
+        let at = ranks.filter(|_| nodes <= MOST).unwrap_or(said);
+        return Err(spec.bad_value(
+            at,
+            &format!("a network of at most {MOST} {} to place ranks on", if each == 1 { "nodes" } else { "ranks" }),
+        ));
+    };
+    let (n, grid) = (nodes as u32, [nodes, each]);
+    let by_node = |order: &dyn Fn(u32) -> u32| (0..count).map(|rank| order((rank / each) as u32)).collect::<Vec<_>>();
+    let placed = |place: Option<&str>, grid, node| (place.map(str::to_owned), grid, node);
+    let (kind, rest) = place.map_or(("block", ""), |arg| arg.value().split_once(':').unwrap_or((arg.value(), "")));
+    let bad = |expected: &str| spec.bad_value(said, expected);
+    let (place, grid, node): (_, _, Vec<u32>) = match (kind, rest) {
+        ("block", "") => placed(None, grid, by_node(&|node| node)),
+        ("cyclic", "") => placed(Some("cyclic"), [each, nodes], (0..count).map(|rank| (rank % nodes) as u32).collect()),
         ("random", seed) => {
-            let seed: u64 = seed.parse().map_err(|_| spec.bad_value(arg, EXPECTED))?;
-            (shuffled(n, seed), format!("random:{seed}"))
+            let seed: u64 = seed.parse().map_err(|_| bad(EXPECTED))?;
+            let slots = order::shuffled(count as u32, seed);
+            let node = slots.into_iter().map(|slot| (u64::from(slot) / each) as u32).collect();
+            placed(Some(&format!("random:{seed}")), grid, node)
         }
         ("hilbert", "") => {
-            let node = hilbert(base.radices()).ok_or_else(|| {
-                spec.bad_value(arg, "random:SEED or file:FILE: hilbert is for sides that are all the same power of two")
+            let along = order::hilbert(base.radices()).ok_or_else(|| {
+                bad("block, cyclic, random:SEED or file:FILE: hilbert is for sides that are all the same power of two")
             })?;
-            (node, "hilbert".to_owned())
+            placed(Some("hilbert"), grid, by_node(&|place| along[place as usize]))
         }
         ("file", file) if !file.is_empty() => {
-            let listed = read(file).and_then(|content| listed(&content, n));
-            let wrong = |message| spec.error(arg.value_at(), arg.value().len(), &format!("{file}: {message}"));
-            (listed.map_err(wrong)?, arg.value().to_owned())
+            let listed = read(file).and_then(|content| order::listed(&content, n, each as u32));
+            let wrong = |message| spec.error(said.value_at(), said.value().len(), &format!("{file}: {message}"));
+            placed(Some(said.value()), grid, listed.map_err(wrong)?)
         }
-        _ => return Err(spec.bad_value(arg, EXPECTED)),
+        _ => return Err(bad(EXPECTED)),
     };
-    let mut rank = vec![0; n as usize];
-    (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
-    Ok(Arc::new(Placed { base, place, node, rank }))
-}
-
-/// The numbers below n in random order, by SplitMix64.
-fn shuffled(n: u32, seed: u64) -> Vec<u32> {
-    let mut draw = super::draw::Draw::new(seed);
-    let mut numbers: Vec<u32> = (0..n).collect();
-    for last in (1..numbers.len()).rev() {
-        numbers.swap(last, draw.below(last + 1));
+    let mut rank = vec![0; if each == 1 { n as usize } else { 0 }];
+    if each == 1 {
+        (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
     }
-    numbers
-}
-
-/// Ranks along Hilbert's curve, from one node to a neighbour always (J. Skilling, *Programming the Hilbert curve*, 2004); `None` unless all sides are the same power of two.
-fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
-    let side = *sides.first()?;
-    if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {
-        return None;
-    }
-    let (bits, dims) = (side.trailing_zeros(), sides.len());
-    let nodes: u64 = sides.iter().product();
-    let at = |rank: u64| {
-        // The bits of the rank, dealt to the coordinates from the highest on.
-        let mut x = vec![0_u64; dims];
-        for bit in 0..bits as usize * dims {
-            x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);
-        }
-        // Gray decode, then undo what each level exchanged and turned round.
-        let top = x[dims - 1] >> 1;
-        for i in (1..dims).rev() {
-            x[i] ^= x[i - 1];
-        }
-        x[0] ^= top;
-        let mut q = 2;
-        while q < side {
-            for i in (0..dims).rev() {
-                if x[i] & q != 0 {
-                    x[0] ^= q - 1;
-                } else {
-                    let t = (x[0] ^ x[i]) & (q - 1);
-                    x[0] ^= t;
-                    x[i] ^= t;
-                }
-            }
-            q *= 2;
-        }
-        x.iter().fold(0, |node, c| node * side + c) as u32
-    };
-    Some((0..nodes).map(at).collect())
-}
-
-/// Ranks' nodes from a file: as many numbers as there are nodes, each once; what follows a `#` is a comment.
-fn listed(content: &str, nodes: u32) -> Result<Vec<u32>, String> {
-    let mut seen = vec![false; nodes as usize];
-    let mut found = Vec::new();
-    for (number, line) in (1..).zip(content.lines()) {
-        let line = line.split('#').next().unwrap_or_default();
-        for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
-            let node = word.parse::<u32>().ok().filter(|node| *node < nodes);
-            let node = node.ok_or_else(|| {
-                format!("line {number}: `{word}` is no node, expected a number from 0 to {}", nodes - 1)
-            })?;
-            if std::mem::replace(&mut seen[node as usize], true) {
-                return Err(format!("line {number}: node {node} is there twice, expected one rank a node"));
-            }
-            found.push(node);
-        }
-    }
-    match found.len() as u32 {
-        count if count == nodes => Ok(found),
-        count => Err(format!("{count} nodes, expected one for each of {nodes} ranks")),
-    }
+    Ok(Arc::new(Placed { base, each, place, grid, node, rank }))
 }
 
 impl Placed {
@@ -142,35 +115,52 @@ impl Placed {
         self.node[rank as usize].into()
     }
 
-    /// A node's rank; switches are what they are.
+    /// Whether nodes have several ranks.
+    fn shares(&self) -> bool {
+        self.each > 1
+    }
+
+    /// A node's rank, its place behind all ranks where it has several; switches come after those.
     fn vertex(&self, vertex: u64) -> u64 {
-        self.rank.get(vertex as usize).map_or(vertex, |rank| u64::from(*rank))
+        let behind = if self.shares() { self.nodes() } else { 0 };
+        self.rank.get(vertex as usize).map_or(behind + vertex, |rank| u64::from(*rank))
     }
 }
 
 impl Topology for Placed {
     fn spec(&self) -> String {
-        format!("{},place={}", self.base.spec(), self.place)
+        let ranks = if self.shares() { format!(",ranks={}", self.each) } else { String::new() };
+        let place = self.place.as_ref().map_or(String::new(), |place| format!(",place={place}"));
+        format!("{}{ranks}{place}", self.base.spec())
     }
 
+    /// What runs on a torus of nodes need not run on one whose nodes have several ranks.
     fn kind(&self) -> &'static str {
-        self.base.kind()
+        if self.shares() { "ranks" } else { self.base.kind() }
     }
 
     fn nodes(&self) -> u64 {
-        self.base.nodes()
+        self.node.len() as u64
     }
 
     fn switches(&self) -> u64 {
-        self.base.switches()
+        self.base.switches() + if self.shares() { self.base.nodes() } else { 0 }
+    }
+
+    fn shared(&self) -> Option<&dyn Topology> {
+        self.shares().then_some(self.base.as_ref())
+    }
+
+    fn host(&self, rank: u64) -> u64 {
+        if self.shares() { self.node(rank) } else { rank }
     }
 
     fn radices(&self) -> &[u64] {
-        self.base.radices()
+        if self.shares() { &self.grid } else { self.base.radices() }
     }
 
     fn base(&self) -> Option<(&dyn Topology, u64)> {
-        self.base.base()
+        if self.shares() { None } else { self.base.base() }
     }
 
     fn link_slots(&self) -> u64 {
@@ -202,15 +192,15 @@ impl Topology for Placed {
     }
 
     fn bisection(&self) -> Option<Bisection> {
-        self.base.bisection()
+        self.base.bisection().map(|cut| Bisection { side: cut.side * self.each, ..cut })
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        self.base.distance_sum()
+        self.base.distance_sum().map(|sum| sum * self.each)
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        self.base.hops_of_all_pairs()
+        self.base.hops_of_all_pairs().map(|hops| hops * u128::from(self.each) * u128::from(self.each))
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {

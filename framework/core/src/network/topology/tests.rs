@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 mod families;
 mod placed;
+mod ranks;
 mod switches;
 
 /// Small ones of every family, with sides of 1, 2 and 3 and with odd and even ones.

@@ -82,6 +82,7 @@ impl StepStatistics {
             facts.total_load = all.ok_or_else(|| too_much(number))?;
             facts.max_load = facts.max_load.max(t.load);
         }
+        facts.max_injected_load = facts.max_node_load;
         orbits.expanded.clear();
         let counted = orbits.links.count(self.topology.as_ref(), messages, routes);
         let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;

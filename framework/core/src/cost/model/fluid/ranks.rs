@@ -10,6 +10,7 @@ use crate::cost::model::asynchronous::forwarding::{Next, Places};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::{Message, Order, Steps};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
+use crate::cost::parameter::Ports;
 use crate::network::topology::{Run, Topology};
 use crate::simulation::step::{Listener, Step, Summed};
 use std::sync::Arc;
@@ -113,6 +114,11 @@ impl Ranks {
             Fairness::Equal => 1.0,
         };
         let barrier_us = machine.barrier_us.us(nodes);
+        let too_many_links =
+            (!followed).then_some("the model `fluid` follows up to 16777216 links, this network has more");
+        let are_counted = machine.order == Order::Data && machine.ports != Ports::All;
+        let shared_ports = (are_counted && topology.shared().is_some())
+            .then_some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step");
         let shares = Shares::new(on_links.chain(own).collect::<Vec<_>>().into_iter(), least_weight);
         Self {
             barrier_us: (machine.order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
@@ -132,7 +138,7 @@ impl Ranks {
             at_barrier: 0,
             last: Path::default(),
             open: nodes as usize,
-            refused: (!followed).then_some("the model `fluid` follows up to 16777216 links, this network has more"),
+            refused: too_many_links.or(shared_ports),
             noise: Noise::new(machine.noise, scale.seed),
             machine,
             topology,
@@ -367,6 +373,7 @@ impl Ranks {
         if self.machine.injection_byte_us > 0.0 && hops > 0 {
             let out = self.topology.link_slots() as u32;
             let into = out + self.ranks.len() as u32;
+            let [from, to] = [from, to].map(|rank| self.topology.host(rank.into()) as u32);
             self.way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
         }
         let rtt = hops as f64 * self.machine.hop_us + inverse * self.machine.weight_bytes * self.machine.byte_us;
@@ -375,7 +382,9 @@ impl Ranks {
             self.way.iter().map(|hop| self.shares.capacity(hop.link) / f64::from(hop.times)).fold(f64::MAX, f64::min);
         let latency = self.machine.latency_us(hops) * noise;
         let shares = !self.way.is_empty() && bytes > 0.0;
-        let alone = if shares { bytes / narrowest } else { 0.0 };
+        // Between two ranks of one node nothing is shared.
+        let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
+        let alone = if shares { bytes / narrowest } else { within };
         let flight = Flight { from, to, step: number, begun: self.now, latency, alone, shares, path };
         let number = self.landed.pop().unwrap_or(self.flights.len() as u32) as usize;
         if number == self.flights.len() {
@@ -389,7 +398,7 @@ impl Ranks {
             self.refused =
                 Some("the model `fluid` follows messages under way of up to 134217728 hops, there are more at once");
         }
-        self.ends.set(number, self.now + latency);
+        self.ends.set(number, self.now + latency + within);
     }
 
     /// The flight's latency is over, or its bytes are.

@@ -1,0 +1,88 @@
+//! Several ranks a node, placements, and files as repetitions.
+
+use crate::support::{rows, swapmeet};
+use swapmeet_results::{Record, Status};
+
+fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
+    let args = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine];
+    rows(&args).remove(0)
+}
+
+/// Around a ring of four nodes with four ranks each an allgather's blocks go from rank to rank: in blocks of ranks one of four messages leaves its node, in turns every one does, over one link.
+#[test]
+fn a_placement_decides_what_crosses_links() {
+    let hop_bytes = |topology: &str| {
+        let row = run(topology, "ring", "allgather/uniform:64", "paragon");
+        assert_eq!((row.status, row.nodes), (Status::Ok, 16), "{}", row.reason);
+        (row.total_hop_bytes, row.max_sends)
+    };
+    let steps = 15;
+    assert_eq!(hop_bytes("ring:4,ranks=4"), (Some(steps * 4 * 64), Some(4)));
+    assert_eq!(hop_bytes("ring:4,ranks=4,place=cyclic"), (Some(steps * 16 * 64), Some(4)));
+    assert_eq!(hop_bytes("ring:16").1, Some(1));
+}
+
+/// No schedule beats what is said that none does, whoever shares a node.
+#[test]
+fn bounds_hold_for_ranks_that_share_nodes() {
+    for place in ["", ",place=cyclic", ",place=random:3"] {
+        for topology in ["ring:4,ranks=3", "mesh:2x3,ranks=2", "torus:1,ranks=8", "dragonfly:3x2x1,ranks=2"] {
+            let topology = format!("{topology}{place}");
+            for workload in [
+                "uniform:64",
+                "allgather/uniform:64",
+                "broadcast/uniform:64",
+                "allreduce/uniform:64",
+                "irregular:dist=zipf,mean=64,density=0.3",
+            ] {
+                for model in ["wormhole", "circuit", "store-and-forward", "fluid"] {
+                    let machine =
+                        format!("free:model={model},startup_us=2,byte_us=0.01,injection_byte_us=0.02,ports=2");
+                    let row = run(&topology, "linear", workload, &machine);
+                    assert_eq!(row.status, Status::Ok, "{topology} {workload} {model}: {}", row.reason);
+                    assert!(
+                        row.lower_bound_us <= row.time_us,
+                        "{topology} {workload} {model}: {:?} {:?}",
+                        row.lower_bound_us,
+                        row.time_us
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn who_runs_on_a_torus_says_that_nodes_of_ranks_are_none_and_hierarchical_takes_them_as_groups() {
+    let refused = run("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
+    assert_eq!(refused.status, Status::Unsupported);
+    let row = run("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
+    // To the leader in 3 steps, across in 3, back in 3; only the middle ones cross links.
+    assert_eq!((row.status, row.steps, row.max_link_messages), (Status::Ok, Some(9), Some(1)), "{}", row.reason);
+}
+
+#[test]
+fn files_are_repetitions_of_one_workload() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("a.csv", 10), ("b.csv", 20), ("c.csv", 40)] {
+        std::fs::write(dir.path().join(name), format!("0,{bytes}\n0,0\n")).unwrap();
+    }
+    let spec = format!("matrix:{}/*.csv", dir.path().display());
+    let out = dir.path().join("rows.out");
+    let args = ["--topology", "ring:2", "--algorithm", "linear", "--machine", "free:byte_us=1", "--workload", &spec];
+    let of_all = rows(&args);
+    let seen: Vec<_> = of_all.iter().map(|row| (row.repetition, row.workload.clone(), row.time_us)).collect();
+    assert_eq!(seen, [(0, spec.clone(), Some(10.0)), (1, spec.clone(), Some(20.0)), (2, spec.clone(), Some(40.0))]);
+    // What is made again is made of the same file.
+    let run =
+        |more: &[&str]| swapmeet(&[&["run"], &args[..], &["--out", out.to_str().unwrap()], more].concat()).assert();
+    run(&[]).success();
+    swapmeet(&["rerun", out.to_str().unwrap(), "--all"]).assert().success();
+    let refused = run(&["--repetitions", "2", "--force"]).code(2).get_output().stderr.clone();
+    let refused = String::from_utf8(refused).unwrap();
+    assert!(refused.contains("has 3 files, one a repetition, and there are to be 2 repetitions"), "{refused}");
+    // Nothing is written over a file that is read.
+    let over = dir.path().join("b.csv");
+    let refused = swapmeet(&[&["run"], &args[..], &["--force", "--out", over.to_str().unwrap()]].concat()).assert();
+    assert!(String::from_utf8_lossy(&refused.code(2).get_output().stderr).contains("it is read for this"));
+}
