@@ -55,6 +55,8 @@ struct Rival {
     shape: Shape,
     /// The paper's reference to it.
     name: String,
+    /// The algorithm here, if there is one.
+    algorithm: Option<String>,
     costs: [Formula; 5],
 }
 
@@ -106,11 +108,12 @@ impl SuhShin {
     }
 }
 
-/// A square of so many nodes a side, and what the run of `suh-shin` costs there.
+/// A square of so many nodes a side, and what the run of `suh-shin` costs there, and of the rivals in the paper's order those that there are.
 struct Square {
     shape: Shape,
     side: u64,
     run: Costs,
+    rivals: Vec<Option<Costs>>,
 }
 
 /// Everything of the paper that can be re-run.
@@ -119,7 +122,9 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let mut squares = Vec::new();
     for shape in [Shape::Torus, Shape::Mesh] {
         for side in [4_u64, 8, 16, 32, 64, 128] {
-            squares.push(Square { shape, side, run: costs(bench, shape, &[side, side])? });
+            let of = |algorithm: &str| costs(bench, algorithm, shape, &[side, side]);
+            let rivals = paper.rivals(shape).map(|rival| rival.algorithm.as_deref().map(of).transpose());
+            squares.push(Square { shape, side, run: of("suh-shin")?, rivals: rivals.collect::<Result<_, _>>()? });
         }
     }
     let (crossings, claims) = crossovers::tables(&paper, &squares);
@@ -136,11 +141,11 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 }
 
 /// The five costs of a run, in the paper's units: on this machine each of them costs 1.
-fn costs(bench: &Bench<'_>, shape: Shape, dims: &[u64]) -> Result<Costs, ReproduceError> {
+fn costs(bench: &Bench<'_>, algorithm: &str, shape: Shape, dims: &[u64]) -> Result<Costs, ReproduceError> {
     const UNIT_MACHINE: &str =
         "free:startup_us=1,byte_us=1,hop_us=1,rearrange_byte_us=1,rearrangement=declared,barrier_us=1";
     let topology = format!("{}:{}", shape.word(), joined(dims, "x"));
-    let row = bench.row(&topology, "suh-shin", "uniform:1", UNIT_MACHINE)?;
+    let row = bench.row(&topology, algorithm, "uniform:1", UNIT_MACHINE)?;
     let parts = [row.startup_us, row.transmission_us, row.propagation_us, row.rearrangement_us, row.barrier_us];
     Ok(parts.map(|part| part.unwrap_or(f64::NAN)))
 }
@@ -173,19 +178,23 @@ fn table_1(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
             false => "",
         };
         let row = format!("{} {}", shape.word(), joined(dims, " x "));
-        compare(&mut table, &row, paper.proposed(shape, dims), costs(bench, shape, dims)?, why);
+        compare(&mut table, &row, paper.proposed(shape, dims), costs(bench, "suh-shin", shape, dims)?, why);
     }
     Ok(table)
 }
 
-/// Table 2: the closed forms of all rows; beside `proposed`, the run.
+/// Table 2: the closed forms of all rows; beside those that there is an algorithm of, the run.
 fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Table 2");
-    for Square { shape, side, run } in squares {
+    for Square { shape, side, run, rivals } in squares {
         let d = side.ilog2();
         let name = format!("{} {side} x {side}", shape.word());
-        for rival in paper.rivals(*shape) {
+        for (rival, run) in paper.rivals(*shape).zip(rivals) {
             let row = format!("{name}, {}", rival.name);
+            if let Some(run) = run {
+                compare(&mut table, &row, rival.costs(d), *run, "");
+                continue;
+            }
             let fewest = f64::from(2 * d);
             for (column, paper) in NAMES.into_iter().zip(rival.costs(d)) {
                 if column == "startups" && paper < fewest {
@@ -215,7 +224,7 @@ fn virtual_nodes(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceE
         let filled: Vec<u64> = dims.iter().map(|d| d.next_multiple_of(multiple)).collect();
         let row = format!("{} {} as {}", shape.word(), joined(dims, " x "), joined(&filled, " x "));
         let why = "two partners in a step, or a longer hop";
-        compare(&mut table, &row, paper.proposed(shape, &filled), costs(bench, shape, dims)?, why);
+        compare(&mut table, &row, paper.proposed(shape, &filled), costs(bench, "suh-shin", shape, dims)?, why);
     }
     Ok(table)
 }
@@ -261,7 +270,8 @@ mod tests {
     #[test]
     fn a_rival_that_is_not_run_is_not_said_to_have_no_figure_in_the_paper() {
         let paper = SuhShin::read().unwrap();
-        let table = table_2(&paper, &[Square { shape: Shape::Torus, side: 8, run: [0.0; 5] }]);
+        let rivals = paper.rivals(Shape::Torus).map(|_| None).collect();
+        let table = table_2(&paper, &[Square { shape: Shape::Torus, side: 8, run: [0.0; 5], rivals }]);
         assert!(table.cells.iter().all(|cell| cell.verdict != Verdict::NotGiven && !cell.paper.is_empty()));
     }
 }

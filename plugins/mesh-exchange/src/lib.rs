@@ -9,13 +9,15 @@
 //!
 //! In every exchange a node gives the other all that it has for the half of its row, or column, that the other is in: half of what it holds.
 //!
-//! Not here: *quadrant exchange* (Bokhari and Berryman), of which it is said that successive 2 x 2 groups are interleaved, but not which go together, and no closed form is given; Tseng, Gupta and Panda's
-//! and Suh and Yalamanchili's, whose closed forms Table 2 has, but nowhere the routes by which no two messages share a link.
+//! Not here, as nothing says enough of them to be sure: *quadrant exchange* (Bokhari and Berryman), of which it is said that successive 2 x 2 groups are interleaved, but not which go together nor what
+//! the four of a group give each other, and no closed form; Suh and Yalamanchili's, bottom up, whose messages grow beyond half of a node's blocks: Table 2 has sums of that, nothing says who holds
+//! what; and Tseng and Gupta's direct one, of which only the order of its start-ups is given.
 
 use swapmeet_sdk::{About, Axis, Blocks, Grid, Problem, Schedule, Set, Stop, export_plugin};
 
 mod binary;
 mod cyclic;
+mod tori;
 
 const SQUARE: About =
     About { accepts: "mesh or torus of two equal dimensions, a power of two", ports: 1, ..About::DEFAULT };
@@ -46,7 +48,7 @@ fn give(
     schedule.send(&Blocks::new(from, to).destinations(Set::product(&destinations)))
 }
 
-export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [binary::Binary, cyclic::Cyclic]);
+export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [binary::Binary, cyclic::Cyclic, tori::Tori]);
 
 #[cfg(test)]
 mod tests {

@@ -49,7 +49,8 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
                 (fixed + byte * bytes) / 1e3
             };
             let proposed = paper.proposed(*shape, &[side, side]);
-            let rivals = paper.rivals(*shape).map(|rival| (rival.name.as_str(), rival.costs(side.ilog2()), None));
+            let rivals = paper.rivals(*shape).zip(&square.rivals);
+            let rivals = rivals.map(|(rival, run)| (rival.name.as_str(), rival.costs(side.ilog2()), *run));
             for (algorithm, closed, run) in rivals.chain([("proposed", proposed, Some(square.run))]) {
                 let row = format!("{name}, {} {side} x {side}, {algorithm}", shape.word());
                 for bytes in [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0] {
@@ -82,7 +83,7 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
     let mut found: Vec<Crossing> = Vec::new();
     let mut one_crossing = (0, 0);
     for square in squares.iter().filter(|square| square.side >= 16) {
-        let Square { shape, side, run } = *square;
+        let Square { shape, side, run, .. } = *square;
         let Some(thirteen) = thirteen(paper, square) else { continue };
         for startup_us in [75.0, 220.0] {
             for reading in READINGS {
@@ -133,7 +134,7 @@ fn claims(paper: &SuhShin, squares: &[Square], found: &[Crossing], one_crossing:
     let (mut better, mut all) = (0, 0);
     for square in squares.iter().filter(|square| square.side >= 8) {
         let Some(thirteen) = thirteen(paper, square) else { continue };
-        let Square { shape, side, run } = square;
+        let Square { shape, side, run, .. } = square;
         for (column, (ours, theirs)) in NAMES.into_iter().zip(run.iter().zip(thirteen)).skip(1) {
             all += 1;
             if *ours <= theirs {
