@@ -10,7 +10,7 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule,
 
 pub(crate) struct Hierarchical;
 
-const GROUP: ParamInfo = ParamInfo::number(
+pub(crate) const GROUP: ParamInfo = ParamInfo::number(
     "group",
     "",
     "ranks of a group, neighbours in number; the last dimension's nodes when not given, and all where there is but one",
@@ -67,7 +67,7 @@ impl Algorithm for Hierarchical {
 }
 
 /// g.
-fn group(problem: &Problem<'_>) -> Result<u64, Stop> {
+pub(crate) fn group(problem: &Problem<'_>) -> Result<u64, Stop> {
     let (n, dims) = (problem.topology().nodes(), problem.topology().dims());
     let own = match dims {
         [_, .., last] => *last,

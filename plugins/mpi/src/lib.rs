@@ -18,6 +18,8 @@ mod hierarchical;
 mod linear_sync;
 mod neighbour;
 mod scatter_allgather;
+mod sparbit;
+mod tuna;
 
 const MPICH: &str =
     "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
@@ -53,5 +55,7 @@ export_plugin!(
         doubling::Doubling,
         linear_sync::LinearSync,
         hierarchical::Hierarchical,
+        sparbit::Sparbit,
+        tuna::Tuna,
     ],
 );

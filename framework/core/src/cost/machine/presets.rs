@@ -1,4 +1,4 @@
-//! Machines of the papers, every figure with its source.
+//! Machines of the papers, and of today, every figure with its source.
 
 use crate::cost::settings::Preset;
 
@@ -33,6 +33,9 @@ macro_rules! of_table_1 {
 /// What Table 1 leaves out is the same for all its machines.
 const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not say how the two share it";
 const COMPOSING: &str = "tm: not in the paper; 0.02 us a byte is a memory copy of 50 MB/s, set it to what you know (0 to 0.1 are plausible)";
+
+/// Of machines whose sources are about links.
+const STARTUP: &str = "not in these sources: set it to what you know or have measured";
 
 static PRESETS: &[Preset] = &[
     Preset { name: "free", title: "Nothing costs anything: a base for machines of one's own", figures: &[] },
@@ -98,4 +101,98 @@ static PRESETS: &[Preset] = &[
     ),
     of_table_1!("t3e", "Cray T3E under MPI, Liu, Wang & Prasanna, Table 1", "28", "0.003"),
     of_table_1!("myrinet", "SPARCstations on Myrinet, Liu, Wang & Prasanna, Table 1", "68", "0.0135"),
+    Preset {
+        name: "tofu-d",
+        title: "Fujitsu's Tofu Interconnect D (Fugaku): tori, six interfaces a node",
+        figures: &[
+            ("model", "wormhole", "links of tori and meshes, one-sided puts"),
+            (
+                "startup_us",
+                "0.49",
+                "8-byte put from one node to another, Ajima et al., The Tofu Interconnect D (CLUSTER 2018), abstract",
+            ),
+            ("byte_us", "0.0001575", "6.35 GB/s: the node's 38.1 GB/s by six interfaces at once, there"),
+            ("injection_byte_us", "0.00002625", "38.1 GB/s a node as measured, there, abstract"),
+            ("hop_us", "0", "not in the abstract, whose 0.49 us has the hops of its one way in it"),
+            ("ports", "6", "six interfaces a node, there"),
+        ],
+    },
+    Preset {
+        name: "slingshot-10",
+        title: "HPE Slingshot-10: switches of 200 Gb/s ports, adapters of 100 Gb/s; for dragonfly:GxRxP",
+        figures: &[
+            ("model", "wormhole", "every switch of a dragonfly is a hop"),
+            ("startup_us", "0", STARTUP),
+            (
+                "byte_us",
+                "0.00004",
+                "200 Gb/s a port of Rosetta, De Sensi et al., An In-Depth Analysis of the Slingshot Interconnect (SC 2020), II-A",
+            ),
+            ("hop_us", "0.35", "Rosetta's mean and median latency, 350 ns, there, II-A and Fig. 2"),
+            (
+                "injection_byte_us",
+                "0.00008",
+                "100 Gb/s a ConnectX-5 adapter: Slingshot-10, G. K. Lockwood, Slingshot (glennklockwood.com/garden/slingshot)",
+            ),
+            ("ports", "1", "one adapter a node"),
+        ],
+    },
+    Preset {
+        name: "slingshot-11",
+        title: "HPE Slingshot-11: switches and adapters of 200 Gb/s; for dragonfly:GxRxP",
+        figures: &[
+            ("model", "wormhole", "every switch of a dragonfly is a hop"),
+            ("startup_us", "0", STARTUP),
+            (
+                "byte_us",
+                "0.00004",
+                "64 ports of 200 Gb/s a switch, Argonne Leadership Computing Facility, Aurora's interconnect",
+            ),
+            ("hop_us", "0.35", "Rosetta's mean and median latency, 350 ns, De Sensi et al. (SC 2020), II-A and Fig. 2"),
+            (
+                "injection_byte_us",
+                "0.00004",
+                "200 Gb/s a Cassini adapter, G. K. Lockwood, Slingshot (glennklockwood.com/garden/slingshot)",
+            ),
+            ("ports", "1", "one adapter a rank: Aurora's nodes have eight"),
+        ],
+    },
+    Preset {
+        name: "dgx-h100",
+        title: "NVIDIA DGX H100 on InfiniBand NDR; for groups:NODESx8,inside=9, 450 GB/s a direction within",
+        figures: &[
+            ("model", "wormhole", "two tiers of switches"),
+            (
+                "startup_us",
+                "2.7",
+                "a step over the network, ring, LL: hwLat in NCCL's src/graph/tuning.cc; 0.47 us over NVLink there, which this does not tell apart",
+            ),
+            (
+                "byte_us",
+                "0.00002",
+                "400 Gb/s a ConnectX-7 adapter, one a GPU; NVLink's 900 GB/s are of both directions: NVIDIA, DGX H100",
+            ),
+            ("hop_us", "0", "in the start-up"),
+            ("ports", "all", "adapter and NVLink work at the same time"),
+        ],
+    },
+    Preset {
+        name: "tpu-v4",
+        title: "Google TPU v4: torus:AxBxC and twisted-torus:AxBxC of inter-chip links",
+        figures: &[
+            ("model", "wormhole", "links of tori"),
+            ("startup_us", "0", STARTUP),
+            (
+                "byte_us",
+                "0.0000222",
+                "4.5e10 bytes a second a link one way, TPU v4p, Austin et al., How to Scale Your Model (2025), part 2",
+            ),
+            (
+                "hop_us",
+                "0.5",
+                "half a microsecond a hop, given for v5e and reckoned with for v4p, there, part 3, question 2",
+            ),
+            ("ports", "all", "six links a chip at once"),
+        ],
+    },
 ];

@@ -61,7 +61,7 @@ fn what_makes_no_sense_is_refused_with_what_was_expected() {
     assert_eq!(error("paragn"), "machine `paragn`: unknown name `paragn`; did you mean `paragon`?");
     assert_eq!(
         error("cray"),
-        "machine `cray`: unknown name `cray`, expected one of free, paragon, delta, cm5, sp2, t3d, t3e, myrinet"
+        "machine `cray`: unknown name `cray`, expected one of free, paragon, delta, cm5, sp2, t3d, t3e, myrinet, tofu-d, slingshot-10, slingshot-11, dgx-h100, tpu-v4"
     );
     assert_eq!(
         error("paragon:startup=2"),

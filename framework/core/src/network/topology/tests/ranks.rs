@@ -49,9 +49,9 @@ fn between_ranks_of_one_node_there_is_no_link_and_else_there_are_their_nodes() {
 #[test]
 fn ranks_that_cannot_be_are_explained() {
     let error = |spec: &str| spec_error(spec).split_once("`: ").unwrap().1.to_owned();
-    let many = "how many ranks each node has, a whole number from 1 on";
-    assert_eq!(error("ring:4,ranks=0"), format!("ranks: expected {many}, found `0` [0]"));
-    assert_eq!(error("ring:4,ranks=x,place=block"), format!("ranks: expected {many}, found `x` [x]"));
+    let expected = "ranks: expected how many ranks each node has, a whole number from 1 on, found `0` [0]";
+    assert_eq!(error("ring:4,ranks=0"), expected);
+    assert_eq!(error("ring:4,ranks=x,place=block"), expected.replace('0', "x"));
     assert_eq!(
         error("ring:4,ranks=9999999999"),
         "ranks: expected a network of at most 16777216 ranks to place ranks on, found `9999999999` [9999999999]"
