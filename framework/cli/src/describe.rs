@@ -148,5 +148,13 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             String::new(),
         ));
     }
+    if let Some((least, most)) = topology.latencies() {
+        rows.push(row(
+            "hops, of the machine's",
+            Some(format!("{least} to {most}")),
+            "as listed".to_owned(),
+            String::new(),
+        ));
+    }
     Ok(rows)
 }

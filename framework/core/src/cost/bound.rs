@@ -119,6 +119,11 @@ pub(super) fn network_bytes(topology: &dyn Topology, traffic: &Traffic, ports: P
     (through_ports, if through_ports > 0.0 { BoundKind::Ports } else { BoundKind::StartUps })
 }
 
+/// What the way of what goes farthest costs at least, in hops of the machine's.
+pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
+    traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
+}
+
 /// The larger of a transmission and of what the busiest node's bytes take on its own way into the network, or out of it; and what shows that.
 pub(super) fn or_injected(
     topology: &dyn Topology,

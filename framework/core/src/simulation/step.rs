@@ -37,6 +37,8 @@ pub struct StepFacts {
     pub max_packed_load: Option<u64>,
     /// Whether some node sends to one node and receives from another.
     pub one_directional: bool,
+    /// The most that crossing the links of a message's route costs, in hops of the machine's; `None` where every link costs one.
+    pub max_latency: Option<f64>,
     /// What bandwidths make of loads; `None` where all links have the machine's.
     pub bandwidth_times: Option<BandwidthTimes>,
 }
@@ -55,6 +57,11 @@ pub struct BandwidthTimes {
 }
 
 impl StepFacts {
+    /// What the longest route costs, in hops of the machine's.
+    pub fn latency(&self) -> f64 {
+        self.max_latency.unwrap_or(self.max_hops as f64)
+    }
+
     /// How long the slowest message takes by itself, in loads at the machine's bandwidth.
     pub fn longest(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_load as f64, |bandwidth_times| bandwidth_times.message)

@@ -238,7 +238,26 @@ impl StepStatistics {
         if self.topology.bandwidths().is_some() {
             facts.bandwidth_times = Some(self.bandwidth_times(number, transfers, routes)?);
         }
+        if self.topology.latencies().is_some() {
+            facts.max_latency = Some(self.most_latency(number, transfers, routes)?);
+        }
         Ok(facts)
+    }
+
+    /// What the costliest route is made of, in hops of the machine's: one more walk, needed only where links cost unlike.
+    fn most_latency(&self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<f64, Fault> {
+        let mut most = 0.0_f64;
+        for t in transfers {
+            let mut sum = 0.0;
+            let visit = &mut |run: Run| {
+                sum += (0..run.len).map(|i| self.topology.latency(run.first + i * run.stride)).sum::<f64>();
+            };
+            self.topology
+                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), visit)
+                .map_err(|source| bad_route(number, t, source))?;
+            most = most.max(sum);
+        }
+        Ok(most)
     }
 
     fn count_ports(&mut self, ends: Ends, load: u64, facts: &mut StepFacts) {

@@ -159,20 +159,20 @@ static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "dgx-h100",
-        title: "NVIDIA DGX H100 on InfiniBand NDR; for groups:NODESx8,inside=9, 450 GB/s a direction within",
+        title: "NVIDIA DGX H100 on InfiniBand NDR; for groups:NODESx8,inside=9,inside_hop=0",
         figures: &[
             ("model", "wormhole", "two tiers of switches"),
-            (
-                "startup_us",
-                "2.7",
-                "a step over the network, ring, LL: hwLat in NCCL's src/graph/tuning.cc; 0.47 us over NVLink there, which this does not tell apart",
-            ),
+            ("startup_us", "0.47", "a step over NVLink, ring, protocol LL: hwLat in NCCL's src/graph/tuning.cc"),
             (
                 "byte_us",
                 "0.00002",
-                "400 Gb/s a ConnectX-7 adapter, one a GPU; NVLink's 900 GB/s are of both directions: NVIDIA, DGX H100",
+                "400 Gb/s a ConnectX-7 adapter, one a GPU; within a node 9 times as much, NVLink's 900 GB/s being of both directions: NVIDIA, DGX H100",
             ),
-            ("hop_us", "0", "in the start-up"),
+            (
+                "hop_us",
+                "1.115",
+                "a step over the network takes 2.7 us, there: half of what that is beyond NVLink's, for either of its two hops",
+            ),
             ("ports", "all", "adapter and NVLink work at the same time"),
         ],
     },

@@ -65,7 +65,7 @@ impl Model for Circuit {
             kind,
             startup_us: steps as f64 * self.startup_us,
             transmission_us,
-            propagation_us: traffic.farthest as f64 * self.hop_us,
+            propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
             rearrangement_us: 0.0,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
             reduction_us: traffic.summed * self.reduce_byte_us,
@@ -95,7 +95,7 @@ impl StepModel for Circuit {
             return StepCost {
                 startup,
                 transmission: alone * unit_bytes * self.byte_us,
-                propagation: Some(hops as f64 * self.hop_us),
+                propagation: Some(hops * self.hop_us),
                 contention: (multiplexed - alone).max(0.0) * unit_bytes * self.byte_us,
             };
         }
@@ -109,7 +109,7 @@ impl StepModel for Circuit {
         StepCost {
             startup,
             transmission: alone * self.byte_us,
-            propagation: Some((rounds * facts.max_hops) as f64 * self.hop_us),
+            propagation: Some(rounds as f64 * facts.latency() * self.hop_us),
             contention: (multiplexed - alone).max(0.0) * self.byte_us,
         }
     }

@@ -140,8 +140,8 @@ impl Fluid {
         self.byte_us / self.bandwidth_factor
     }
 
-    fn latency_us(&self, hops: u64) -> f64 {
-        hops as f64 * self.hop_us * self.latency_factor
+    fn latency_us(&self, hops: f64) -> f64 {
+        hops * self.hop_us * self.latency_factor
     }
 }
 
@@ -165,7 +165,7 @@ impl Model for Fluid {
         }
         let farthest = Bound {
             startup_us: self.startup_us,
-            propagation_us: self.latency_us(traffic.farthest),
+            propagation_us: self.latency_us(bound::least_latency(topology, traffic)),
             ..Bound::default()
         };
         if traffic.farthest == 0 {
@@ -178,7 +178,7 @@ impl Model for Fluid {
             kind,
             startup_us: self.startup_us,
             transmission_us,
-            propagation_us: self.latency_us(1),
+            propagation_us: self.latency_us(topology.latencies().map_or(1.0, |(least, _)| least)),
             ..Bound::default()
         };
         let by_sums = Bound {

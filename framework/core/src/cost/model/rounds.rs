@@ -35,8 +35,8 @@ pub(super) struct Rounds {
 /// The rounds of an arrangement, added up. Loads are in parts, over the links' bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
-    /// Links of the longest circuit of each round.
-    pub hops: u64,
+    /// What the links of the longest circuit of each round cost, in hops of the machine's.
+    pub hops: f64,
     /// Load of the longest message of each round.
     pub alone: f64,
     /// Of each round the largest load of a circuit, times the circuits that it shares some link or port with, itself among them.
@@ -144,8 +144,8 @@ impl Arranger {
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
         let mut full = Vec::new();
-        // Of each round the longest circuit: the first in it.
-        let mut hops: Vec<u64> = Vec::new();
+        // Of each round the longest circuit: the first in it, unless links cost unlike.
+        let mut hops: Vec<f64> = Vec::new();
         self.placed.clear();
         self.needs.clear();
         for t in circuits {
@@ -165,12 +165,27 @@ impl Arranger {
                 self.resources[*resource].take(round);
             }
             if hops.len() <= round {
-                hops.resize(round + 1, t.hops.into());
+                hops.resize(round + 1, 0.0);
             }
+            hops[round] = hops[round].max(self.latency(t, step));
             self.placed.push((round, t.load, first));
         }
         let arranged = Arranged { hops: hops.iter().sum(), ..self.loads(hops.len()) };
         Some(Rounds { count: hops.len() as u64, arranged: Some(arranged) })
+    }
+
+    /// What the links of a circuit cost, in hops of the machine's.
+    fn latency(&self, t: &Transfer, step: &Step<'_>) -> f64 {
+        if self.topology.latencies().is_none() {
+            return t.hops.into();
+        }
+        let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
+        let mut sum = 0.0;
+        // It was a route when the step was measured.
+        let _ = self.topology.route(t.from.into(), t.to.into(), route, &mut |run| {
+            sum += (0..run.len).map(|i| self.topology.latency(run.first + i * run.stride)).sum::<f64>();
+        });
+        sum
     }
 
     /// What is carried in so many rounds.

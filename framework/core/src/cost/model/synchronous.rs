@@ -294,6 +294,24 @@ mod tests {
         }
     }
 
+    /// Two tiers: a way within a group crosses two links of 0.25 hops, one across two of the machine's.
+    #[test]
+    fn links_cost_the_hops_that_are_said_of_them() {
+        let step = [(0, 1, 8), (4, 5, 8)];
+        for model in ["wormhole", "circuit", "fluid"] {
+            let propagation = |topology: &str, sends: &[(u32, u32, u64)]| {
+                cost(topology, &format!("free:model={model},hop_us=4,ports=all"), &[sends]).parts.propagation
+            };
+            let tiers = "groups:2x4,inside=9,inside_hop=0.25";
+            assert_eq!(propagation(tiers, &step), Some(2.0), "{model}");
+            assert_eq!(propagation(tiers, &[step[0], (3, 4, 8)]), Some(8.0), "{model}: the costliest way counts");
+            assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
+        }
+        // Circuits in turns: each has the hops of its own.
+        let turns = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&[(0, 1, 8), (0, 4, 8)]]);
+        assert_eq!(turns.parts.propagation, Some(10.0));
+    }
+
     /// Ranks 0 to 3 are at node 0, 4 to 7 at node 1, of a ring of four.
     #[test]
     fn ranks_share_their_nodes_ports_and_way_into_the_network() {

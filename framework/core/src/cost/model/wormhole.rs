@@ -80,7 +80,7 @@ impl Model for Wormhole {
             kind,
             startup_us: steps as f64 * self.startup_us,
             transmission_us,
-            propagation_us: traffic.farthest as f64 * self.hop_us,
+            propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
             rearrangement_us: 0.0,
             barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
             reduction_us: traffic.summed * self.reduce_byte_us,
@@ -111,7 +111,7 @@ impl StepModel for Wormhole {
         StepCost {
             startup: rounds as f64 * self.startup_us,
             transmission: bytes * byte_us,
-            propagation: Some((rounds * facts.max_hops) as f64 * self.hop_us),
+            propagation: Some(rounds as f64 * facts.latency() * self.hop_us),
             contention: (through_link - bytes).max(0.0) * byte_us,
         }
     }

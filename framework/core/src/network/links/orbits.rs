@@ -46,7 +46,7 @@ pub(crate) struct Counted {
 
 impl OrbitLinks {
     pub(crate) fn new(topology: &dyn Topology, group: &Group) -> Self {
-        let uniform = topology.bandwidths().is_none();
+        let uniform = topology.bandwidths().is_none() && topology.latencies().is_none();
         let way = match topology.regularity() {
             regularity if uniform => match (Folded::new(topology, group), regularity) {
                 (Some(folded), _) => Way::Folded(folded),

@@ -30,6 +30,7 @@ pub struct Graph {
     switches: u64,
     ways: Ways,
     bandwidths: Vec<f64>,
+    latencies: Vec<f64>,
     /// Whether any two vertices have several links.
     parallel: bool,
 }
@@ -63,7 +64,8 @@ impl Graph {
         })?;
         let parallel = links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
         let bandwidths = links.iter().map(|link| link.bandwidth).collect();
-        Ok(Self { file: file.to_owned(), nodes: [nodes], switches, ways, bandwidths, parallel })
+        let latencies = links.iter().map(|link| link.latency).collect();
+        Ok(Self { file: file.to_owned(), nodes: [nodes], switches, ways, bandwidths, latencies, parallel })
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
@@ -76,6 +78,13 @@ impl Graph {
         let count = (first..self.ways.links_of(at).end).take_while(|link| self.ways.end(*link) == end).count();
         first + (from + to) as usize % count.max(1)
     }
+}
+
+/// The least and the greatest, unless all are 1.
+fn extremes(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    (least < 1.0 || most > 1.0).then_some((least, most))
 }
 
 fn run(link: usize) -> Run {
@@ -146,13 +155,19 @@ impl Topology for Graph {
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {
-        let least = self.bandwidths.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.bandwidths.iter().copied().fold(0.0, f64::max);
-        (least < 1.0 || most > 1.0).then_some((least, most))
+        extremes(&self.bandwidths)
     }
 
     fn bandwidth(&self, link: u64) -> f64 {
         self.bandwidths[link as usize]
+    }
+
+    fn latencies(&self) -> Option<(f64, f64)> {
+        extremes(&self.latencies)
+    }
+
+    fn latency(&self, link: u64) -> f64 {
+        self.latencies[link as usize]
     }
 
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
@@ -224,6 +239,16 @@ mod tests {
         assert_eq!(graph("0 1\n").bandwidths(), None);
     }
 
+    #[test]
+    fn latencies_are_hops_of_the_machines() {
+        let g = graph("0 1 2.5 l3\n1 2 l0.5 x2\nranks 0 2 l7\n");
+        assert_eq!((g.latencies(), g.bandwidths()), (Some((0.5, 7.0)), Some((1.0, 2.5))));
+        // Ranks 0 and 1 at vertex 0, which is the switch 4; nodes 2 and 3 are vertices 1 and 2.
+        let of = |from, to| g.latency(g.link(from, to).unwrap().first);
+        assert_eq!([of(0, 4), of(4, 1), of(4, 2), of(2, 3)], [7.0, 7.0, 3.0, 0.5]);
+        assert_eq!(graph("0 1 4\n").latencies(), None);
+    }
+
     /// Two racks of two, each under a switch, and two links between the switches; and the same with ranks at the switches.
     #[test]
     fn switches_have_no_rank_and_several_links_share_messages() {
@@ -270,6 +295,10 @@ mod tests {
         assert_eq!(error("0 1\nranks 1 0\n"), "line 2: `0` ranks, expected a number from 1 to 8192");
         assert_eq!(error("0 1\nswitch 1\nranks 1 2\n"), "line 3: vertex 1 has a line of its own, line 2, already");
         assert_eq!(error("0 1\nranks 0 5000\nranks 1 5000\n"), "line 3: over 8192 vertices, ranks among them");
+        assert_eq!(
+            error("0 1 2 l9999999 x2\n"),
+            "line 1: `l9999999` is no latency, expected l and a number from 0 to 1000000, 1 being the machine's hop"
+        );
         assert_eq!(error("0 1 x0\n"), "line 1: `x0` links, expected x and a number from 1 to 262144");
     }
 

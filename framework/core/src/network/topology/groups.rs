@@ -1,7 +1,8 @@
 //! Two tiers: nodes of several ranks, fast within, slow across, as computers of GPUs are (NVLink within, InfiniBand across).
 //!
 //! A rank has a link to its group's switch, for ranks of the same group, and one of its own, a network adapter, to one switch that joins all of them and never
-//! congests: what a fat tree does to shifts. So a message takes two hops of either kind. With `inside=B` links within a group have B times the machine's bandwidth.
+//! congests: what a fat tree does to shifts. So a message takes two hops of either kind. With `inside=B` links within a group have B times the machine's bandwidth, with `inside_hop=H` crossing one costs
+//! H times the machine's `hop_us`.
 
 use super::switched::Words;
 use super::{Bisection, Plane, Route, RouteError, Run, Topology, asked_for};
@@ -15,24 +16,28 @@ struct Groups {
     radices: [u64; 2],
     /// Bandwidth within a group, as a multiple of that across.
     inside: f64,
+    /// What crossing a link within a group costs, as a multiple of one across.
+    inside_hop: f64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "groups and ranks of each, as in `groups:16x8`";
     const MOST: f64 = super::Graph::MOST_BANDWIDTH;
-    let word = Words::of(spec, EXPECTED, &["inside"])?.word;
+    let word = Words::of(spec, EXPECTED, &["inside", "inside_hop"])?.word;
     let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
     let radices = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
-    let inside = match spec.args().iter().find(|arg| arg.key().is_some()) {
-        None => 1.0,
-        Some(arg) => arg.value().parse().ok().filter(|b| (1.0 / MOST..=MOST).contains(b)).ok_or_else(|| {
+    let factor = |key: &str, least: f64, what: &str| match spec.args().iter().find(|arg| arg.key() == Some(key)) {
+        None => Ok(1.0),
+        Some(arg) => arg.value().parse().ok().filter(|b| (least..=MOST).contains(b)).ok_or_else(|| {
             spec.bad_value(
                 arg,
-                &format!("a bandwidth from {} to {MOST}, 1 being the machine's, which links across have", 1.0 / MOST),
+                &format!("{what} from {least} to {MOST}, 1 being the machine's, which links across have"),
             )
-        })?,
+        }),
     };
-    Ok(Arc::new(Groups { radices, inside }))
+    let (inside, inside_hop) =
+        (factor("inside", 1.0 / MOST, "a bandwidth")?, factor("inside_hop", 0.0, "what a hop costs,")? + 0.0);
+    Ok(Arc::new(Groups { radices, inside, inside_hop }))
 }
 
 impl Groups {
@@ -45,7 +50,9 @@ impl Topology for Groups {
     fn spec(&self) -> String {
         let [groups, ranks] = self.radices;
         let inside = if self.inside == 1.0 { String::new() } else { format!(",inside={}", self.inside) };
-        format!("groups:{groups}x{ranks}{inside}")
+        let inside_hop =
+            if self.inside_hop == 1.0 { String::new() } else { format!(",inside_hop={}", self.inside_hop) };
+        format!("groups:{groups}x{ranks}{inside}{inside_hop}")
     }
 
     fn kind(&self) -> &'static str {
@@ -98,6 +105,14 @@ impl Topology for Groups {
 
     fn bandwidth(&self, link: u64) -> f64 {
         if link < 2 * self.nodes() { self.inside } else { 1.0 }
+    }
+
+    fn latencies(&self) -> Option<(f64, f64)> {
+        (self.inside_hop != 1.0).then(|| (self.inside_hop.min(1.0), self.inside_hop.max(1.0)))
+    }
+
+    fn latency(&self, link: u64) -> f64 {
+        if link < 2 * self.nodes() { self.inside_hop } else { 1.0 }
     }
 
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {

@@ -217,6 +217,14 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn bandwidth(&self, _link: u64) -> f64 {
         1.0
     }
+    /// The least and the most that crossing a link costs, as multiples of the machine's `hop_us`; `None` where all cost that.
+    fn latencies(&self) -> Option<(f64, f64)> {
+        None
+    }
+    /// What crossing a link that there is costs, as a multiple of the machine's `hop_us`.
+    fn latency(&self, _link: u64) -> f64 {
+        1.0
+    }
     /// Hands out the route as runs of links and returns the hops. `way` is `None` for the topology's own route.
     ///
     /// # Errors
@@ -330,8 +338,8 @@ static FAMILIES: &[Family] = &[
     },
     Family {
         name: "groups",
-        syntax: "groups:GxR,inside=B",
-        help: "two tiers: G groups of R ranks, with links of B times the bandwidth within a group; one switch joins all",
+        syntax: "groups:GxR,inside=B,inside_hop=H",
+        help: "two tiers: G groups of R ranks, with links of B times the bandwidth and H times the hop within a group; one switch joins all",
         make: |spec, _| groups::parse(spec),
     },
     Family {

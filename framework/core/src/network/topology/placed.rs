@@ -211,6 +211,14 @@ impl Topology for Placed {
         self.base.bandwidth(link)
     }
 
+    fn latencies(&self) -> Option<(f64, f64)> {
+        self.base.latencies()
+    }
+
+    fn latency(&self, link: u64) -> f64 {
+        self.base.latency(link)
+    }
+
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         // A path names ranks; directions are the network's.
         let route = route.map(|route| match route.path.iter().find(|rank| **rank >= self.nodes()) {

@@ -194,6 +194,16 @@ impl Topology for Rdn {
         if within { self.base.bandwidth(link % self.base.link_slots()) } else { 1.0 }
     }
 
+    fn latencies(&self) -> Option<(f64, f64)> {
+        // Cross-edges have the machine's.
+        self.base.latencies().map(|(least, most)| (least.min(1.0), most.max(1.0)))
+    }
+
+    fn latency(&self, link: u64) -> f64 {
+        let within = link < 2 * self.n * self.base.link_slots();
+        if within { self.base.latency(link % self.base.link_slots()) } else { 1.0 }
+    }
+
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
         if let Some(hops) = asked_for(self, (from, to), route, |a, b| self.link(a, b), visit)? {
             return Ok(hops);

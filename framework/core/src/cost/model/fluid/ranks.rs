@@ -352,12 +352,13 @@ impl Ranks {
         let bytes = step.bytes(&message) * noise;
         let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         self.way.clear();
-        let (way, mut inverse) = (&mut self.way, 0.0);
+        let (way, mut inverse, mut crossed) = (&mut self.way, 0.0, 0.0);
         let Message { from, to, .. } = message;
         let counts = self.machine.byte_us > 0.0;
         let add = &mut |run: Run| {
             for link in (0..run.len).map(|i| run.first + i * run.stride) {
                 inverse += 1.0 / self.topology.bandwidth(link);
+                crossed += self.topology.latency(link);
                 match way
                     .iter_mut()
                     .find(|hop| route.is_some_and(|r| !r.path.is_empty()) && u64::from(hop.link) == link)
@@ -376,11 +377,11 @@ impl Ranks {
             let [from, to] = [from, to].map(|rank| self.topology.host(rank.into()) as u32);
             self.way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
         }
-        let rtt = hops as f64 * self.machine.hop_us + inverse * self.machine.weight_bytes * self.machine.byte_us;
+        let rtt = crossed * self.machine.hop_us + inverse * self.machine.weight_bytes * self.machine.byte_us;
         let weight = if self.machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
         let narrowest =
             self.way.iter().map(|hop| self.shares.capacity(hop.link) / f64::from(hop.times)).fold(f64::MAX, f64::min);
-        let latency = self.machine.latency_us(hops) * noise;
+        let latency = self.machine.latency_us(crossed) * noise;
         let shares = !self.way.is_empty() && bytes > 0.0;
         // Between two ranks of one node nothing is shared.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };

@@ -1,6 +1,6 @@
 //! A file of edges, line by line.
 //!
-//! A line is an edge: two vertices' numbers, a bandwidth if it isn't 1, and `x4` if it is 4 links. `switch 8 9` says that vertices 8 and 9 have no rank; `ranks 7 4` that vertex 7 is
+//! A line is an edge: two vertices' numbers, a bandwidth if it isn't 1, `l3` if crossing it costs 3 hops, and `x4` if it is 4 links. `switch 8 9` says that vertices 8 and 9 have no rank; `ranks 7 4` that vertex 7 is
 //! a switch with 4 ranks, each with a link of its own to it, of the bandwidth that may follow. Blank lines and what follows a `#` mean nothing. Vertices are numbered from 0 without gaps.
 
 use super::{Graph, GraphError};
@@ -11,6 +11,7 @@ pub(super) struct Link {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) bandwidth: f64,
+    pub(super) latency: f64,
     pub(super) line: usize,
     /// The vertex of the file that it leaves.
     pub(super) vertex: u64,
@@ -28,6 +29,7 @@ struct Edge {
     line: usize,
     ends: [u32; 2],
     bandwidth: f64,
+    latency: f64,
     links: usize,
 }
 
@@ -36,6 +38,7 @@ struct Special {
     line: usize,
     ranks: u64,
     bandwidth: f64,
+    latency: f64,
 }
 
 impl Listing {
@@ -53,7 +56,11 @@ impl Listing {
                 ["switch"] => return Err(line.error("`switch` without numbers, expected those of vertices".to_owned())),
                 ["switch", ref vertices @ ..] => {
                     for vertex in vertices {
-                        line.note(&mut special, vertex, Special { line: line.0, ranks: 0, bandwidth: 1.0 })?;
+                        line.note(
+                            &mut special,
+                            vertex,
+                            Special { line: line.0, ranks: 0, bandwidth: 1.0, latency: 1.0 },
+                        )?;
                     }
                 }
                 ["ranks", ref rest @ ..] => {
@@ -116,18 +123,19 @@ impl Listing {
         let switch: BTreeMap<u32, u64> = special.keys().copied().zip(nodes..).collect();
         let number = |v: u32| switch.get(&v).copied().unwrap_or(places[v as usize].0) as u32;
         let mut links = Vec::new();
-        for Edge { line, ends: [a, b], bandwidth, links: count } in edges {
+        for Edge { line, ends: [a, b], bandwidth, latency, links: count } in edges {
             let both = [(a, b), (b, a)].map(|(from, to)| (number(*from), number(*to), u64::from(*from)));
             for (from, to, vertex) in both.into_iter().flat_map(|link| std::iter::repeat_n(link, *count)) {
-                links.push(Link { from, to, bandwidth: *bandwidth, line: *line, vertex });
+                links.push(Link { from, to, bandwidth: *bandwidth, latency: *latency, line: *line, vertex });
             }
         }
-        for (v, Special { line, bandwidth, .. }) in special {
+        for (v, Special { line, bandwidth, latency, .. }) in special {
             let (first, count) = places[*v as usize];
             let at = number(*v);
             for rank in (first..first + count).map(|rank| rank as u32) {
                 for (from, to) in [(rank, at), (at, rank)] {
-                    links.push(Link { from, to, bandwidth: *bandwidth, line: *line, vertex: u64::from(*v) });
+                    let vertex = u64::from(*v);
+                    links.push(Link { from, to, bandwidth: *bandwidth, latency: *latency, line: *line, vertex });
                 }
             }
         }
@@ -145,6 +153,13 @@ fn twice(edges: &[Edge]) -> Result<(), GraphError> {
         }
     }
     Ok(())
+}
+
+/// The last of some fields, if it is this letter and a number, and those before it.
+fn marked<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
+    let (last, rest) = fields.split_last()?;
+    let number = last.strip_prefix(letter)?;
+    number.starts_with(|c: char| c.is_ascii_digit()).then_some((rest, *last))
 }
 
 /// A line by its number, from 1.
@@ -175,14 +190,11 @@ impl Line {
 
     /// An edge from the fields of a line.
     fn edge(self, fields: &[&str]) -> Result<Edge, GraphError> {
-        let (fields, links) = match fields {
-            [rest @ .., count]
-                if count.strip_prefix('x').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit())) =>
-            {
-                (rest, self.links(count)?)
-            }
-            all => (all, 1),
+        let (fields, links) = match marked(fields, 'x') {
+            Some((rest, count)) => (rest, self.links(count)?),
+            None => (fields, 1),
         };
+        let (fields, latency) = self.latency(fields)?;
         let (ends, bandwidth) = match fields {
             [a, b] => ([*a, *b], "1"),
             [a, b, bandwidth] => ([*a, *b], *bandwidth),
@@ -196,7 +208,7 @@ impl Line {
             let message = format!("an edge from node {0} to itself, expected two different nodes", ends[0]);
             return Err(self.error(message));
         }
-        Ok(Edge { line: self.0, ends, bandwidth: self.bandwidth(bandwidth)?, links })
+        Ok(Edge { line: self.0, ends, bandwidth: self.bandwidth(bandwidth)?, latency, links })
     }
 
     fn links(self, text: &str) -> Result<usize, GraphError> {
@@ -205,7 +217,21 @@ impl Line {
         count.ok_or_else(|| self.error(format!("`{text}` links, expected x and a number from 1 to {most}")))
     }
 
+    /// What crossing a link costs, in hops of the machine's, if the last field says so.
+    fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
+        let Some((rest, text)) = marked(fields, 'l') else { return Ok((fields, 1.0)) };
+        let most = Graph::MOST_BANDWIDTH;
+        let hops = text[1..].parse::<f64>().ok().filter(|hops| (0.0..=most).contains(hops));
+        let expected = || {
+            self.error(format!(
+                "`{text}` is no latency, expected l and a number from 0 to {most}, 1 being the machine's hop"
+            ))
+        };
+        Ok((rest, hops.ok_or_else(expected)?))
+    }
+
     fn ranks<'a>(self, fields: &[&'a str]) -> Result<(&'a str, Special), GraphError> {
+        let (fields, latency) = self.latency(fields)?;
         let (vertex, count, bandwidth) = match fields {
             [vertex, count] => (*vertex, *count, "1"),
             [vertex, count, bandwidth] => (*vertex, *count, *bandwidth),
@@ -219,7 +245,7 @@ impl Line {
         let ranks = count.parse().ok().filter(|n| (1..=Graph::MOST_NODES).contains(n));
         let ranks = ranks
             .ok_or_else(|| self.error(format!("`{count}` ranks, expected a number from 1 to {}", Graph::MOST_NODES)))?;
-        Ok((vertex, Special { line: self.0, ranks, bandwidth: self.bandwidth(bandwidth)? }))
+        Ok((vertex, Special { line: self.0, ranks, bandwidth: self.bandwidth(bandwidth)?, latency }))
     }
 
     /// Notes what a line says of a vertex.
