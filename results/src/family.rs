@@ -4,7 +4,7 @@
 /// dimensions, dual-nets over the same base. A file is no size of anything: every graph is alone.
 pub fn family(topology: &str) -> String {
     // Ranks that lie elsewhere, or share nodes, make another kind of network.
-    let of_ranks = [",ranks=", ",place="].into_iter().filter_map(|key| topology.find(key)).min();
+    let of_ranks = [",ranks=", ",place=", ",routing="].into_iter().filter_map(|key| topology.find(key)).min();
     if let Some((network, ranks)) = of_ranks.map(|at| topology.split_at(at)) {
         return format!("{}{}", family(network), ranks.replace(',', ", "));
     }

@@ -89,7 +89,7 @@ fn case_of(row: &Record, timeout: Option<f64>, registry: &Registry) -> Result<Ca
     // Of a workload with a file for each repetition there is a case for each.
     let number = if cases.len() > 1 { row.repetition as usize } else { 0 };
     let case = cases.into_iter().nth(number).ok_or_else(|| "it is no case".to_owned())?;
-    Ok(Case { seed: row.seed, ..case })
+    Ok(Case { topology: case::drawn(&case.topology, row.seed), seed: row.seed, ..case })
 }
 
 /// Runs the cases; whether all of them ended, rather than being interrupted.

@@ -515,6 +515,7 @@ impl<'a> Simulation<'a> {
         self.totals.add(&facts);
         let step = Step {
             inverse_bandwidth: self.statistics.inverse_bandwidth(),
+            mean_hops: self.statistics.mean_hops(),
             busiest_links: self.statistics.busiest_links(),
             proof: payload.proof(),
             number: self.totals.steps,

@@ -116,7 +116,8 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
 #[derive(Debug)]
 pub struct Product {
     name: Arc<str>,
-    topologies: Vec<(Arc<dyn Topology>, Vec<InputDigest>)>,
+    /// Of each one network, or where routes are drawn one for each repetition.
+    topologies: Vec<(Vec<Arc<dyn Topology>>, Vec<InputDigest>)>,
     algorithms: Vec<Chosen>,
     workloads: Vec<Workload>,
     machines: Vec<Machine>,
@@ -167,6 +168,12 @@ impl Product {
         if count > MOST_CASES {
             return Err(too_many(count, "workloads, each of as many cases as it has files"));
         }
+        let most = workloads.iter().filter_map(Workload::replicates).chain([experiment.repetitions]).max().unwrap_or(1);
+        let of_seeds = |topology: Arc<dyn Topology>| match topology.drawn() {
+            None => vec![topology],
+            Some(_) => (0..most).map(|r| drawn(&topology, experiment.seed.saturating_add(r.into()))).collect(),
+        };
+        let topologies = topologies.into_iter().map(|(topology, inputs)| (of_seeds(topology), inputs)).collect();
         // What no clock can add up is no limit.
         let timeout = Duration::try_from_secs_f64(experiment.timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS)).ok();
         Ok(Self {
@@ -203,11 +210,12 @@ impl Product {
     pub fn case(&self, number: usize) -> Case {
         let (lists, rest) = (number / self.of_one(), number % self.of_one());
         let algorithm = &self.algorithms[lists % self.algorithms.len()];
-        let (topology, inputs) = &self.topologies[lists / self.algorithms.len()];
+        let (topologies, inputs) = &self.topologies[lists / self.algorithms.len()];
         let which = self.before.partition_point(|before| *before <= rest) - 1;
         let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
         let (machine, repetition) = (&self.machines[rest / repetitions], (rest % repetitions) as u32);
+        let topology = &topologies[(repetition as usize).min(topologies.len() - 1)];
         // A number below that of its files.
         let workload = &workload.replicate(repetition).unwrap_or_else(|_| workload.clone());
         let mut inputs = inputs.iter().chain(workload.input()).chain(&algorithm.inputs).peekable();
@@ -242,6 +250,11 @@ impl Product {
     pub fn plugins(&self) -> impl Iterator<Item = &Path> {
         self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
     }
+}
+
+/// The network of a case of this seed: with routes of its own where they are drawn.
+pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
+    topology.drawn().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
 }
 
 /// How many repetitions a workload has: as many as there are to be, unless each has a file of its own.

@@ -175,6 +175,11 @@ fn fill(
         Proof::Contributions => Verified::Contributions,
     };
     set_totals(record, totals, unit);
+    if case.topology.drawn().is_some() {
+        // Of one draw, or none: figures of links would be no figures of the case.
+        (record.critical_hops, record.total_hop_bytes) = (None, None);
+        (record.max_link_messages, record.sum_link_messages) = (None, None);
+    }
     record.note = note.unwrap_or_default();
     let bound = case.machine.lower_bound(case.topology.as_ref(), &traffic.in_bytes(unit as f64));
     record.lower_bound_us = Some(bound.total_us());

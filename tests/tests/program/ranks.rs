@@ -1,4 +1,4 @@
-//! Several ranks a node, placements, and files as repetitions.
+//! Several ranks a node, placements, drawn routes, and files as repetitions.
 
 use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status};
@@ -59,6 +59,37 @@ fn who_runs_on_a_torus_says_that_nodes_of_ranks_are_none_and_hierarchical_takes_
     let row = run("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
     // To the leader in 3 steps, across in 3, back in 3; only the middle ones cross links.
     assert_eq!((row.status, row.steps, row.max_link_messages), (Status::Ok, Some(9), Some(1)), "{}", row.reason);
+}
+
+/// Every node of a hypercube to its opposite. By the one route of each, links carry one message; by way of random nodes a half of either part, expected.
+#[test]
+fn drawn_routes_are_priced_by_what_is_expected_and_by_one_draw_where_one_is_needed() {
+    let of = |routing: &str, model: &str| {
+        let topology = format!("hypercube:4{routing}");
+        let machine = format!("free:model={model},byte_us=1,hop_us=1,ports=all");
+        let workload = "permutation/reflect:100";
+        let args = ["--topology", &topology, "--algorithm", "linear", "--machine", &machine, "--workload", workload];
+        rows(&[&args[..], &["--repetitions", "3"]].concat())
+    };
+    for row in of("", "wormhole") {
+        assert_eq!((row.transmission_us, row.contention_us, row.propagation_us), (Some(100.0), Some(0.0), Some(4.0)));
+        assert_eq!((row.critical_hops, row.max_link_messages), (Some(4), Some(1)));
+    }
+    for row in of(",routing=valiant", "wormhole") {
+        // Two parts of two hops each on average, between random nodes.
+        assert_eq!((row.transmission_us, row.contention_us, row.propagation_us), (Some(100.0), Some(0.0), Some(4.0)));
+        assert_eq!((row.critical_hops, row.total_hop_bytes), (None, None));
+        assert_eq!((row.max_link_messages, row.sum_link_messages), (None, None));
+        assert!(row.note.contains("loads of links and hops are those expected of the routes"), "{}", row.note);
+        assert!(row.lower_bound_us <= row.time_us);
+    }
+    // Drawn, links are not alike, and repetitions are not either.
+    let drawn: Vec<_> = of(",routing=valiant", "fluid").iter().map(|row| row.time_us).collect();
+    assert!(drawn[0] != drawn[1] || drawn[1] != drawn[2], "{drawn:?}");
+    let ecmp = of(",routing=ecmp", "store-and-forward");
+    assert_eq!(ecmp[0].transmission_us, Some(400.0), "four links, whichever");
+    let circuit = of(",routing=ecmp", "circuit");
+    assert!(circuit[0].note.contains("one route a pair, drawn from the seed"), "{}", circuit[0].note);
 }
 
 #[test]

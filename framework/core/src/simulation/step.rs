@@ -39,8 +39,21 @@ pub struct StepFacts {
     pub one_directional: bool,
     /// The most that crossing the links of a message's route costs, in hops of the machine's; `None` where every link costs one.
     pub max_latency: Option<f64>,
+    /// What is expected where routes are drawn among several; the facts of links and hops are those of one draw then.
+    pub expected: Option<Expected>,
     /// What bandwidths make of loads; `None` where all links have the machine's.
     pub bandwidth_times: Option<BandwidthTimes>,
+}
+
+/// What is expected of links and ways where routes are drawn among several.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Expected {
+    /// The most messages on a directed link.
+    pub messages: f64,
+    /// The most load on a directed link.
+    pub load: f64,
+    /// The most hops of a message.
+    pub hops: f64,
 }
 
 /// The same facts as times of a step: loads over the bandwidths of the links they cross.
@@ -111,6 +124,8 @@ pub struct Step<'a> {
     pub segments: u64,
     /// For each transfer the sum over its links of one over their bandwidths; empty where all links have the machine's.
     pub inverse_bandwidth: &'a [f64],
+    /// For each transfer the hops that are expected of it; empty unless routes are drawn among several.
+    pub mean_hops: &'a [f64],
     /// Messages and time of links, in loads at the machine's bandwidth: those of which no other has more of both; empty unless a listener wants it.
     pub busiest_links: &'a [(u64, f64)],
     /// What no machine changes.

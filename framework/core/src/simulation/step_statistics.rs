@@ -3,7 +3,7 @@
 use crate::delivery::fault::{Fault, SendFault};
 use crate::network::links::LinkLoad;
 use crate::network::topology::{Route, Run, Topology};
-use crate::simulation::step::{BandwidthTimes, Listener, StepFacts, Transfer};
+use crate::simulation::step::{BandwidthTimes, Expected, Listener, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -107,6 +107,8 @@ pub struct StepStatistics {
     busiest_links: Vec<(u64, f64)>,
     /// For each transfer of the step the sum of one over the bandwidths on its way; empty where all links are alike.
     inverse_bandwidth: Vec<f64>,
+    /// For each transfer of the step the hops that are expected; empty unless routes are drawn.
+    mean_hops: Vec<f64>,
     /// For each rank the node whose ports it has; empty where each has its own.
     hosts: Vec<u32>,
 }
@@ -137,6 +139,7 @@ impl StepStatistics {
             packed: vec![0; if wanted.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
+            mean_hops: Vec::new(),
             hosts,
         }
     }
@@ -167,6 +170,11 @@ impl StepStatistics {
     /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
     pub fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
+    }
+
+    /// For each transfer of the last step the hops that are expected of it; empty unless routes are drawn.
+    pub fn mean_hops(&self) -> &[f64] {
+        &self.mean_hops
     }
 
     /// As [`crate::simulation::step::Step::busiest_links`] of the last step.
@@ -238,10 +246,37 @@ impl StepStatistics {
         if self.topology.bandwidths().is_some() {
             facts.bandwidth_times = Some(self.bandwidth_times(number, transfers, routes)?);
         }
+        self.mean_hops.clear();
+        if self.topology.drawn().is_some() {
+            facts.expected = Some(self.expect(transfers));
+        }
         if self.topology.latencies().is_some() {
             facts.max_latency = Some(self.most_latency(number, transfers, routes)?);
         }
         Ok(facts)
+    }
+
+    /// What is expected where routes are drawn; the busiest links are named by that, if wanted.
+    fn expect(&mut self, transfers: &[Transfer]) -> Expected {
+        let topology = Arc::clone(&self.topology);
+        let Some(drawn) = topology.drawn() else { return Expected::default() };
+        let mut on: HashMap<u64, (f64, f64)> = HashMap::new();
+        // A send that names its way has it: what it puts on links is no draw.
+        let mut messages = transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
+        drawn.expected(&mut messages, &mut |link, messages, load| {
+            let sums = on.entry(link).or_default();
+            *sums = (sums.0 + messages, sums.1 + load);
+        });
+        let mut most = Expected::default();
+        for t in transfers {
+            let hops = if t.route == 0 { drawn.expected_hops(t.from.into(), t.to.into()) } else { t.hops.into() };
+            self.mean_hops.push(hops);
+            most.hops = most.hops.max(hops);
+        }
+        for (messages, load) in on.values() {
+            (most.messages, most.load) = (most.messages.max(*messages), most.load.max(*load));
+        }
+        most
     }
 
     /// What the costliest route is made of, in hops of the machine's: one more walk, needed only where links cost unlike.

@@ -4,7 +4,7 @@
 //! knows, and the standard input becomes empty; standard output and error are a pipe to the program's log.
 
 use super::message::{Job, News, Reply};
-use crate::case::{Case, choose};
+use crate::case::{Case, choose, drawn};
 use crate::input::Text;
 use crate::plugin::file::Known as KnownFile;
 use crate::process::child_side::{confine, mark_prints, take_socket};
@@ -137,6 +137,7 @@ pub fn serve(memory_limit: u64, is_sandboxed: bool, watches: &[Watch]) -> Result
     let mut known = Known {
         plugins: HashMap::new(),
         topologies: HashMap::new(),
+        drawn: HashMap::new(),
         workloads: HashMap::new(),
         machines: HashMap::new(),
         rounding,
@@ -205,6 +206,8 @@ struct Known {
     /// By their files.
     plugins: HashMap<PathBuf, Registry>,
     topologies: HashMap<String, (Arc<dyn Topology>, Vec<InputDigest>)>,
+    /// Those whose routes are drawn, by the seed.
+    drawn: HashMap<(String, u64), Arc<dyn Topology>>,
     workloads: HashMap<String, Workload>,
     machines: HashMap<String, Machine>,
     /// How this process rounded before a plugin was loaded.
@@ -272,6 +275,14 @@ impl Known {
                 let new = topology::parse_with_inputs(&setting.topology).map_err(|e| e.to_string())?;
                 self.topologies.insert(setting.topology.clone(), new.clone());
                 new
+            }
+        };
+        // Cases of one seed share it, and so their plan.
+        let topology = match topology.drawn() {
+            None => topology,
+            Some(_) => {
+                let of_seed = self.drawn.entry((setting.topology.clone(), id.seed));
+                Arc::clone(of_seed.or_insert_with(|| drawn(&topology, id.seed)))
             }
         };
         let workload = match self.workloads.get(&setting.workload) {

@@ -331,7 +331,8 @@ impl<'a> Flows<'a> {
         let n = topology.nodes();
         // A copy or a term from another node crosses a link; from another rank of the same it need not.
         let elsewhere = topology.shared().map_or(n, Topology::nodes) - 1;
-        let hops = |from, to| topology.route(from, to, None, &mut |_| {}).ok();
+        let shortest = topology.drawn().map_or(topology, |drawn| drawn.minimal());
+        let hops = |from, to| shortest.route(from, to, None, &mut |_| {}).ok();
         let over = |pairs: &mut dyn Iterator<Item = (u64, u64)>| {
             let (mut sum, mut farthest) = (0.0, 0);
             for (from, to) in pairs {

@@ -88,7 +88,11 @@ impl StepModel for StoreAndForward {
         };
         let on_link =
             |&(messages, load): &(u64, f64)| messages as f64 * self.startup_us + load * unit_bytes * self.byte_us;
-        let on_busiest_link = step.busiest_links.iter().map(on_link).fold(0.0, f64::max);
+        let expected = step.facts.expected.map(|e| (e.messages, e.load));
+        let on_busiest_link = match expected {
+            Some((messages, load)) => messages * self.startup_us + load * unit_bytes * self.byte_us,
+            None => step.busiest_links.iter().map(on_link).fold(0.0, f64::max),
+        };
         StepCost {
             startup: slowest.startup,
             transmission: slowest.transmission,
@@ -120,7 +124,7 @@ impl StoreAndForward {
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
         // Between two ranks of one node it starts up once, too.
-        let hops = f64::from(t.hops.max(1));
+        let hops = step.mean_hops.get(i).copied().unwrap_or(t.hops.into()).max(1.0);
         let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
         Time { startup: hops * self.startup_us, transmission: over_links * t.load as f64 * unit_bytes * self.byte_us }
     }

@@ -109,6 +109,8 @@ pub(super) struct Synchronous<M> {
     arranger: Option<Arranger>,
     /// Whether some step had too many circuits to arrange, so that rounds are only the least conceivable.
     at_least: bool,
+    /// Whether routes were drawn among several.
+    drawn: bool,
 }
 
 impl<M: StepModel> Synchronous<M> {
@@ -130,6 +132,7 @@ impl<M: StepModel> Synchronous<M> {
             most_circuits: 0,
             arranger: None,
             at_least: false,
+            drawn: scale.topology.drawn().is_some(),
         }
     }
 
@@ -159,6 +162,10 @@ impl<M: StepModel> Synchronous<M> {
 /// The remark on a schedule that is charged for no rearrangement, as it declares none, though it packs and unpacks blocks.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
+/// The remarks on routes that are drawn among several.
+const EXPECTED: &str = "loads of links and hops are those expected of the routes";
+const DRAWN: &str = "one route a pair, drawn from the seed";
+
 impl<M: StepModel> Synchronous<M> {
     /// What is right in the model and surprises whoever compares schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
@@ -168,6 +175,8 @@ impl<M: StepModel> Synchronous<M> {
         let remarks = [
             (all_at_once, "one step: its messages share links over the whole of it, as those of several steps don't"),
             (undeclared, UNDECLARED),
+            (self.drawn && self.frame.channels.is_none(), EXPECTED),
+            (self.drawn && self.frame.channels.is_some(), DRAWN),
         ];
         remarks.into_iter().filter(|(applies, _)| *applies).map(|(_, remark)| remark)
     }
@@ -307,8 +316,9 @@ mod tests {
             assert_eq!(propagation(tiers, &[step[0], (3, 4, 8)]), Some(8.0), "{model}: the costliest way counts");
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
-        // Circuits in turns: each has the hops of its own.
-        let turns = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&[(0, 1, 8), (0, 4, 8)]]);
+        // Circuits in turns: two that share a link, and one across beside the first.
+        let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
+        let turns = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
         assert_eq!(turns.parts.propagation, Some(10.0));
     }
 

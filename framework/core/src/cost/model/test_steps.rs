@@ -54,6 +54,7 @@ pub(super) fn cost_by_routes(
             routes,
             segments: 1,
             inverse_bandwidth: statistics.inverse_bandwidth(),
+            mean_hops: statistics.mean_hops(),
             busiest_links: statistics.busiest_links(),
             facts,
             held: &held,

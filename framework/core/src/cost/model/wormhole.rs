@@ -107,11 +107,13 @@ impl StepModel for Wormhole {
             longest
         };
         let byte_us = if facts.one_directional { self.one_directional_byte_us } else { self.byte_us };
-        let through_link = facts.through_link() * unit_bytes / self.free_contention;
+        let (load, hops) =
+            facts.expected.map_or((facts.through_link(), facts.latency()), |expected| (expected.load, expected.hops));
+        let through_link = load * unit_bytes / self.free_contention;
         StepCost {
             startup: rounds as f64 * self.startup_us,
             transmission: bytes * byte_us,
-            propagation: Some(rounds as f64 * facts.latency() * self.hop_us),
+            propagation: Some(rounds as f64 * hops * self.hop_us),
             contention: (through_link - bytes).max(0.0) * byte_us,
         }
     }

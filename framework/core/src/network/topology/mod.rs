@@ -20,6 +20,7 @@ mod hyperx;
 mod jellyfish;
 mod placed;
 mod rdn;
+mod routed;
 mod slim_fly;
 mod switched;
 mod twisted_torus;
@@ -170,6 +171,10 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn host(&self, rank: u64) -> u64 {
         rank
     }
+    /// Where routes are drawn among several: what is expected of all draws. Then [`Topology::route`] is one of them.
+    fn drawn(&self) -> Option<&dyn Drawn> {
+        None
+    }
     /// Radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64];
     /// Of a dual-net, what a cluster is at the lowest level, and how many levels there are above it; `None` for other topologies.
@@ -236,6 +241,18 @@ pub trait Topology: fmt::Debug + Send + Sync {
 
     /// The ends of a link, from and to; `None` if there is no such link. Ends from [`Topology::nodes`] on are [`Topology::switches`].
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
+}
+
+/// A network whose routes are drawn among several.
+pub trait Drawn {
+    /// The same with routes drawn from another seed.
+    fn with_seed(&self, seed: u64) -> Arc<dyn Topology>;
+    /// The same with its own routes.
+    fn minimal(&self) -> &dyn Topology;
+    /// Calls `visit` with links and what messages, (from, to, load) each, are expected to put on them: how many, and their load. A link may come several times.
+    fn expected(&self, messages: &mut dyn Iterator<Item = (u64, u64, u64)>, visit: &mut dyn FnMut(u64, f64, f64));
+    /// The hops of a message that are expected.
+    fn expected_hops(&self, from: u64, to: u64) -> f64;
 }
 
 /// A family of topologies: one row feeds parsing, lists and near matches.
@@ -375,7 +392,8 @@ pub fn parse_with(text: &str, read: Read<'_>) -> Result<Arc<dyn Topology>, SpecE
     // What is wrong is shown where it stands in the whole.
     let base =
         unplaced(network, read).map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
-    placed::parse(base, &spec, ranks, read)
+    let routing = ranks.routing;
+    routed::parse(placed::parse(base, &spec, ranks, read)?, &spec, routing)
 }
 
 /// The topology that a spec names, where ranks lie as their numbers say.

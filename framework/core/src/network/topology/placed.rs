@@ -33,6 +33,8 @@ struct Placed {
 pub(super) struct Ranks<'a> {
     ranks: Option<&'a Arg>,
     place: Option<&'a Arg>,
+    /// How messages are routed, which is not for this module.
+    pub(super) routing: Option<&'a Arg>,
 }
 
 /// The spec without what it says of ranks, and that.
@@ -42,6 +44,7 @@ pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, Ranks<'a>) {
         match arg.key() {
             Some("ranks") => ranks.ranks = Some(arg),
             Some("place") => ranks.place = Some(arg),
+            Some("routing") => ranks.routing = Some(arg),
             _ => break,
         }
         end = arg.at() - 1;
@@ -53,7 +56,7 @@ pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, Ranks<'a>) {
 pub(super) fn parse(
     base: Arc<dyn Topology>,
     spec: &Spec,
-    Ranks { ranks, place }: Ranks<'_>,
+    Ranks { ranks, place, .. }: Ranks<'_>,
     read: Read<'_>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
     /// Tables take eight bytes a rank.

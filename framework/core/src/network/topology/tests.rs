@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 mod families;
 mod placed;
 mod ranks;
+mod routed;
 mod switches;
 
 /// Small ones of every family, with sides of 1, 2 and 3 and with odd and even ones.
@@ -356,6 +357,7 @@ fn every_family_parses_what_its_syntax_says() {
             .replace("K(BASE)", "1(ring:3)")
             .replace('N', "4")
             .replace('D', "2")
+            .replace('H', "2")
             .replace('Q', "5")
             .replace('P', "3")
             .replace('X', "1")

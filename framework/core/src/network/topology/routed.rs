@@ -1,0 +1,198 @@
+//! A network whose routes are drawn among several: `routing=` after all else that a topology's spec says.
+//!
+//! With `valiant` a message goes by way of a vertex drawn from all alike, a switch where there are switches and else a node, and from there on, each part by the network's own route (Valiant & Brebner,
+//! *Universal Schemes for Parallel Communication*, 1981). With `ecmp`, equal-cost multipath, it takes a path of the fewest hops, at each vertex any of the links that lead nearer alike (RFC 2992).
+//!
+//! Whoever needs one route is given one that is drawn from a seed, the same for all messages of a pair. What is expected of all draws says [`Drawn`].
+
+use super::draw::Draw;
+use super::{Bisection, Drawn, Plane, Route, RouteError, Run, Topology};
+use crate::spec::{Arg, Spec, SpecError};
+use shortest::Shortest;
+use std::sync::Arc;
+use valiant::Valiant;
+
+mod shortest;
+mod valiant;
+
+#[derive(Debug, Clone)]
+struct Routed {
+    base: Arc<dyn Topology>,
+    way: Way,
+    seed: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Way {
+    Valiant(Arc<Valiant>),
+    Ecmp(Arc<Shortest>),
+}
+
+/// The network with its routes drawn, if `routing=` says so.
+pub(super) fn parse(base: Arc<dyn Topology>, spec: &Spec, arg: Option<&Arg>) -> Result<Arc<dyn Topology>, SpecError> {
+    /// Distances take two bytes a pair of vertices.
+    const MOST_VERTICES: u64 = 1 << 13;
+    /// What is expected of a step takes some bytes a link.
+    const MOST_LINKS: u64 = 1 << 22;
+    let Some(arg) = arg else { return Ok(base) };
+    let bad = |expected: &str| spec.bad_value(arg, expected);
+    if arg.value() == "minimal" {
+        return Ok(base);
+    }
+    if !["valiant", "ecmp"].contains(&arg.value()) {
+        return Err(bad("minimal, valiant or ecmp"));
+    }
+    if base.bandwidths().is_some() || base.latencies().is_some() {
+        return Err(bad("minimal: others are for networks whose links are all alike"));
+    }
+    if base.kind() == "groups" {
+        return Err(bad("minimal: there is one way between two ranks"));
+    }
+    let network = base.shared().unwrap_or(base.as_ref());
+    if network.nodes() + network.switches() > MOST_VERTICES || network.link_slots() > MOST_LINKS {
+        return Err(bad(&format!(
+            "minimal: others are for networks of at most {MOST_VERTICES} vertices and {MOST_LINKS} links"
+        )));
+    }
+    let way = match arg.value() {
+        "valiant" => Way::Valiant(Arc::new(Valiant::new(network))),
+        _ => Way::Ecmp(Arc::new(Shortest::new(network))),
+    };
+    Ok(Arc::new(Routed { base, way, seed: 0 }))
+}
+
+impl Routed {
+    /// What the ways of messages are in.
+    fn network(&self) -> &dyn Topology {
+        self.base.shared().unwrap_or(self.base.as_ref())
+    }
+
+    /// What decides on the way of a pair's messages.
+    fn draw(&self, from: u64, to: u64) -> Draw {
+        Draw::new(self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93))
+    }
+}
+
+impl Drawn for Routed {
+    fn with_seed(&self, seed: u64) -> Arc<dyn Topology> {
+        Arc::new(Self { seed, ..self.clone() })
+    }
+
+    fn minimal(&self) -> &dyn Topology {
+        self.base.as_ref()
+    }
+
+    fn expected(&self, messages: &mut dyn Iterator<Item = (u64, u64, u64)>, visit: &mut dyn FnMut(u64, f64, f64)) {
+        let messages = &mut messages.map(|(from, to, load)| (self.base.host(from), self.base.host(to), load));
+        match &self.way {
+            Way::Valiant(valiant) => valiant.expected(self.network(), messages, visit),
+            Way::Ecmp(shortest) => shortest.expected(messages, visit),
+        }
+    }
+
+    fn expected_hops(&self, from: u64, to: u64) -> f64 {
+        match &self.way {
+            Way::Valiant(valiant) => valiant.expected_hops(self.network(), self.base.host(from), self.base.host(to)),
+            // All are of the same length.
+            Way::Ecmp(_) => self.base.route(from, to, None, &mut |_| {}).unwrap_or(0) as f64,
+        }
+    }
+}
+
+impl Topology for Routed {
+    fn spec(&self) -> String {
+        let way = match self.way {
+            Way::Valiant(_) => "valiant",
+            Way::Ecmp(_) => "ecmp",
+        };
+        format!("{},routing={way}", self.base.spec())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.base.kind()
+    }
+
+    fn nodes(&self) -> u64 {
+        self.base.nodes()
+    }
+
+    fn switches(&self) -> u64 {
+        self.base.switches()
+    }
+
+    fn shared(&self) -> Option<&dyn Topology> {
+        self.base.shared()
+    }
+
+    fn host(&self, rank: u64) -> u64 {
+        self.base.host(rank)
+    }
+
+    fn drawn(&self) -> Option<&dyn Drawn> {
+        Some(self)
+    }
+
+    fn radices(&self) -> &[u64] {
+        self.base.radices()
+    }
+
+    fn base(&self) -> Option<(&dyn Topology, u64)> {
+        self.base.base()
+    }
+
+    fn link_slots(&self) -> u64 {
+        self.base.link_slots()
+    }
+
+    fn planes(&self) -> &[Plane] {
+        self.base.planes()
+    }
+
+    fn diameter(&self) -> u64 {
+        self.base.diameter()
+    }
+
+    fn farthest_from(&self, node: u64) -> u64 {
+        self.base.farthest_from(node)
+    }
+
+    fn degree(&self) -> Option<u64> {
+        self.base.degree()
+    }
+
+    fn links_from(&self, node: u64) -> Option<u64> {
+        self.base.links_from(node)
+    }
+
+    fn links_in_all(&self) -> u64 {
+        self.base.links_in_all()
+    }
+
+    fn bisection(&self) -> Option<Bisection> {
+        self.base.bisection()
+    }
+
+    fn distance_sum(&self) -> Option<u64> {
+        self.base.distance_sum()
+    }
+
+    fn hops_of_all_pairs(&self) -> Option<u128> {
+        self.base.hops_of_all_pairs()
+    }
+
+    fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
+        // Who names a way has it.
+        if route.is_some() {
+            return self.base.route(from, to, route, visit);
+        }
+        let (draw, from, to) = (self.draw(from, to), self.base.host(from), self.base.host(to));
+        Ok(match &self.way {
+            Way::Valiant(valiant) => valiant.route(self.network(), (from, to), draw, visit),
+            Way::Ecmp(shortest) => shortest.route(from, to, draw, visit),
+        })
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        self.base.link_ends(link)
+    }
+}
