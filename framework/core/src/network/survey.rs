@@ -4,6 +4,8 @@ use super::topology::Topology;
 use crate::network::adjacency::Adjacency;
 use std::fmt;
 
+mod halving;
+
 /// How a figure was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
@@ -19,6 +21,8 @@ pub enum How {
     Formula,
     /// The family's formula for a cut, which may not be the smallest.
     FormulaForACut,
+    /// Cuts were tried and made smaller, as long as that went.
+    LeastFound,
 }
 
 impl fmt::Display for How {
@@ -29,6 +33,7 @@ impl fmt::Display for How {
             Self::SearchedFromOne => "searched from node 0: each node sees the same",
             Self::AllHalves => "all halves tried",
             Self::Formula => "formula",
+            Self::LeastFound => "the least of the cuts tried, perhaps not the least",
             Self::FormulaForACut => "formula for the best cut known, perhaps not the least",
         })
     }
@@ -87,6 +92,10 @@ impl Survey {
             let (farthest, sum) = hops_from(&network, 0, survey.nodes);
             survey.diameter = (farthest, How::SearchedFromOne);
             survey.mean_hops = mean(sum, survey.nodes - 1).map(|m| (m, How::SearchedFromOne));
+        }
+        if survey.bisection.is_none() {
+            let found = halving::fewest_links(&network, survey.nodes);
+            survey.bisection = found.map(|(links, side)| (links, side, How::LeastFound));
         }
         if (2..=MOST_HALVED).contains(&survey.nodes) && network.vertices() as u64 == survey.nodes {
             survey.bisection = Some((least_cut(&network), survey.nodes / 2, How::AllHalves));
