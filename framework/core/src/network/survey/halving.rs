@@ -173,7 +173,7 @@ mod tests {
     }
 
     /// No halving of n vertices cuts fewer than (k - l) n / 4 edges of a graph of degree k whose second eigenvalue is l (Fiedler, 1973): of the Hoffman-Singleton graph, `slim-fly:5`, with l = 2, 62.5; of
-    /// McKay, Miller and Siran's for q = 4 w + 1, l = (q - 1)/2 (Hafner, 2004): q = 13, 338 vertices of 19 links, (19 - 6) 338/4.
+    /// the 338 vertices of `slim-fly:13`, of 19 links, l = 6 (by power iteration on the graph as McKay, Miller and Siran define it).
     #[test]
     fn slim_flies_are_cut_near_what_their_spectrum_allows() {
         for (spec, bound) in [("slim-fly:5", 62.5), ("slim-fly:13", 13.0 * 338.0 / 4.0)] {
