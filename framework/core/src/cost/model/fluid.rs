@@ -171,19 +171,17 @@ impl Model for Fluid {
         if traffic.farthest == 0 {
             return farthest;
         }
+        // Ranks of one node have no link between them.
+        let least = topology.latencies().map_or(1.0, |(least, _)| least);
+        let one_link = if topology.shared().is_some() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, Ports::All, 1.0);
         let (transmission_us, kind) =
             bound::or_injected(topology, traffic, self.injection_byte_us, bytes * self.link_byte_us(), kind);
-        let by_bytes = Bound {
-            kind,
-            startup_us: self.startup_us,
-            transmission_us,
-            propagation_us: self.latency_us(topology.latencies().map_or(1.0, |(least, _)| least)),
-            ..Bound::default()
-        };
+        let by_bytes =
+            Bound { kind, startup_us: self.startup_us, transmission_us, propagation_us: one_link, ..Bound::default() };
         let by_sums = Bound {
             startup_us: self.startup_us,
-            propagation_us: self.latency_us(1),
+            propagation_us: one_link,
             reduction_us: traffic.summed * self.reduce_byte_us,
             ..Bound::default()
         };
