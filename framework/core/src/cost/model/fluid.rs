@@ -16,7 +16,7 @@ use super::{Evaluator, Model, ModelKind, Scale};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, Default, HOP_US, INJECTION_BYTE_US, PORTS, Ports, REDUCE_BYTE_US, STARTUP_US, Typed,
-    number, word,
+    micros, number, word,
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
