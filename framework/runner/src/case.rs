@@ -116,8 +116,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
 #[derive(Debug)]
 pub struct Product {
     name: Arc<str>,
-    /// Of each one network, or where routes are drawn one for each repetition.
-    topologies: Vec<(Vec<Arc<dyn Topology>>, Vec<InputDigest>)>,
+    topologies: Vec<Networks>,
     algorithms: Vec<Chosen>,
     workloads: Vec<Workload>,
     machines: Vec<Machine>,
@@ -130,6 +129,9 @@ pub struct Product {
     /// The files of a case that names none: most do.
     no_inputs: Arc<[InputDigest]>,
 }
+
+/// A topology's one network, or where routes are drawn one for each repetition; and the files that it names.
+type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
 
 impl Product {
     /// Looks up all that an experiment names.

@@ -73,7 +73,7 @@ fn around(grid: &Grid, (far, step): (u64, u64), node: u64, schedule: &mut Schedu
         _ if step == (turn + 1) % (far / 2) => 0,
         _ => return Ok(()),
     };
-    let way: i8 = if diagonal % 2 == 0 { 1 } else { -1 };
+    let way: i8 = if diagonal.is_multiple_of(2) { 1 } else { -1 };
     let to = grid.shift(node, dimension, i64::from(way) * far as i64);
     let fours = grid.radix(dimension) / 4;
     let theirs = grid.coordinate(to, dimension) / 4;
