@@ -136,8 +136,9 @@ Examples:
   swapmeet tui                                               pick everything on the screen
   swapmeet tui workloads/experiments/quick-start.toml        run it and watch
   swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
+  swapmeet tui rows.csv measured.csv                         look at rows that there are
 
-What is given is run at once. `?` shows the keys. Rows go to --out as cases end, whatever happens to the screen.
+What is given is run at once, but for rows: these are opened, and run again only when asked. `?` shows the keys. Rows go to --out as cases end, whatever happens to the screen.
 NO_COLOR is obeyed; where the locale is not UTF-8, only ASCII is drawn.";
 
 const TRACE_EXAMPLES: &str = "\
@@ -180,7 +181,7 @@ What you set once goes into ~/.config/swapmeet/swapmeet.toml (plugin_dirs, machi
 theme), or into swapmeet.toml in the current folder (machine, theme).";
 
 /// Where plugins are looked for.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PluginArgs {
     /// A folder of plugins, or a plugin's file; searched first, may be given several times.
     ///
@@ -201,7 +202,7 @@ pub(crate) struct Over {
 }
 
 /// What `run` takes.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
     /// An experiment file (TOML).
     #[arg(value_name = "EXPERIMENT.toml")]
@@ -287,10 +288,13 @@ pub(crate) struct TuiArgs {
     /// What is picked and run at first.
     #[command(flatten)]
     pub run: RunArgs,
+    /// Result files, measured ones too, whose rows are opened; nothing is run then until it is asked for.
+    #[arg(value_name = "ROWS.csv")]
+    pub rows: Vec<PathBuf>,
 }
 
 /// How the dashboard looks.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Looks {
     /// Colours [default: the terminal's sixteen, none with NO_COLOR].
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(swapmeet_tui::Theme::names()))]

@@ -7,25 +7,31 @@ use crate::plot::rows;
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_plot::{PageWanted, page};
-use swapmeet_results::Record;
+use swapmeet_results::{CompareError, Record};
 use swapmeet_runner::experiment::Experiment;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     output::may_write(&args.out, args.over, &args.rows.files)?;
     let files = rows(&args.rows)?;
-    let title = args.title.clone().unwrap_or_else(|| experiments(&files));
-    let wanted = PageWanted {
-        title: &title,
-        baseline: args.rows.baseline.as_deref(),
-        program: concat!("swapmeet ", env!("CARGO_PKG_VERSION")),
-    };
-    let text = page(&files, &wanted).map_err(|e| Failure::Usage(e.to_string()))?;
+    let page = page_of(&files, args.title.as_deref(), args.rows.baseline.as_deref());
+    let text = page.map_err(|e| Failure::Usage(e.to_string()))?;
     if args.out == Path::new("-") {
         output::print(&text)?;
     } else {
         output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page of some rows; its title is the experiments' names if it is given none.
+pub(crate) fn page_of(
+    files: &[(String, Vec<Record>)],
+    title: Option<&str>,
+    baseline: Option<&str>,
+) -> Result<String, CompareError> {
+    let title = title.map_or_else(|| experiments(files), str::to_owned);
+    let wanted = PageWanted { title: &title, baseline, program: concat!("swapmeet ", env!("CARGO_PKG_VERSION")) };
+    page(files, &wanted)
 }
 
 /// The experiments' names, each once.

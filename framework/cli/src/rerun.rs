@@ -10,11 +10,9 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use swapmeet_results::{Difference, Record, read_file};
+use swapmeet_runner::again;
 use swapmeet_runner::batch::{Batch, Event};
-use swapmeet_runner::case::{self, Case};
-use swapmeet_runner::experiment::Experiment;
-use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::Registry;
+use swapmeet_runner::case::Case;
 use swapmeet_runner::unit::units;
 
 /// What became of a row.
@@ -36,8 +34,9 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     let registry = registry(&args.plugins)?;
     let mut results: BTreeMap<usize, Again> = BTreeMap::new();
     let (mut numbers, mut cases) = (Vec::new(), Vec::new());
+    let mut looked_up = again::Again::new(&registry, args.timeout);
     for number in chosen {
-        match case_of(&rows[number - 1], args.timeout, &registry) {
+        match looked_up.case(&rows[number - 1]) {
             Ok(case) => {
                 numbers.push(number);
                 cases.push(case);
@@ -70,26 +69,6 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(SOME_FAILED),
     })
-}
-
-/// The case of a row: its specs, looked up as `run` would.
-fn case_of(row: &Record, timeout: Option<f64>, registry: &Registry) -> Result<Case, String> {
-    let list = |flag: &str, spec: &str| vec![Text::flag(flag, spec)];
-    let experiment = Experiment {
-        name: row.experiment.clone(),
-        topologies: list("topology", &row.topology),
-        algorithms: list("algorithm", &row.algorithm),
-        workloads: list("workload", &row.workload),
-        machines: list("machine", row.case().setting.machine_spec()),
-        seed: row.seed,
-        timeout_secs: timeout,
-        ..Experiment::default()
-    };
-    let cases = case::cases(&experiment, registry).map_err(|e| e.to_string())?;
-    // Of a workload with a file for each repetition there is a case for each.
-    let number = if cases.len() > 1 { row.repetition as usize } else { 0 };
-    let case = cases.into_iter().nth(number).ok_or_else(|| "it is no case".to_owned())?;
-    Ok(Case { topology: case::drawn(&case.topology, row.seed), seed: row.seed, ..case })
 }
 
 /// Runs the cases; whether all of them ended, rather than being interrupted.

@@ -5,18 +5,31 @@ use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::{config, run, table};
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
+use swapmeet_plot::{Drawn, Figure, Paper, Stacked, Wanted, Winners, Y};
+use swapmeet_results::{Record, read_files};
+use swapmeet_runner::again::experiment_of;
 use swapmeet_runner::case::Product;
+use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
-use swapmeet_tui::{Looks, Setup, Theme, is_ascii_terminal};
+use swapmeet_tui::{Looks, Setup, Sheet, SheetKind, Theme, is_ascii_terminal};
 
 /// Left before all cases had run.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
-    watch(&args.run)
+    // The first file may be either; what holds rows is called so.
+    let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+    let first = args.run.experiment.as_ref().filter(is_rows);
+    if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
+        let message = format!("{}: expected result files (.csv) after the first file", other.display());
+        return Err(Failure::Usage(message));
+    }
+    let files: Vec<PathBuf> = first.into_iter().chain(&args.rows).cloned().collect();
+    let experiment = args.run.experiment.clone().filter(|path| !is_rows(&path));
+    open(&RunArgs { experiment, ..args.run.clone() }, &files)
 }
 
 /// The theme that is asked for; no other than that without colours where there are none.
@@ -35,6 +48,11 @@ fn theme(args: &RunArgs) -> Result<Theme, Failure> {
 
 /// Shows the dashboard for `run --tui`.
 pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
+    open(args, &[])
+}
+
+/// Shows the dashboard, with the rows of files if there are any.
+fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     if args.real_ranks.on.is_some() {
         return Err(Failure::Usage("--on measures without a dashboard: use `swapmeet run`".to_owned()));
     }
@@ -56,8 +74,14 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
     if args.resume && args.out.is_none() {
         return Err(Failure::Usage("--resume takes up a file: give it with --out".to_owned()));
     }
+    let opened = read_files(files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let opened: Vec<Record> = opened.into_iter().flat_map(|(_, rows)| rows).collect();
     let mut experiment = run::experiment(args)?;
-    let complete = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
+    let is_named = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
+    if !opened.is_empty() && args.experiment.is_none() {
+        pick(&mut experiment, experiment_of(opened.iter()));
+    }
+    let complete = is_named && opened.is_empty();
     if experiment.topologies.is_empty() {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
     }
@@ -83,6 +107,8 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
         experiment,
         cases,
         found,
+        opened,
+        draw,
         // Another experiment may be picked, with more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
@@ -101,5 +127,44 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitCode, Failure> {
         (true, _) => ExitCode::from(INTERRUPTED),
         (false, true) => ExitCode::from(SOME_FAILED),
         (false, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// Picks what rows name, but for what flags say.
+fn pick(experiment: &mut Experiment, of_rows: Experiment) {
+    let (default, given) = (Experiment::default(), experiment.clone());
+    let or = |given: Vec<Text>, named: Vec<Text>| if given.is_empty() { named } else { given };
+    *experiment = Experiment {
+        topologies: or(given.topologies, of_rows.topologies),
+        algorithms: or(given.algorithms, of_rows.algorithms),
+        workloads: or(given.workloads, of_rows.workloads),
+        machines: or(given.machines, of_rows.machines),
+        name: of_rows.name,
+        repetitions: if given.repetitions == default.repetitions { of_rows.repetitions } else { given.repetitions },
+        seed: if given.seed == default.seed { of_rows.seed } else { given.seed },
+        ..given
+    };
+}
+
+/// What `plot` and `report` make of rows.
+fn draw(sheet: &Sheet, rows: Vec<Record>) -> Result<Vec<u8>, String> {
+    let files = [(String::new(), rows)];
+    let baseline = sheet.baseline.as_deref();
+    let drawn: Box<dyn Drawn> = match sheet.kind {
+        SheetKind::Report => {
+            return crate::report::page_of(&files, None, baseline).map(String::into_bytes).map_err(|e| e.to_string());
+        }
+        SheetKind::Curves(x) => {
+            let wanted = Wanted { x, y: Y::Time, log: None, baseline, title: None, labels: &[], bound: false };
+            Box::new(Figure::of(&files, &wanted).map_err(|e| e.to_string())?)
+        }
+        SheetKind::Winners => Box::new(Winners::of(&files, None, &[]).map_err(|e| e.to_string())?),
+        SheetKind::Parts => Box::new(Stacked::of(&files, None, &[]).map_err(|e| e.to_string())?),
+    };
+    let picture = drawn.picture(&Paper::default());
+    Ok(match sheet.path.extension().and_then(|e| e.to_str()) {
+        Some("png") => picture.png(2.0).map_err(|e| e.to_string())?,
+        Some("pdf") => picture.pdf(),
+        Some(_) | None => picture.svg().into_bytes(),
     })
 }

@@ -3,6 +3,7 @@
 //! One direction: what is read ([`input`], [`experiment`]), what it names ([`topology`], [`plugin`], [`registry`]), cases, units of work, workers in which
 //! [`session`] lets a plugin plan through the [`host`], and rows ([`batch`], [`watch`]).
 
+pub mod again;
 pub mod alone;
 pub mod batch;
 pub mod case;

@@ -5,10 +5,11 @@ use crate::hits::Spot;
 use crate::keys::{Binding, Row, find};
 use crate::paint::Painter;
 use crate::session::Session;
-use crate::session::files::Saved;
+use crate::session::files::{Saved, SheetKind};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use std::path::Path;
+use swapmeet_results::analysis::Axis;
 use swapmeet_runner::input::InputError;
 
 /// Where the cursor is among the lines of a panel, and what narrows them down.
@@ -68,7 +69,7 @@ pub(crate) trait Panel {
     }
     /// The algorithm that it is about.
     fn algorithm(&self, session: &Session) -> Option<String> {
-        session.focused().map(|(_, row)| row.case.algorithm.to_string())
+        session.focused().map(|(_, row)| row.specs()[0].to_owned())
     }
     /// Why it has nothing to filter.
     fn unfiltered(&self) -> Option<&'static str> {
@@ -110,6 +111,11 @@ pub(crate) trait Panel {
     /// What there is to say of the text it asked for: in short, and in full.
     fn explain(&self, _text: &str, _session: &Session) -> Option<[String; 2]> {
         None
+    }
+
+    /// The figure that shows what it shows.
+    fn figure(&self, _session: &Session) -> SheetKind {
+        SheetKind::Curves(Axis::Block)
     }
 
     /// What it adds to a session that is saved under a name.

@@ -47,6 +47,8 @@ impl Session {
             experiment,
             cases: Vec::new(),
             found: Vec::new(),
+            opened: Vec::new(),
+            draw: |_, _| Err("nothing is drawn without the program".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 command: vec![build().join("swapmeet"), "worker".into()],
                 jobs: 1,

@@ -21,6 +21,7 @@ pub(super) enum Action {
     Stop,
     Baseline,
     Save,
+    Draw,
     Filter,
     Expand,
     Freeze,
@@ -57,6 +58,7 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Baseline, &[ch('b')], "compare with this algorithm; again: with the fastest"),
     bind(Action::Save, &[ch('S'), ctrl('s')], "save what is picked as an experiment, rows as CSV beside it")
         .hint("save"),
+    bind(Action::Draw, &[ch('F')], "write a figure of what the panel shows, or a report, of the rows on screen"),
     bind(Action::Filter, FILTER, "show only lines with these words; Esc shows all").hint("filter"),
     bind(Action::Expand, &[ch('e')], "give the panel the whole screen, or share it again").hint("expand"),
     bind(Action::Freeze, &[ch(' '), ch('f')], "hold the picture still; runs go on, rows are kept"),
@@ -142,6 +144,7 @@ impl App {
                 session.mark_baseline(name);
             }
             Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
+            Action::Draw => self.prompt = Some(Prompt::for_drawing(&session.selection)),
             Action::Theme => {
                 self.looks.theme = self.looks.theme.next();
                 session.tell(&format!("theme: {}", self.looks.theme.name), false);

@@ -95,12 +95,16 @@ pub struct App {
 impl App {
     /// The screen as a session begins.
     pub fn new(setup: Setup, looks: Looks) -> Self {
-        let runs = !setup.cases.is_empty();
+        // What runs is in the queue; rows of files are to be compared; what is to run is selected first.
+        let active = match (&*setup.opened, &*setup.cases) {
+            ([_, ..], _) => panels::COMPARISON,
+            ([], [_, ..]) => panels::CASES,
+            ([], []) => panels::EXPLORE,
+        };
         Self {
             session: Session::new(setup),
             panels: panels::all(),
-            // What runs is in the queue; what is to run is selected first.
-            active: if runs { panels::CASES } else { panels::EXPLORE },
+            active,
             companion: panels::PARTS,
             expanded: false,
             prompt: None,
@@ -249,6 +253,8 @@ mod tests {
             experiment: Experiment::parse("none", "").unwrap(),
             cases: Vec::new(),
             found: Vec::new(),
+            opened: Vec::new(),
+            draw: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers { command: Vec::new(), jobs: 1, memory_limit: 1 << 30 },
             rows: None,
             out: None,

@@ -90,7 +90,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let high = match prompt.purpose {
         Purpose::Filter => 3,
         Purpose::Panel => 8,
-        Purpose::SaveAs(_) => 6,
+        Purpose::SaveAs(_) | Purpose::Draw(_) => 6,
     };
     // A filter shows what it leaves while it is typed.
     let place = if filter {
@@ -125,7 +125,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     };
     let known = match prompt.purpose {
         Purpose::Panel => app.panels[app.active].explain(text, &app.session),
-        Purpose::Filter | Purpose::SaveAs(_) => None,
+        Purpose::Filter | Purpose::SaveAs(_) | Purpose::Draw(_) => None,
     };
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {
@@ -149,6 +149,11 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     } else if matches!(prompt.purpose, Purpose::SaveAs(_)) {
         for saved in app.saves(Path::new(text)) {
             write(painter, &saved.about, theme.dim);
+        }
+    } else if matches!(prompt.purpose, Purpose::Draw(_)) {
+        match app.sheet(Path::new(text)) {
+            Ok(saved) => write(painter, &saved.about, theme.dim),
+            Err(why) => write(painter, &why, theme.warn),
         }
     }
     let found = app.completions();

@@ -3,7 +3,7 @@
 use super::App;
 use crate::filter::Filter;
 use crate::keys::{Binding, ENTER, Row, bind, ctrl, find, key};
-use crate::session::files::{Saved, refusal, save};
+use crate::session::files::{Saved, refusal, save, sheet};
 use crate::session::selection::{Selection, Setting};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::Path;
@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     Filter,
     /// The file to save to; whether one that is there may be written over.
     SaveAs(bool),
+    /// The file that a report or figure goes to; the same.
+    Draw(bool),
 }
 
 /// A line being typed.
@@ -48,10 +50,18 @@ impl Prompt {
 
     /// Saving begins with the experiment's name.
     pub(super) fn for_saving(selection: &Selection) -> Self {
-        let name = selection.setting(Setting::Name);
-        let name = name.replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
-        Self::new(Purpose::SaveAs(false), "save the experiment as", &format!("{name}.toml"))
+        Self::new(Purpose::SaveAs(false), "save the experiment as", &format!("{}.toml", file_name(selection)))
     }
+
+    /// So does a figure.
+    pub(super) fn for_drawing(selection: &Selection) -> Self {
+        Self::new(Purpose::Draw(false), "write a figure or report to", &format!("{}.svg", file_name(selection)))
+    }
+}
+
+/// An experiment's name as a file's.
+fn file_name(selection: &Selection) -> String {
+    selection.setting(Setting::Name).replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-")
 }
 
 /// What a key can ask for while typing; every other key is text.
@@ -111,6 +121,7 @@ impl App {
                 self.filter(filter);
             }
             Purpose::SaveAs(_) => prompt.purpose = Purpose::SaveAs(false),
+            Purpose::Draw(_) => prompt.purpose = Purpose::Draw(false),
             Purpose::Panel => prompt.error = self.panels[self.active].check(prompt.input.value().trim(), &self.session),
         }
     }
@@ -137,6 +148,22 @@ impl App {
                 prompt.purpose = Purpose::SaveAs(true);
                 refusal.map(|why| Text::flag("file", &text).error(why))
             }
+            Purpose::Draw(over) => {
+                let refused = match self.sheet(Path::new(&text)) {
+                    Err(why) => Some(why),
+                    Ok(file) => match refusal(std::slice::from_ref(&file), over, self.session.runs.out.as_deref()) {
+                        None => {
+                            self.session.write(file);
+                            None
+                        }
+                        why => {
+                            prompt.purpose = Purpose::Draw(true);
+                            why
+                        }
+                    },
+                };
+                refused.map(|why| Text::flag("file", &text).error(why))
+            }
         };
         if prompt.error.is_some() {
             self.prompt = Some(prompt);
@@ -146,6 +173,16 @@ impl App {
     /// The files of the session, saved under a name.
     pub(crate) fn saves(&self, name: &Path) -> Vec<Saved> {
         self.panels.iter().filter_map(|panel| panel.saves(&self.session, name)).collect()
+    }
+
+    /// The report or figure that goes to a file of this name.
+    pub(crate) fn sheet(&self, name: &Path) -> Result<Saved, String> {
+        let (session, figure) = (&self.session, self.panels[self.active].figure(&self.session));
+        let rows = session.queue.records();
+        if rows.is_empty() {
+            return Err("there are no rows yet to draw".to_owned());
+        }
+        sheet(name, figure, session.baseline.as_deref(), rows, session.draw)
     }
 
     fn save(&mut self, files: &[Saved], name: &str) {

@@ -5,12 +5,12 @@ use crate::paint::{Painter, width, wrap};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::comparison::Line;
 use crate::session::files::command;
-
-use crate::session::queue::{Row, specs};
+use crate::session::queue::Row;
 use crate::session::{Request, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
 use swapmeet_results::{columns, units};
+use swapmeet_runner::case::Case;
 
 /// The case in focus, scrolled by the cursor.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Panel for Details {
             let text = "No case yet. Enter on a line of Cases (2) or Comparison (3) shows it here.";
             return painter.nothing(area, text);
         };
-        let [algorithm, topology, workload, machine] = specs(&row.case);
+        let [algorithm, topology, workload, machine] = row.specs();
         let title = format!(
             "Details{}: {algorithm} on {topology}, {workload}, {machine}{}",
             of_repetitions(session, row),
@@ -111,16 +111,10 @@ impl Details {
     /// All there is to say.
     fn entries(&self, session: &Session) -> Vec<Entry> {
         let Some((_, row)) = session.focused() else { return Vec::new() };
-        let algorithm = &row.case.algorithm.algorithm;
-        let mut all = vec![entry("to repeat it", command(&row.case, &session.plugin_dirs)), entry("state", state(row))];
-        all.push(entry("algorithm", algorithm.title.clone()));
-        if !algorithm.paper.is_empty() {
-            all.push(entry("paper", algorithm.paper.clone()));
-        }
-        all.push(entry("plugin", format!("{} {}", algorithm.plugin.name, algorithm.plugin.version)));
-        if let Some(spec) = row.case.machine.stands_for() {
-            all.push(entry("machine", format!("{} is {spec}", row.case.machine.name())));
-        }
+        let mut all = match &row.case {
+            Ok(case) => about(case, row, session),
+            Err(why) => vec![entry("to repeat it", format!("not to be had here: {why}")), entry("state", state(row))],
+        };
         all.extend(schedule(session));
         if let Some(record) = row.record() {
             all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
@@ -131,6 +125,21 @@ impl Details {
         });
         all
     }
+}
+
+/// How to repeat a case, and who says how it is done.
+fn about(case: &Case, row: &Row, session: &Session) -> Vec<Entry> {
+    let algorithm = &case.algorithm.algorithm;
+    let mut all = vec![entry("to repeat it", command(case, &session.plugin_dirs)), entry("state", state(row))];
+    all.push(entry("algorithm", algorithm.title.clone()));
+    if !algorithm.paper.is_empty() {
+        all.push(entry("paper", algorithm.paper.clone()));
+    }
+    all.push(entry("plugin", format!("{} {}", algorithm.plugin.name, algorithm.plugin.version)));
+    if let Some(spec) = case.machine.stands_for() {
+        all.push(entry("machine", format!("{} is {spec}", case.machine.name())));
+    }
+    all
 }
 
 /// A name and what it is; a heading has nothing after it.
@@ -148,7 +157,7 @@ fn entry(name: &str, value: impl Into<String>) -> Entry {
 fn of_repetitions(session: &Session, row: &Row) -> String {
     let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
     match session.compared.lines.iter().find(is).and_then(|line| line.stats.time.as_ref()).map(|time| time.n) {
-        Some(count) if count > 1 => format!(" of repetition {} of {count}", row.case.repetition + 1),
+        Some(count) if count > 1 => format!(" of repetition {} of {count}", row.key.repetition + 1),
         _ => String::new(),
     }
 }

@@ -120,7 +120,7 @@ impl Panel for Explore {
             (Section::Algorithms, Some(Item::Choice(_, choice))) => Some(choice.spec.clone()),
             (Section::Algorithms, Some(Item::Offer(offer))) => Some(offer.prefill.clone()),
             (Section::Algorithms, _) => None,
-            _ => session.focused().map(|(_, row)| row.case.algorithm.to_string()),
+            _ => session.focused().map(|(_, row)| row.specs()[0].to_owned()),
         }
     }
 

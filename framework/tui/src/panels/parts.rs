@@ -3,8 +3,8 @@
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, width};
 use crate::panel::{Keyed, List, Panel, around};
-use crate::session::Session;
 use crate::session::comparison::{Line, told_apart};
+use crate::session::{Session, SheetKind};
 use crate::theme::FILLINGS;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -61,6 +61,10 @@ impl Panel for Parts {
 
     fn lines(&self, session: &Session) -> usize {
         session.compared.groups.len()
+    }
+
+    fn figure(&self, _: &Session) -> SheetKind {
+        SheetKind::Parts
     }
 
     fn sideways(&mut self, by: isize, session: &mut Session) {

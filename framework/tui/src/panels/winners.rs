@@ -4,7 +4,7 @@ use crate::hits::Spot;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::paint::{Painter, cut_middle, first_shown, width, wrap};
 use crate::panel::{Keyed, List, Panel, around};
-use crate::session::{Request, Session};
+use crate::session::{Request, Session, SheetKind};
 use crate::theme::MARKS;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -74,6 +74,10 @@ impl Panel for Winners {
 
     fn unfiltered(&self) -> Option<&'static str> {
         Some("a map has all algorithms: who wins is a matter of the others, too")
+    }
+
+    fn figure(&self, _: &Session) -> SheetKind {
+        SheetKind::Winners
     }
 
     fn sideways(&mut self, by: isize, session: &mut Session) {

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use swapmeet_results::{CsvSink, Record, Sink, quoted, whole};
+use swapmeet_results::analysis::Axis;
+use swapmeet_results::{CsvSink, Record, Sink, quoted, units, whole};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 use swapmeet_runner::input::Text;
@@ -67,7 +68,62 @@ pub(crate) struct Saved {
 }
 
 /// What is written to a file.
-pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()>>;
+pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>;
+
+/// What can be made of the rows on screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SheetKind {
+    /// A page of all there is to say.
+    Report,
+    /// A figure of time over an axis.
+    Curves(Axis),
+    /// A figure of who is fastest where.
+    Winners,
+    /// A figure of the parts of each algorithm's time.
+    Parts,
+}
+
+/// A file that is made of rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sheet {
+    pub kind: SheetKind,
+    /// Its ending says the format.
+    pub path: PathBuf,
+    /// What others are compared with.
+    pub baseline: Option<String>,
+}
+
+/// Makes the bytes of such a file; `Err` says why it can't.
+pub type DrawRows = fn(&Sheet, Vec<Record>) -> Result<Vec<u8>, String>;
+
+/// The file of a report or of a figure of this kind, by the ending of its name.
+pub(crate) fn sheet(
+    path: &Path,
+    figure: SheetKind,
+    baseline: Option<&str>,
+    rows: Vec<Arc<Record>>,
+    draw: DrawRows,
+) -> Result<Saved, String> {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let (kind, what) = match (ending, figure) {
+        ("html", _) => (SheetKind::Report, "a report"),
+        ("svg" | "png" | "pdf", SheetKind::Winners) => (figure, "a figure of who is fastest where"),
+        ("svg" | "png" | "pdf", SheetKind::Parts) => (figure, "a figure of where time goes"),
+        ("svg" | "png" | "pdf", SheetKind::Curves(_) | SheetKind::Report) => (figure, "a figure of times"),
+        _ => return Err("expected a name that ends in .html (a report), .svg, .png or .pdf (a figure)".to_owned()),
+    };
+    let sheet = Sheet { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
+    let count = units::count(rows.len(), "row");
+    let content = move |file: &mut dyn Write| {
+        let rows = rows.iter().map(|row| (**row).clone()).collect();
+        file.write_all(&draw(&sheet, rows).map_err(io::Error::other)?)
+    };
+    let (what, about) = (
+        format!("{what} of {count}"),
+        format!("{what} of {count} on screen; .html is a report, .svg .png .pdf are figures"),
+    );
+    Ok(Saved { file: path.to_owned(), what, about, content: Box::new(content) })
+}
 
 /// Why the files of a session can't be written; `over` says that files which are there already may be written over, and `out` is the file to
 /// which rows go as they come.

@@ -14,6 +14,8 @@ pub(crate) mod selection;
 use crate::filter::Filter;
 use analysis::Analysis;
 use comparison::Compared;
+use files::Saved;
+pub use files::{DrawRows, Sheet, SheetKind};
 use log::Log;
 pub(crate) use log::LogLine;
 use queue::{Queue, Row, State};
@@ -25,6 +27,7 @@ use selection::Selection;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
@@ -44,6 +47,10 @@ pub struct Setup {
     pub cases: Vec<Case>,
     /// For each of these, the row that it has from an earlier run, if any; none of them may have.
     pub found: Vec<Option<Record>>,
+    /// Rows of files, to be looked at.
+    pub opened: Vec<Record>,
+    /// Makes a figure or a report of rows.
+    pub draw: DrawRows,
     pub workers: Workers,
     /// Where rows go as they come.
     pub rows: Option<RowSink>,
@@ -90,6 +97,8 @@ pub(crate) struct Session {
     pub(crate) message: Option<Message>,
     pub(crate) request: Option<Request>,
     pub(crate) runs: Runs,
+    pub(crate) draw: DrawRows,
+    writing: Option<Receiver<Message>>,
     analysis: Analysis,
 }
 
@@ -110,6 +119,8 @@ impl Session {
             message: None,
             request: None,
             runs: Runs::new(setup.workers, setup.rows, setup.out),
+            draw: setup.draw,
+            writing: None,
             analysis: Analysis::default(),
             registry: Arc::new(setup.registry),
         };
@@ -119,7 +130,9 @@ impl Session {
         if session.registry.plugins().is_empty() {
             session.note("no plugin was found: see `swapmeet list plugins`", true);
         }
-        if !setup.cases.is_empty() {
+        if !setup.opened.is_empty() {
+            session.open(setup.opened);
+        } else if !setup.cases.is_empty() {
             session.begin_with(setup.cases, setup.found);
         }
         session
@@ -130,13 +143,16 @@ impl Session {
         if !self.runs.frozen {
             self.now = now;
         }
-        let news = self.take_prepared() | self.take_events();
+        let news = self.take_prepared() | self.take_events() | self.take_written();
         news | self.recording.as_mut().is_some_and(Recording::take_in) | self.take_analysis()
     }
 
     /// Whether anything goes on.
     pub(crate) fn is_moving(&self) -> bool {
-        self.runs.is_moving() || self.analysis.is_due() || self.recording.as_ref().is_some_and(Recording::is_growing)
+        self.runs.is_moving()
+            || self.writing.is_some()
+            || self.analysis.is_due()
+            || self.recording.as_ref().is_some_and(Recording::is_growing)
     }
 
     /// The case in focus: the one last looked at, or the first that has a row.
@@ -179,8 +195,10 @@ impl Session {
     /// Simulates the schedule of the case in focus; frames are kept from a step on.
     pub(crate) fn record_from(&mut self, step: usize) {
         let Some((_, row)) = self.focused() else { return };
+        // The panel says why there is none.
+        let Ok(case) = &row.case else { return };
         let has_failed = row.record().is_some_and(is_failure);
-        let recording = Recording::start(&row.case, Arc::clone(&row.key), step, has_failed, self.runs.workers.clone());
+        let recording = Recording::start(case, Arc::clone(&row.key), step, has_failed, self.runs.workers.clone());
         self.recording = Some(recording);
     }
 
@@ -202,6 +220,39 @@ impl Session {
             self.baseline = Some(name);
         }
         self.analysis.is_stale = true;
+    }
+
+    /// Writes a file in a thread of its own: a picture of many rows takes a while.
+    pub(crate) fn write(&mut self, saved: Saved) {
+        let (sender, receiver) = channel();
+        let name = saved.file.display().to_string();
+        let work = move || {
+            let message = match files::save(&[saved]) {
+                Ok(text) => Message { text, is_bad: false },
+                Err(error) => Message { text: format!("{name}: {error}"), is_bad: true },
+            };
+            // A session that has ended meanwhile has nobody to tell.
+            drop(sender.send(message));
+        };
+        match std::thread::Builder::new().name("writing".to_owned()).spawn(work) {
+            Ok(_) => self.writing = Some(receiver),
+            Err(error) => self.tell(&format!("no thread to write in: {error}"), true),
+        }
+    }
+
+    /// Tells what became of the file; true if that is known now.
+    fn take_written(&mut self) -> bool {
+        let Some(result) = self.writing.as_ref().map(Receiver::try_recv) else { return false };
+        match result {
+            Err(TryRecvError::Empty) => return false,
+            Ok(message) => {
+                self.note(&message.text, message.is_bad);
+                self.message = Some(message);
+            }
+            Err(TryRecvError::Disconnected) => self.tell("the file could not be written", true),
+        }
+        self.writing = None;
+        true
     }
 
     /// Puts a line at the bottom.

@@ -7,9 +7,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{CaseId, Record, Status};
+use swapmeet_runner::again::Again;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
 use swapmeet_runner::pace::{Lengths, Pace};
+use swapmeet_runner::registry::Registry;
 
 /// How far a case is.
 #[derive(Debug)]
@@ -26,7 +28,8 @@ pub(crate) enum State {
 /// A case on screen.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) case: Case,
+    /// What can be run; or why a row from a file can't be made again.
+    pub(crate) case: Result<Case, String>,
     /// What tells it from all others.
     pub(crate) key: Arc<CaseId>,
     /// How far it is.
@@ -40,13 +43,19 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    fn new(case: Case, key: Arc<CaseId>) -> Self {
+    fn new(case: Result<Case, String>, key: Arc<CaseId>) -> Self {
         let CaseId { setting, implementation, seed, .. } = &*key;
         let text = [&setting.topology, &implementation.algorithm, &setting.workload, &setting.machine];
-        let about = about(&case.algorithm.algorithm);
+        let about = case.as_ref().map(|case| about(&case.algorithm.algorithm)).unwrap_or_default();
         let text = [&text.map(String::as_str).join(" "), &*setting.machine_definition, &*seed.to_string(), &about];
         let text = text.join(" ").to_lowercase().into();
         Self { case, key, state: State::Waiting, pace: Pace::default(), length: None, text }
+    }
+
+    /// Its algorithm, topology, workload and machine.
+    pub(crate) fn specs(&self) -> [&str; 4] {
+        let CaseId { setting, implementation, .. } = &*self.key;
+        [&implementation.algorithm, &setting.topology, &setting.workload, &setting.machine].map(String::as_str)
     }
 
     /// Its record, once it has one.
@@ -95,13 +104,8 @@ pub(crate) struct Prepared {
     forecast: Forecast,
 }
 
-/// What all cases have in common, of what [`specs`] has.
+/// What all cases have in common, of what [`Row::specs`] has.
 pub(crate) type Common = [Option<String>; 4];
-
-/// A case's algorithm, topology, workload and machine.
-pub(crate) fn specs(case: &Case) -> [String; 4] {
-    [case.algorithm.to_string(), case.topology.spec(), case.workload.to_string(), case.machine.to_string()]
-}
 
 /// What two lots of cases have in common.
 fn join(mut a: Common, b: &Common) -> Common {
@@ -121,18 +125,38 @@ impl Prepared {
         for case in cases {
             let key = Arc::new(case.id());
             if known.insert(Arc::clone(&key)) {
-                rows.push(Row::new(case, key));
+                rows.push(Row::new(Ok(case), key));
             }
         }
-        let cases: Vec<Case> = rows.iter().map(|row| row.case.clone()).collect();
+        Self::of(rows)
+    }
+
+    /// Rows that were made before; the first of those that are of the same case. What of them can be made again is looked up.
+    pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
+        let (mut known, mut again) = (HashSet::new(), Again::new(registry, None));
+        let mut rows = Vec::new();
+        for record in records {
+            let key = Arc::new(record.case().owned());
+            if known.insert(Arc::clone(&key)) {
+                rows.push(Row { state: State::Done(Arc::new(record.clone())), ..Row::new(again.case(&record), key) });
+            }
+        }
+        Self::of(rows)
+    }
+
+    fn of(rows: Vec<Row>) -> Self {
+        let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
-        let each = rows.iter().map(|row| specs(&row.case).map(Some));
+        let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
         let common = each.reduce(|a, b| join(a, &b)).unwrap_or_default();
         Self { rows, cases, common, forecast }
     }
-}
 
-impl Prepared {
+    /// How many rows are new.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The same with the rows that some have already, in the order of cases: these needn't run.
     #[must_use]
     pub(crate) fn with_found(mut self, found: Vec<Option<Record>>) -> Self {
@@ -144,10 +168,15 @@ impl Prepared {
                 row.state = State::Done(Arc::new(record));
             }
         }
-        self.cases = self.rows.iter().filter(|row| row.record().is_none()).map(|row| row.case.clone()).collect();
+        self.cases = open(&self.rows);
         self.forecast = Forecast::new(&self.cases);
         self
     }
+}
+
+/// The cases that have no row yet.
+fn open(rows: &[Row]) -> Vec<Case> {
+    rows.iter().filter(|row| row.record().is_none()).filter_map(|row| row.case.as_ref().ok()).cloned().collect()
 }
 
 /// How many cases are how far.
@@ -254,7 +283,9 @@ impl Queue {
             Event::Finished(index, record) => {
                 self.forecast.ended(index, now.saturating_sub(self.began));
                 if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get(*i)) {
-                    self.lengths.ended(&row.case, &record);
+                    if let Ok(case) = &row.case {
+                        self.lengths.ended(case, &record);
+                    }
                 }
                 (index, State::Done(Arc::from(record)))
             }
@@ -262,7 +293,7 @@ impl Queue {
             Event::Log(_) => return,
         };
         let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
-        row.length = self.lengths.of(&row.case);
+        row.length = row.case.as_ref().ok().and_then(|case| self.lengths.of(case));
         *of(&mut self.tally, &row.state) -= 1;
         row.state = state;
         *of(&mut self.tally, &row.state) += 1;

@@ -18,8 +18,8 @@ pub(crate) struct Runs {
     pub(crate) frozen: bool,
     held_back: Vec<Event>,
     batch: Option<Batch>,
-    /// Cases on their way from what is selected; whether they are all there is to be on screen.
-    preparing: Option<Receiver<(bool, Result<Prepared, String>)>>,
+    /// Cases on their way, from what is selected or from files.
+    preparing: Option<Receiver<(Coming, Result<Prepared, String>)>>,
     /// Batches that were told to end, and write what they have: nobody waits for them but the session's end.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
@@ -32,6 +32,17 @@ pub(crate) struct Runs {
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
+}
+
+/// How cases that are being prepared come to the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coming {
+    /// They are all there is to be on it.
+    Anew,
+    /// Beside those that are there.
+    More,
+    /// With their rows, which are in files.
+    Opened,
 }
 
 impl Runs {
@@ -104,7 +115,7 @@ impl Session {
 
     /// Starts anew with what is selected.
     pub(crate) fn run(&mut self) {
-        self.prepare(true);
+        self.prepare(Coming::Anew);
     }
 
     /// Runs what is selected and not on screen yet.
@@ -112,19 +123,28 @@ impl Session {
         if self.queue.is_busy() {
             return self.tell("cases are running: wait, or stop them with x", true);
         }
-        self.prepare(false);
+        self.prepare(Coming::More);
     }
 
-    /// Makes cases of what is selected, in a thread of its own.
-    fn prepare(&mut self, anew: bool) {
-        let (sender, receiver) = channel();
+    /// Makes cases of what is selected.
+    fn prepare(&mut self, coming: Coming) {
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
-        let known = if anew { Vec::new() } else { self.queue.known() };
-        let work = move || {
-            let prepared = selection.cases(&registry).map(|cases| Prepared::new(cases, known));
-            // A session that has ended meanwhile wants no cases.
-            drop(sender.send((anew, prepared)));
-        };
+        let known = if coming == Coming::Anew { Vec::new() } else { self.queue.known() };
+        self.prepare_with(coming, move || selection.cases(&registry).map(|cases| Prepared::new(cases, known)));
+    }
+
+    /// Shows rows of files.
+    pub(super) fn open(&mut self, records: Vec<Record>) {
+        self.runs.some_failed = records.iter().any(is_failure);
+        let registry = Arc::clone(&self.registry);
+        self.prepare_with(Coming::Opened, move || Ok(Prepared::opened(records, &registry)));
+    }
+
+    /// Makes cases in a thread of its own.
+    fn prepare_with(&mut self, coming: Coming, make: impl FnOnce() -> Result<Prepared, String> + Send + 'static) {
+        let (sender, receiver) = channel();
+        // A session that has ended meanwhile wants no cases.
+        let work = move || drop(sender.send((coming, make())));
         match std::thread::Builder::new().name("preparation".to_owned()).spawn(work) {
             Ok(_) => self.runs.preparing = Some(receiver),
             Err(error) => self.tell(&format!("no thread to prepare cases in: {error}"), true),
@@ -139,11 +159,17 @@ impl Session {
         }
         self.runs.preparing = None;
         match result {
-            Ok((anew, Ok(prepared))) => {
-                if anew {
-                    self.forget();
-                }
+            Ok((Coming::Anew, Ok(prepared))) => {
+                self.forget();
                 self.begin(prepared);
+            }
+            Ok((Coming::More, Ok(prepared))) => self.begin(prepared),
+            Ok((Coming::Opened, Ok(prepared))) => {
+                let text = format!("{} opened", units::count(prepared.len(), "row"));
+                self.queue.enqueue(prepared, self.now);
+                (self.analysis.is_stale, self.runs.saved) = (true, true);
+                self.note(&text, false);
+                self.tell(&text, false);
             }
             Ok((_, Err(reason))) => self.tell(&reason, true),
             Err(_) => self.tell("the picked cases can't be prepared", true),

@@ -16,14 +16,14 @@ pub(crate) fn columns(rows: &[&Row], common: &Common, room: u16) -> (Vec<Column>
     const LEAST: usize = 6;
     /// Narrower than this, what tells cases apart is better left out.
     const UGLY: usize = 4;
-    let again = rows.iter().any(|row| row.case.repetition > 0);
+    let again = rows.iter().any(|row| row.key.repetition > 0);
     let texts: [&dyn Fn(&Row) -> String; 5] = [
-        &|row| row.case.algorithm.to_string(),
-        &|row| row.case.topology.spec(),
-        &|row| row.case.workload.to_string(),
+        &|row| row.specs()[0].to_owned(),
+        &|row| row.specs()[1].to_owned(),
+        &|row| row.specs()[2].to_owned(),
         // Counted from 1, as details do.
-        &|row| if again { format!("#{}", u64::from(row.case.repetition) + 1) } else { String::new() },
-        &|row| row.case.machine.to_string(),
+        &|row| if again { format!("#{}", u64::from(row.key.repetition) + 1) } else { String::new() },
+        &|row| row.specs()[3].to_owned(),
     ];
     let [_, topology, workload, machine] = common.each_ref().map(Option::is_some);
     let mut wanted: Vec<(Vec<String>, bool)> = Vec::new();

@@ -5,7 +5,7 @@ mod axes;
 use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
 use crate::paint::{Painter, width};
 use crate::panel::{Keyed, List, Panel, around};
-use crate::session::Session;
+use crate::session::{Session, SheetKind};
 
 use crate::theme::MARKS;
 use axes::{Axes, Scale};
@@ -82,6 +82,11 @@ impl Panel for Curves {
         let family = session.compared.families.get(self.family);
         let shown = family.map(|family| family.only(|algorithm| session.passes(&self.list.filter, algorithm, "")));
         shown.map_or(0, |family| family.envelope().crossovers.len())
+    }
+
+    fn figure(&self, session: &Session) -> SheetKind {
+        let family = session.compared.families.get(self.family);
+        SheetKind::Curves(family.map_or(Axis::Block, |family| family.axis))
     }
 
     /// The next family of curves, or the one before; round and round.

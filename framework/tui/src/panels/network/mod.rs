@@ -11,7 +11,7 @@ use crate::paint::{Painter, width};
 use crate::panel::{Keyed, List, Panel, around};
 use crate::session::Session;
 use crate::session::comparison::told_apart;
-use crate::session::queue::{Row, specs};
+use crate::session::queue::Row;
 use crate::session::recording::Recording;
 use lattice::Lattice;
 use picture::{Drawn, grid, histogram, legend};
@@ -162,11 +162,12 @@ impl Panel for Network {
         };
         let area = painter.panel(area, &title(session, row, usize::from(area.width.saturating_sub(8))));
         let Some(recording) = session.schedule() else {
-            let text = match row.record().and_then(|r| r.plan_ms) {
-                Some(ms) => {
+            let text = match (&row.case, row.record().and_then(|r| r.plan_ms)) {
+                (Err(why), _) => format!("Its schedule can't be made again: {why}"),
+                (Ok(_), Some(ms)) => {
                     format!("To plan this schedule took {:.1} s: Enter simulates it again to show it.", ms / 1e3)
                 }
-                None => "The schedule is shown once the case has run; Enter simulates it now.".to_owned(),
+                (Ok(_), None) => "The schedule is shown once the case has run; Enter simulates it now.".to_owned(),
             };
             return painter.nothing(area, &text);
         };
@@ -287,9 +288,9 @@ impl Network {
 /// The scale of a quantity: up to the most that any algorithm has of it with that workload on that topology. No row says how many bytes a link
 /// carries: they are set against what a node holds.
 fn heat<'r>(session: &Session, row: &Row, recording: &'r Recording, quantity: Quantity) -> Heat<'r> {
-    let [_, topology, workload, _] = specs(&row.case);
+    let [_, topology, workload, _] = row.specs();
     let here = session.compared.lines.iter().map(|line| &line.sample);
-    let here = here.filter(|sample| (&sample.topology, &sample.workload) == (&topology, &workload));
+    let here = here.filter(|sample| (&*sample.topology, &*sample.workload) == (topology, workload));
     let own = recording.most[quantity as usize];
     let most = match quantity {
         Quantity::Messages => here.filter_map(|sample| sample.max_link_messages).fold(own, u64::max),
@@ -303,10 +304,11 @@ fn heat<'r>(session: &Session, row: &Row, recording: &'r Recording, quantity: Qu
 
 /// Whose schedule it is: in full, or, where there is no room for that, by what tells the case from others.
 fn title(session: &Session, row: &Row, room: usize) -> String {
-    let [algorithm, topology, workload, machine] = specs(&row.case);
+    let [algorithm, topology, workload, machine] = row.specs();
     let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");
     let is = |group: &&Group| {
-        (&group.setting.topology, &group.setting.workload, &group.setting.machine) == (&topology, &workload, &machine)
+        let setting = group.setting.borrowed();
+        (setting.topology, setting.workload, setting.machine) == (topology, workload, machine)
     };
     match session.compared.groups.iter().find(is) {
         Some(group) if full.width() > room => {
