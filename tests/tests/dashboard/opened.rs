@@ -46,7 +46,9 @@ fn rows_of_files_are_opened_measured_ones_too_and_drawn_from_a_key() {
     terminal.keys("\u{15}curves.gif");
     terminal.wait_for("expected a name that ends in .html");
     // What the rows name is picked, and has its rows.
-    terminal.keys("\u{1b}a");
+    terminal.keys("\u{1b}");
+    terminal.wait("the line to be gone", || !terminal.shown().contains("expected a name"));
+    terminal.keys("a");
     terminal.wait_for("nothing to add");
     // All rows are in files: nothing to ask.
     terminal.keys("q");
