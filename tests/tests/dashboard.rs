@@ -7,3 +7,4 @@ mod pty;
 mod screens;
 mod sessions;
 mod terminal;
+mod what_if;

@@ -140,8 +140,23 @@ impl Workload {
         Ok(Task { sizes: Some(sizes), skip_empty: self.skip_empty, ..counted })
     }
 
+    /// The same with blocks of another size; `None` if its blocks are not of one size.
+    ///
+    /// ```
+    /// use swapmeet_workloads::Workload;
+    /// let larger = |spec: &str| Some(Workload::parse(spec).ok()?.of_size(4096)?.to_string());
+    /// assert_eq!(larger("broadcast/uniform:64,root=3").as_deref(), Some("broadcast/uniform:4KiB,root=3"));
+    /// assert_eq!(larger("one-spike:max=64,rest=8"), None);
+    /// ```
+    pub fn of_size(&self, bytes: u64) -> Option<Self> {
+        let (name, arguments) = self.spec.split_once(':').filter(|_| self.is_uniform())?;
+        let rest = arguments.find(',').map_or("", |at| &arguments[at..]);
+        let other = Self::parse(&format!("{name}:{bytes}{rest}")).ok()?;
+        (other.block_bytes() == bytes && self.same_shape(&other)).then_some(other)
+    }
+
     /// Whether blocks can be counted: all are of one size, and none is left out for being empty.
-    fn counts_blocks(&self) -> bool {
+    pub fn counts_blocks(&self) -> bool {
         self.pattern.uniform_bytes().is_some_and(|bytes| bytes > 0 || !self.skip_empty)
     }
 

@@ -125,7 +125,7 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     let before = threads();
     let (mut record, mut unheeded) = (Record::default(), None);
     session::tell_group(std::slice::from_ref(case), &mut [&mut watch], &mut |event| match event {
-        Event::Plans => {}
+        Event::Plans | Event::Planned(_) => {}
         Event::Row(_, row) => record = *row,
         Event::Log(line) => unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned)),
     });

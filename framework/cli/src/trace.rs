@@ -18,6 +18,7 @@ use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::host;
 use swapmeet_runner::watch::{Event, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher};
 
@@ -164,7 +165,7 @@ impl Write for Spoken {
 }
 
 impl<W: Write> Watcher for Tracer<W> {
-    fn ended(&mut self, record: &Record) {
+    fn ended(&mut self, record: &Record, _: host::Asked) {
         if record.status == Status::Ok {
             self.put_what_stays(u64::MAX);
         } else {

@@ -1,6 +1,7 @@
 //! Cost: machines, the models that price a schedule's steps on them, and what no schedule can beat.
 
 pub mod bound;
+pub mod ledger;
 pub mod machine;
 pub mod model;
 pub mod parameter;

@@ -1,7 +1,7 @@
 //! Runs cases: one plan for all cases that share a schedule, an evaluator for each of them.
 
 use crate::case::Case;
-use crate::host::{Answers, Outcome, Planned, plan};
+use crate::host::{Answers, Asked, Outcome, Planned, plan};
 use crate::process::state::FloatingPoint;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -17,6 +17,8 @@ use swapmeet_results::{Record, Status, Verified};
 pub enum Event {
     /// The plugin is about to make a schedule.
     Plans,
+    /// It has made one, and asked for these on the way.
+    Planned(Asked),
     /// The row of the case of this number within its group.
     Row(usize, Box<Record>),
     /// A line from the plugin.
@@ -71,26 +73,12 @@ fn plan_and_price(
     };
     let largest = task.sizes.as_ref().map(|sizes| sizes.largest());
     let unit = |case: &Case| if largest.is_none() { case.workload.block_bytes() } else { 1 };
-    let scale = |case: &Case| Scale {
-        topology: &task.topology,
-        unit_bytes: unit(case) as f64,
-        seed: case.seed,
-        counted: task.sizes.is_none(),
-    };
     let evaluators = open.iter().map(|i| (*i, group[*i].machine.evaluator(scale(&group[*i])))).collect::<Vec<_>>();
     // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else is priced.
     let reads = evaluators[0].1.reads();
     let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) =
         evaluators.into_iter().filter(|(_, evaluator)| evaluator.reads() == reads).unzip();
-    let answers = |case: &Case| Answers {
-        block_bytes: largest.unwrap_or_else(|| case.workload.block_bytes()),
-        ports: case.machine.planning().ports().count(),
-        virtual_channels: case.machine.planning().virtual_channels(),
-        element_bytes: case.workload.element_bytes(),
-        startup_us: case.machine.number("startup_us").unwrap_or_default(),
-        hop_us: case.machine.number("hop_us").unwrap_or_default(),
-        byte_us: case.machine.number("byte_us").unwrap_or_default(),
-    };
+    let answers = |case: &Case| Answers::of(case, largest);
     let (planning, rounding) = (Instant::now(), FloatingPoint::now());
     let mut planned = {
         let mut listeners: Vec<&mut dyn Listener> = Vec::new();
@@ -102,6 +90,7 @@ fn plan_and_price(
         }
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
     };
+    tell(Event::Planned(planned.asked));
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
     if FloatingPoint::now() != rounding {
         rounding.restore();
@@ -131,6 +120,34 @@ fn plan_and_price(
         records.push((*index, record));
     }
     records
+}
+
+/// What prices a case: the size of its blocks, where these are counted.
+pub fn scale(case: &Case) -> Scale<'_> {
+    let counted = case.workload.counts_blocks();
+    let unit_bytes = if counted { case.workload.block_bytes() } else { 1 };
+    Scale { topology: &case.topology, unit_bytes: unit_bytes as f64, seed: case.seed, counted }
+}
+
+impl Answers {
+    /// What a plan is told of a case; `largest` is the largest of blocks that differ in size.
+    fn of(case: &Case, largest: Option<u64>) -> Self {
+        Self {
+            block_bytes: largest.unwrap_or_else(|| case.workload.block_bytes()),
+            ports: case.machine.planning().ports().count(),
+            virtual_channels: case.machine.planning().virtual_channels(),
+            element_bytes: case.workload.element_bytes(),
+            startup_us: case.machine.number("startup_us").unwrap_or_default(),
+            hop_us: case.machine.number("hop_us").unwrap_or_default(),
+            byte_us: case.machine.number("byte_us").unwrap_or_default(),
+        }
+    }
+}
+
+/// Whether a plan that asked for these, made for one of two cases that share all else, is that of the other, too.
+pub fn plans_alike(asked: Asked, a: &Case, b: &Case) -> bool {
+    // Sizes that differ pair by pair are the same in both.
+    asked.same_plan(Answers::of(a, None), Answers::of(b, None))
 }
 
 /// Where everyone will be planned for, whatever the schedule says.

@@ -21,6 +21,6 @@ mod theme;
 pub use app::{App, Leave, Looks, Outcome};
 pub use hits::Hits;
 pub use screen::draw;
-pub use session::{DrawRows, RowSink, Setup, Sheet, SheetKind, WATCH};
+pub use session::{DrawRows, FACTS, RowSink, Setup, Sheet, SheetKind, WATCH};
 pub use terminal::run;
 pub use theme::{Theme, is_ascii_terminal};

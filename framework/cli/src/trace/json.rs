@@ -9,6 +9,7 @@ use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::step::{Listener, Sent, Step};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
+use swapmeet_runner::host;
 use swapmeet_runner::worker::Watcher;
 
 /// The version of the format: fields may be added to it, none changes its meaning.
@@ -119,7 +120,7 @@ impl<W: Write> Json<W> {
 }
 
 impl<W: Write> Watcher for Json<W> {
-    fn ended(&mut self, _: &Record) {
+    fn ended(&mut self, _: &Record, _: host::Asked) {
         drop(self.out.flush());
     }
 }

@@ -5,6 +5,7 @@
 
 use super::message::{Job, News, Reply};
 use crate::case::{Case, choose, drawn};
+use crate::host::Asked;
 use crate::input::Text;
 use crate::plugin::file::Known as KnownFile;
 use crate::process::child_side::{confine, mark_prints, take_socket};
@@ -34,8 +35,8 @@ pub type Say = Box<dyn FnMut(serde_json::Value)>;
 
 /// Somebody who sees more of a schedule than its row has, in the worker that makes it.
 pub trait Watcher: Listener {
-    /// The schedule has ended, and this is its row.
-    fn ended(&mut self, _record: &Record) {}
+    /// The schedule has ended, and this is its row; the plan asked for these.
+    fn ended(&mut self, _record: &Record, _asked: Asked) {}
 }
 
 /// Starts a watcher for a case, from what it is to know.
@@ -246,9 +247,10 @@ impl Known {
             }
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
-        let (mut lines, mut rows) = (0, Vec::new());
+        let (mut lines, mut rows, mut asked) = (0, Vec::new(), Asked::default());
         tell_group(&cases, &mut [&mut pulse, &mut *watcher], &mut |event| match event {
             Event::Plans => outlet.clear(),
+            Event::Planned(for_these) => asked = for_these,
             Event::Row(index, record) => {
                 outlet.say(News::Row { case: numbers[index], outcome: record.outcome().collect() });
                 if job.watch.is_some() {
@@ -264,7 +266,7 @@ impl Known {
                 }
             }
         });
-        rows.iter().for_each(|record| watcher.ended(record));
+        rows.iter().for_each(|record| watcher.ended(record, asked));
     }
 
     fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {

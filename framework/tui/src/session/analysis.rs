@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::comparison::Compared;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 
@@ -31,8 +32,16 @@ impl Session {
             analysis.is_stale = false;
             let (sender, receiver) = channel();
             let (records, baseline) = (self.queue.records(), self.baseline.clone());
+            let scenario = self.what_if.scenario();
             let work = move || {
-                let compared = Compared::of(records.iter().map(|r| (**r).clone()).collect(), baseline.as_deref());
+                let (records, tried) = match scenario {
+                    Some(scenario) => {
+                        let (records, tried) = scenario.apply(records);
+                        (records, Some(tried))
+                    }
+                    None => (records.into_iter().map(Arc::unwrap_or_clone).collect(), None),
+                };
+                let compared = Compared { tried, ..Compared::of(records, baseline.as_deref()) };
                 // A session that has ended meanwhile wants no comparison.
                 drop(sender.send(compared));
             };
@@ -47,8 +56,12 @@ impl Session {
             return false;
         }
         self.analysis.under_way = None;
-        self.analysis.next = Some(Instant::now() + took * 4);
+        // Whoever holds a key down waits for what follows from it.
+        self.analysis.next = (!self.what_if.is_on()).then(|| Instant::now() + took * 4);
         if let Ok(compared) = result {
+            if let Some(tried) = &compared.tried {
+                self.what_if.tried(tried);
+            }
             self.compared = compared;
         }
         true

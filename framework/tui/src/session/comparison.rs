@@ -1,5 +1,6 @@
 //! The comparison on screen: a line an algorithm and group of cases, and what many of them say together.
 
+use super::what_if::Tried;
 use crate::short::Short;
 use std::collections::HashMap;
 use swapmeet_results::analysis::{Across, Axis, Family, Map, families, maps};
@@ -36,6 +37,8 @@ pub(crate) struct Compared {
     pub(crate) maps: Vec<Map>,
     /// Why there is no comparison.
     pub(crate) error: Option<String>,
+    /// What came of trying other parameters, where rows are tried.
+    pub(crate) tried: Option<Tried>,
     /// For each group, which topology, workload and machine it has, counted in the order in which they came.
     pub(crate) ranks: Vec<[usize; 3]>,
 }
@@ -76,6 +79,11 @@ impl Line {
 }
 
 impl Compared {
+    /// Whether some of an algorithm's times are those of before something was tried.
+    pub(crate) fn is_old(&self, algorithm: &str) -> bool {
+        self.tried.as_ref().is_some_and(|tried| tried.old.contains(algorithm))
+    }
+
     /// Compares the rows there are. A baseline that no row is of is as good as none.
     pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
         let files = [(String::new(), records)];
@@ -108,7 +116,7 @@ impl Compared {
         let along = |axis| families(&comparison, axis).families;
         let families = Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
         let maps = Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
-        Self { lines, families, maps, groups: comparison.groups, error: None, ranks }
+        Self { lines, families, maps, groups: comparison.groups, ranks, ..Self::default() }
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod queue;
 pub(crate) mod recording;
 mod runs;
 pub(crate) mod selection;
+pub(crate) mod what_if;
 
 use crate::filter::Filter;
 use analysis::Analysis;
@@ -34,6 +35,8 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::worker::Workers;
+pub use what_if::FACTS;
+use what_if::WhatIf;
 
 /// What a session begins with.
 pub struct Setup {
@@ -90,6 +93,8 @@ pub(crate) struct Session {
     /// What others are compared with.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
+    /// What is tried out on the machine in focus.
+    pub(crate) what_if: WhatIf,
     /// The schedule of the case in focus, as far as it is known.
     pub(crate) recording: Option<Recording>,
     pub(crate) log: Log,
@@ -113,6 +118,7 @@ impl Session {
             group: 0,
             baseline: setup.experiment.baseline.as_ref().map(|b| b.value.clone()),
             compared: Compared::default(),
+            what_if: WhatIf::default(),
             recording: None,
             log: Log::default(),
             now: Duration::ZERO,
@@ -143,7 +149,7 @@ impl Session {
         if !self.runs.frozen {
             self.now = now;
         }
-        let news = self.take_prepared() | self.take_events() | self.take_written();
+        let news = self.take_prepared() | self.take_events() | self.take_written() | self.take_tried();
         news | self.recording.as_mut().is_some_and(Recording::take_in) | self.take_analysis()
     }
 
@@ -151,6 +157,7 @@ impl Session {
     pub(crate) fn is_moving(&self) -> bool {
         self.runs.is_moving()
             || self.writing.is_some()
+            || self.what_if.is_moving()
             || self.analysis.is_due()
             || self.recording.as_ref().is_some_and(Recording::is_growing)
     }

@@ -78,8 +78,13 @@ fn workloads() -> Vec<Offer> {
     generators(&ALL_TO_ALL).map(|g| form(g.name, g.syntax, g.help)).chain(prefixed).chain(permutations).collect()
 }
 
+/// A machine of the experiment's own.
+pub(crate) fn own_machine(name: &str) -> Offer {
+    ready(name, "the experiment's own".to_owned())
+}
+
 fn machines(experiment: &Experiment) -> Vec<Offer> {
-    let own = experiment.own_machines.iter().map(|m| ready(&m.name.value, "the experiment's own".to_owned()));
+    let own = experiment.own_machines.iter().map(|m| own_machine(&m.name.value));
     let about = "Enter and a colon change a parameter, as in startup_us=220; Tab names all";
     own.chain(presets().iter().map(|p| ready(p.name, format!("{}; {about}", p.title)))).collect()
 }

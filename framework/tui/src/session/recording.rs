@@ -12,6 +12,7 @@ use swapmeet_core::network::topology::{Route, Topology};
 use swapmeet_core::simulation::step::{Listener, Sent, Step, StepFacts, Unsent};
 use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::Case;
+use swapmeet_runner::host;
 use swapmeet_runner::watch::{self, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher, Workers};
 
@@ -412,7 +413,7 @@ impl Listener for Recorder {
 
 impl Watcher for Recorder {
     /// A schedule that a fault ended has a last step, as far as it went.
-    fn ended(&mut self, record: &Record) {
+    fn ended(&mut self, record: &Record, _: host::Asked) {
         let Some(pending) = self.pending.take().filter(|_| record.status != Status::Ok) else { return };
         if (pending.is_empty() && self.at_fault.is_none()) || self.reported >= MOST_STEPS {
             return;

@@ -3,6 +3,7 @@
 pub use super::batch::RowSink;
 use super::batch::{Batch, Event};
 use super::queue::Prepared;
+use super::what_if::WhatIf;
 use super::{Session, is_failure};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -181,6 +182,7 @@ impl Session {
     fn forget(&mut self) {
         let (rows, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.focus, self.recording, self.group) = (None, None, 0);
+        self.what_if = WhatIf::default();
         drop(std::thread::Builder::new().spawn(move || drop((rows, held_back))));
     }
 

@@ -1,8 +1,9 @@
 //! What is selected to run: four lists of specs and a few settings, in the words of the command line.
 
-use super::offers::{Offer, offers};
+use super::offers::{Offer, offers, own_machine};
 use crate::filter::Filter;
 use std::collections::BTreeSet;
+use swapmeet_core::cost::machine::presets;
 use swapmeet_core::simulation::Proving;
 use swapmeet_runner::case::{self, Case, choose};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
@@ -212,6 +213,20 @@ impl Selection {
                 list.len() - 1
             }
         }
+    }
+
+    /// Adds a machine of the experiment's own, and picks it.
+    pub(crate) fn add_machine(&mut self, own: OwnMachine) -> Result<(), String> {
+        let name = own.name.value.clone();
+        if self.own_machines.iter().any(|known| known.name.value == name) || presets().iter().any(|p| p.name == name) {
+            return Err(format!("there is a machine `{name}` already"));
+        }
+        let flag = Text::flag("machine", &name);
+        case::machine(&flag, std::slice::from_ref(&own)).map_err(|e| e.to_string())?;
+        self.own_machines.push(own);
+        self.offers[Section::Machines as usize].insert(0, own_machine(&name));
+        self.put(Section::Machines, name, None);
+        Ok(())
     }
 
     /// A setting as text.

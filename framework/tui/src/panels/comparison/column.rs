@@ -143,6 +143,10 @@ impl Column {
             }
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
             Self::Verified => format!("✓ {}", line.stats.verified),
+            // As it was before something was tried, until a worker has planned it anew.
+            Self::Time if compared.is_old(&line.stats.algorithm) => {
+                line.stats.time.as_ref().map(|t| format!("~{}", duration(t.mean))).unwrap_or_default()
+            }
             Self::Time => line.stats.time.as_ref().map(|t| duration(t.mean)).unwrap_or_default(),
             Self::Ratio if line.is_baseline => "base".to_owned(),
             Self::Ratio => line.ratio().map(|r| format!("{r:.3}")).unwrap_or_default(),

@@ -213,6 +213,9 @@ impl Comparison {
             if !common.is_empty() {
                 title += &format!(": {}", common.join(", "));
             }
+            if compared.tried.is_some() {
+                title += " (what if)";
+            }
             title += &format!(", against {}", session.baseline.as_deref().unwrap_or("the fastest"));
         }
         title + &self.list.filter.suffix()

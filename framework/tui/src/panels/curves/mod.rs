@@ -5,6 +5,7 @@ mod axes;
 use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
 use crate::paint::{Painter, width};
 use crate::panel::{Keyed, List, Panel, around};
+use crate::session::comparison::Compared;
 use crate::session::{Session, SheetKind};
 
 use crate::theme::MARKS;
@@ -128,7 +129,7 @@ impl Panel for Curves {
         (self.farthest, self.list.cursor) = (farthest, self.list.cursor.min(farthest));
         let first = self.list.cursor;
         let said = said as u16;
-        let mut legend = legend(painter, family, area);
+        let mut legend = legend(painter, &session.compared, family, area);
         if !family.crowded.is_empty() && area.height > 10 {
             let values = family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
             let text = match family.axis {
@@ -153,7 +154,11 @@ impl Panel for Curves {
         frame(painter, family, &axes, area, plot);
         let pieces = |(i, curve): (usize, &Curve)| {
             let style = painter.theme.series(i);
-            curve.pieces(&family.crowded).map(|points| (axes.line(points, plot.width), style)).collect::<Vec<_>>()
+            let lines = curve.pieces(&family.crowded).map(|points| axes.line(points, plot.width));
+            // What isn't known yet is dashed.
+            let dashed = session.compared.is_old(&curve.algorithm);
+            let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });
+            drawn.map(|line| (line, style)).collect::<Vec<_>>()
         };
         let lines: Vec<_> = apart(family).flat_map(pieces).collect();
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
@@ -178,6 +183,12 @@ impl Panel for Curves {
     }
 }
 
+/// A line with gaps.
+fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+    const LONG: usize = 4;
+    line.chunks(LONG).step_by(2).map(<[_]>::to_vec).collect()
+}
+
 /// Whether one curve lies under the other.
 fn coincide(a: &Curve, b: &Curve) -> bool {
     let times = |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
@@ -191,12 +202,13 @@ fn apart(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
 }
 
 /// Which mark is whose; returns the lines it took.
-fn legend(painter: &mut Painter<'_, '_>, family: &Family, area: Rect) -> u16 {
+fn legend(painter: &mut Painter<'_, '_>, compared: &Compared, family: &Family, area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
     for (i, curve) in apart(family) {
         let alike = family.curves.iter().skip(i).filter(|other| coincide(curve, other));
         let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
-        let text = format!("{} {names}", MARKS[i % MARKS.len()]);
+        let old = if compared.is_old(&curve.algorithm) { " (as before)" } else { "" };
+        let text = format!("{} {names}{old}", MARKS[i % MARKS.len()]);
         if x > 1 && x + width(&text) > area.width {
             (x, y) = (1, y + 1);
         }

@@ -1,0 +1,338 @@
+//! What a schedule's steps were, kept: whoever prices by the facts of steps alone prices it again, on any machine and at any block size, without a plan.
+//!
+//! Few steps of a schedule differ in their facts: each kind is kept once, and the schedule as runs of kinds. They are replayed one by one and in their order, so that sums are
+//! those of the plan, to the last bit.
+
+use super::machine::Machine;
+use super::model::{Cost, Scale};
+use crate::delivery::payload::Proof;
+use crate::simulation::step::{BandwidthTimes, Listener, Reads, Step, StepFacts};
+use std::collections::HashMap;
+
+/// Figures of a kind of step, as they travel.
+pub const FIGURES: usize = 20;
+
+/// A kind of step: all that models read which read facts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Kind {
+    facts: StepFacts,
+    segments: u64,
+}
+
+/// What happens in a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A step of this kind.
+    Step(u32),
+    /// Every node rearranges all it holds ([`Listener::rearranged`]).
+    Rearranged {
+        /// What the fullest node holds.
+        most: u64,
+        /// In how many segments blocks are split.
+        segments: u64,
+    },
+    /// Nodes add what came ([`Listener::summed`]).
+    Summed {
+        /// What the busiest node adds.
+        most: u64,
+        /// In how many segments blocks are split.
+        segments: u64,
+    },
+}
+
+/// The steps of a schedule, by their facts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ledger {
+    kinds: Vec<Kind>,
+    /// What happens, and how often in a row.
+    runs: Vec<(Event, u64)>,
+}
+
+impl Ledger {
+    /// Another kind of step, of its figures.
+    pub fn add_kind(&mut self, figures: &[u64; FIGURES]) {
+        self.kinds.push(Kind::of(figures));
+    }
+
+    /// What happens next, so many times; `false` if it is a step of a kind that isn't known.
+    pub fn add_run(&mut self, event: Event, times: u64) -> bool {
+        let is_known = !matches!(event, Event::Step(kind) if kind as usize >= self.kinds.len());
+        if is_known {
+            self.runs.push((event, times));
+        }
+        is_known
+    }
+
+    /// The figures of each kind of step.
+    pub fn kinds(&self) -> impl Iterator<Item = [u64; FIGURES]> {
+        self.kinds.iter().map(|kind| kind.figures())
+    }
+
+    /// What happens, each with how often in a row.
+    pub fn runs(&self) -> &[(Event, u64)] {
+        &self.runs
+    }
+
+    /// Steps in all.
+    pub fn steps(&self) -> u64 {
+        self.runs.iter().filter(|(event, _)| matches!(event, Event::Step(_))).map(|(_, times)| times).sum()
+    }
+
+    /// What the schedule costs on a machine; `None` if that is not a matter of these facts.
+    pub fn price(&self, machine: &Machine, scale: Scale<'_>) -> Option<Result<Cost, String>> {
+        let mut evaluator = machine.evaluator(scale);
+        let asks_more = evaluator.reads() > Reads::Facts
+            || evaluator.wants_after()
+            || evaluator.wants_multiplexing()
+            || evaluator.wants_packing()
+            || evaluator.wants_busiest_links();
+        if asks_more {
+            return None;
+        }
+        let mut number = 0;
+        for (event, times) in &self.runs {
+            match *event {
+                Event::Step(kind) => {
+                    let Kind { facts, segments } = self.kinds[kind as usize];
+                    let mut step = step_of(facts, segments);
+                    for _ in 0..*times {
+                        number += 1;
+                        (step.number, step.schedule_step) = (number, number);
+                        evaluator.step(&step);
+                    }
+                }
+                Event::Rearranged { most, segments } => (0..*times).for_each(|_| evaluator.rearranged(most, segments)),
+                Event::Summed { most, segments } => (0..*times).for_each(|_| evaluator.summed(most, segments)),
+            }
+        }
+        Some(evaluator.cost())
+    }
+}
+
+/// A step of which there is nothing but facts.
+fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
+    Step {
+        proof: Proof::default(),
+        number: 0,
+        schedule_step: 0,
+        phase: "",
+        phase_number: 1,
+        transfers: &[],
+        after: &[],
+        routes: &[],
+        segments,
+        inverse_bandwidth: &[],
+        busiest_links: &[],
+        facts,
+        held: &[],
+    }
+}
+
+/// Keeps a schedule's steps as they go by.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    ledger: Ledger,
+    known: HashMap<[u64; FIGURES], u32>,
+}
+
+impl Keeper {
+    /// What was kept.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    fn add(&mut self, event: Event) {
+        match self.ledger.runs.last_mut() {
+            Some((last, times)) if *last == event => *times += 1,
+            Some(_) | None => self.ledger.runs.push((event, 1)),
+        }
+    }
+}
+
+impl Listener for Keeper {
+    fn reads(&self) -> Reads {
+        Reads::Facts
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        let kind = Kind { facts: step.facts, segments: step.segments };
+        let next = self.ledger.kinds.len() as u32;
+        let number = *self.known.entry(kind.figures()).or_insert(next);
+        if number == next {
+            self.ledger.kinds.push(kind);
+        }
+        self.add(Event::Step(number));
+    }
+
+    fn rearranged(&mut self, most: u64, segments: u64) {
+        self.add(Event::Rearranged { most, segments });
+    }
+
+    fn summed(&mut self, most: u64, segments: u64) {
+        self.add(Event::Summed { most, segments });
+    }
+}
+
+/// The two halves of a wide number.
+fn halves(wide: u128) -> [u64; 2] {
+    [(wide >> 64) as u64, wide as u64]
+}
+
+fn whole([high, low]: [u64; 2]) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+impl Kind {
+    /// As whole numbers, which travel as they are.
+    fn figures(&self) -> [u64; FIGURES] {
+        let StepFacts {
+            messages,
+            max_load,
+            total_load,
+            max_hops,
+            load_hops,
+            max_link_messages,
+            max_link_load,
+            max_multiplexed_load,
+            max_sends,
+            max_receives,
+            max_node_load,
+            max_packed_load,
+            one_directional,
+            bandwidth_times,
+        } = self.facts;
+        let [hops_high, hops_low] = halves(load_hops);
+        let [multiplexed_high, multiplexed_low] = halves(max_multiplexed_load.unwrap_or(0));
+        let BandwidthTimes { message, link, multiplexed, node } =
+            bandwidth_times.unwrap_or(BandwidthTimes { message: 0.0, link: 0.0, multiplexed: 0.0, node: 0.0 });
+        let flags = [one_directional, max_multiplexed_load.is_some(), max_packed_load.is_some(), bandwidth_times.is_some()];
+        [
+            self.segments,
+            messages,
+            max_load,
+            total_load,
+            max_hops,
+            hops_high,
+            hops_low,
+            max_link_messages,
+            max_link_load,
+            multiplexed_high,
+            multiplexed_low,
+            max_sends,
+            max_receives,
+            max_node_load,
+            max_packed_load.unwrap_or(0),
+            flags.iter().rev().fold(0, |bits, flag| bits << 1 | u64::from(*flag)),
+            message.to_bits(),
+            link.to_bits(),
+            multiplexed.to_bits(),
+            node.to_bits(),
+        ]
+    }
+
+    fn of(figures: &[u64; FIGURES]) -> Self {
+        let [
+            segments,
+            messages,
+            max_load,
+            total_load,
+            max_hops,
+            hops_high,
+            hops_low,
+            max_link_messages,
+            max_link_load,
+            multiplexed_high,
+            multiplexed_low,
+            max_sends,
+            max_receives,
+            max_node_load,
+            max_packed_load,
+            flags,
+            message,
+            link,
+            multiplexed,
+            node,
+        ] = *figures;
+        let flag = |place: u32| flags >> place & 1 == 1;
+        let facts = StepFacts {
+            messages,
+            max_load,
+            total_load,
+            max_hops,
+            load_hops: whole([hops_high, hops_low]),
+            max_link_messages,
+            max_link_load,
+            max_multiplexed_load: flag(1).then(|| whole([multiplexed_high, multiplexed_low])),
+            max_sends,
+            max_receives,
+            max_node_load,
+            max_packed_load: flag(2).then_some(max_packed_load),
+            one_directional: flag(0),
+            bandwidth_times: flag(3).then(|| BandwidthTimes {
+                message: f64::from_bits(message),
+                link: f64::from_bits(link),
+                multiplexed: f64::from_bits(multiplexed),
+                node: f64::from_bits(node),
+            }),
+        };
+        Self { facts, segments }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds() -> [Kind; 2] {
+        let plain = StepFacts {
+            messages: 1,
+            max_load: 2,
+            total_load: 3,
+            max_hops: 4,
+            load_hops: (5 << 64) + 6,
+            max_link_messages: 7,
+            max_link_load: 8,
+            max_multiplexed_load: None,
+            max_sends: 9,
+            max_receives: 10,
+            max_node_load: 11,
+            max_packed_load: None,
+            one_directional: false,
+            bandwidth_times: None,
+        };
+        let times = BandwidthTimes { message: 0.1, link: 1.0 / 3.0, multiplexed: 7.25, node: 1e300 };
+        let full = StepFacts {
+            max_multiplexed_load: Some((12 << 64) + 13),
+            max_packed_load: Some(14),
+            one_directional: true,
+            bandwidth_times: Some(times),
+            ..plain
+        };
+        [Kind { facts: plain, segments: 1 }, Kind { facts: full, segments: 3 }]
+    }
+
+    #[test]
+    fn every_fact_comes_back_from_its_figures() {
+        for kind in kinds() {
+            assert_eq!(Kind::of(&kind.figures()), kind);
+        }
+    }
+
+    #[test]
+    fn a_schedule_is_kept_as_runs_of_kinds_and_a_kind_that_is_not_known_is_refused() {
+        let mut kept = Keeper::default();
+        let [plain, full] = kinds();
+        for kind in [plain, plain, full, plain] {
+            kept.step(&step_of(kind.facts, kind.segments));
+        }
+        kept.rearranged(7, 1);
+        let runs =
+            [(Event::Step(0), 2), (Event::Step(1), 1), (Event::Step(0), 1), (Event::Rearranged { most: 7, segments: 1 }, 1)];
+        assert_eq!((kept.ledger().runs(), kept.ledger().steps()), (&runs[..], 4));
+        let mut read = Ledger::default();
+        kept.ledger().kinds().for_each(|figures| read.add_kind(&figures));
+        assert!(runs.iter().all(|(event, times)| read.add_run(*event, *times)));
+        assert_eq!(&read, kept.ledger());
+        assert!(!read.add_run(Event::Step(2), 1));
+    }
+}

@@ -1,0 +1,132 @@
+//! What if the machine were another: sliders, and that what they show is what `run` says of such a machine.
+
+use super::pty::{Terminal, rows};
+use super::sessions::Session;
+use crate::support::swapmeet;
+use crossterm::event::KeyCode;
+
+const TORI: &str = r#"
+    name = "tried"
+    topologies = ["torus:8x8"]
+    algorithms = ["suh-shin", "pex", "bruck", "direct"]
+    workloads = ["uniform:64", "uniform:4KiB"]
+"#;
+
+/// The lines of the comparison, each without what it is compared with.
+fn compared(session: &mut Session) -> Vec<String> {
+    session.settle();
+    session.keys("3e");
+    let screen = session.screen(200, 40);
+    session.keys("e");
+    let lines = screen.lines().filter(|line| line.contains("blocks"));
+    // A bound is of traffic, which facts of steps don't have.
+    let figures = |line: &str| line.trim_matches(['│', ' ']).split_whitespace().take(5).collect::<Vec<_>>().join(" ");
+    lines.map(figures).collect()
+}
+
+fn run(machine: &str) -> Session {
+    let mut session = Session::new(&format!("{TORI}\nmachines = [\"{machine}\"]"));
+    session.keys("R");
+    session.settle();
+    session
+}
+
+/// Puts the cursor on a slider and gives it a value.
+fn set(session: &mut Session, slider: &str, value: &str) {
+    session.keys("0g");
+    for _ in 0..20 {
+        if session.cursor_line(200, 60).contains(&format!("{slider} ")) {
+            session.key(KeyCode::Enter);
+            session.control('u');
+            session.keys(value);
+            session.key(KeyCode::Enter);
+            session.settle();
+            return;
+        }
+        session.key(KeyCode::Down);
+    }
+    panic!("no slider {slider}:\n{}", session.screen(200, 60));
+}
+
+#[test]
+fn what_sliders_show_is_what_run_says_of_such_a_machine() {
+    for (slider, value) in [("startup_us", "220"), ("byte_us", "0.5"), ("ports", "all"), ("rearrangement", "packed")] {
+        let mut tried = run("paragon");
+        tried.keys("3");
+        set(&mut tried, slider, value);
+        let mut really = run(&format!("paragon:{slider}={value}"));
+        let (tried, really) = (compared(&mut tried), compared(&mut really));
+        assert_eq!(tried.len(), 8);
+        assert_eq!(tried, really, "{slider}={value}");
+    }
+}
+
+#[test]
+fn a_model_that_follows_messages_is_planned_again_and_all_comes_back_as_it_was() {
+    let mut tried = run("sp2");
+    let before = compared(&mut tried);
+    set(&mut tried, "startup_us", "1");
+    assert_eq!(compared(&mut tried), compared(&mut run("sp2:startup_us=1")));
+    tried.keys("0D");
+    assert_eq!(compared(&mut tried), before);
+}
+
+#[test]
+fn blocks_of_another_size_move_the_case_in_focus_alone() {
+    let mut session = run("paragon");
+    session.keys("3g");
+    set(&mut session, "block size", "1KiB");
+    let lines = compared(&mut session);
+    assert!(lines.iter().any(|line| line.starts_with("uniform:1KiB")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("uniform:4KiB")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("uniform:64 ")), "{lines:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_where_it_is_typed() {
+    let mut session = run("paragon");
+    for (slider, value, said) in [
+        ("startup_us", "-3", "microseconds, a number from 0"),
+        ("ports", "some", "`all` or a whole number"),
+        ("block size", "4KB", "expected a size such as"),
+    ] {
+        set(&mut session, slider, value);
+        let screen = session.screen(120, 40);
+        assert!(screen.contains(said), "{slider}={value}\n{screen}");
+        session.key(KeyCode::Esc);
+    }
+}
+
+#[test]
+fn a_key_held_moves_ranking_and_title_and_a_slider_becomes_a_machine_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --topology torus:8x8 --algorithm suh-shin --algorithm pex --workload uniform:8..1KiB*4";
+    let mut terminal = Terminal::start(folder.path(), command, 120, 40);
+    terminal.wait_for("done: 10 cases verified");
+    terminal.keys("0e");
+    terminal.wait_for("What if: on paragon");
+    terminal.wait_for("steps of 2 of 2 schedules known");
+    // From block size down to the start-up; then up by a decade.
+    let found = (0..30).any(|_| {
+        terminal.keys("j");
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        terminal.shown().contains("startup_us: ")
+    });
+    assert!(found, "{}", terminal.shown());
+    terminal.keys(&"l".repeat(20));
+    terminal.wait_for("What if it were paragon:startup_us=");
+    terminal.wait_for("10 priced at once in");
+    terminal.wait_for("x ");
+    terminal.keys("m\u{15}slow\r");
+    terminal.wait_for("[machine.slow] is paragon:startup_us=");
+    terminal.keys("e1a");
+    terminal.wait_for("done: 20 cases verified");
+    terminal.keys("S\u{15}slow.toml\r");
+    terminal.wait_for("saved slow.toml");
+    terminal.keys("q");
+    terminal.end(0);
+    let toml = std::fs::read_to_string(folder.path().join("slow.toml")).unwrap();
+    assert!(toml.contains("[machine.slow]\nbase = \"paragon\"\nstartup_us = "), "{toml}");
+    assert!(rows(&folder.path().join("slow.csv")).iter().any(|row| row.machine == "slow"));
+    swapmeet(&["run", "--out", "again.csv", "slow.toml"]).current_dir(folder.path()).assert().success();
+}
