@@ -93,9 +93,13 @@ fn without_command(said: &clap::Error) -> ExitCode {
 
 /// Serves the swapmeet that started this one.
 fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
-    swapmeet_runner::worker::serve(args.memory_limit, !args.no_sandbox, &[trace::WATCH, swapmeet_tui::WATCH, swapmeet_tui::FACTS])
-        .map(|()| ExitCode::SUCCESS)
-        .map_err(|e| Failure::Output(e.to_string()))
+    swapmeet_runner::worker::serve(
+        args.memory_limit,
+        !args.no_sandbox,
+        &[trace::WATCH, swapmeet_tui::WATCH, swapmeet_tui::FACTS],
+    )
+    .map(|()| ExitCode::SUCCESS)
+    .map_err(|e| Failure::Output(e.to_string()))
 }
 
 /// Tells the swapmeet that started this one what plugins offer.

@@ -43,7 +43,13 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
         let here = number == app.active;
         let name = if words <= area.width || here { format!(" {}", panel.tab()) } else { String::new() };
         let from = x;
-        x = painter.put(area, x, 0, &format!(" {}{name}", panels::digit(number)), if here { theme.cursor } else { theme.text });
+        x = painter.put(
+            area,
+            x,
+            0,
+            &format!(" {}{name}", panels::digit(number)),
+            if here { theme.cursor } else { theme.text },
+        );
         painter.target(area, from, 0, x - from, Target::Panel(number, Spot::Anywhere));
     }
     let style = if app.session.queue.tally().failed > 0 { theme.bad } else { theme.accent };

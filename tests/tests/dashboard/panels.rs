@@ -24,7 +24,8 @@ fn compared() -> Session {
 
 #[test]
 fn every_panel_at_three_sizes() {
-    let names = ["explore", "cases", "comparison", "curves", "parts", "network", "details", "log", "winners", "what_if"];
+    let names =
+        ["explore", "cases", "comparison", "curves", "parts", "network", "details", "log", "winners", "what_if"];
     let mut session = compared();
     // The tenth has the digit 0.
     let all = format!("1-{} panels", names.len() % 10);

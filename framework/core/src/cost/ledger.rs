@@ -205,7 +205,8 @@ impl Kind {
         let [multiplexed_high, multiplexed_low] = halves(max_multiplexed_load.unwrap_or(0));
         let BandwidthTimes { message, link, multiplexed, node } =
             bandwidth_times.unwrap_or(BandwidthTimes { message: 0.0, link: 0.0, multiplexed: 0.0, node: 0.0 });
-        let flags = [one_directional, max_multiplexed_load.is_some(), max_packed_load.is_some(), bandwidth_times.is_some()];
+        let flags =
+            [one_directional, max_multiplexed_load.is_some(), max_packed_load.is_some(), bandwidth_times.is_some()];
         [
             self.segments,
             messages,
@@ -326,8 +327,12 @@ mod tests {
             kept.step(&step_of(kind.facts, kind.segments));
         }
         kept.rearranged(7, 1);
-        let runs =
-            [(Event::Step(0), 2), (Event::Step(1), 1), (Event::Step(0), 1), (Event::Rearranged { most: 7, segments: 1 }, 1)];
+        let runs = [
+            (Event::Step(0), 2),
+            (Event::Step(1), 1),
+            (Event::Step(0), 1),
+            (Event::Rearranged { most: 7, segments: 1 }, 1),
+        ];
         assert_eq!((kept.ledger().runs(), kept.ledger().steps()), (&runs[..], 4));
         let mut read = Ledger::default();
         kept.ledger().kinds().for_each(|figures| read.add_kind(&figures));

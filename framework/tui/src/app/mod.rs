@@ -176,7 +176,11 @@ impl App {
     fn anywhere(&self) -> Vec<Row> {
         let numbered = (0..).zip(&self.panels).map(|(number, panel)| {
             let row = Row::new(panel_key(number), panel.title());
-            if number == 0 { row.hinted(format!("1-{}", panels::digit(self.panels.len() - 1)), "panels", 2) } else { row }
+            if number == 0 {
+                row.hinted(format!("1-{}", panels::digit(self.panels.len() - 1)), "panels", 2)
+            } else {
+                row
+            }
         });
         let after = ANYWHERE.iter().position(|binding| binding.action == Action::PreviousPanel).map_or(0, |i| i + 1);
         let mut rows: Vec<Row> = ANYWHERE.iter().map(|binding| binding.row()).collect();

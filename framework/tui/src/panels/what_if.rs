@@ -51,7 +51,8 @@ impl Keyed for WhatIf {
         bind(Action::Type, ENTER, "type a value").hint("value"),
         bind(Action::PutBack, &[ch('d'), key(KeyCode::Delete)], "as it was").hint("as it was"),
         bind(Action::PutAllBack, &[ch('D')], "all as it was: the rows that there are"),
-        bind(Action::Keep, &[ch('m')], "make what is tried a machine of the experiment's own, and pick it").hint("machine"),
+        bind(Action::Keep, &[ch('m')], "make what is tried a machine of the experiment's own, and pick it")
+            .hint("machine"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
@@ -181,7 +182,9 @@ impl WhatIf {
             painter.put_right(area, names + 3 + values, y, &cut(&slider.value, values), style);
             let x = names + 5 + values;
             let room = area.width.saturating_sub(x + 14);
-            let x = if room >= 10 && scale(painter, slider, Rect { x: area.x + x, y: area.y + y, width: room, height: 1 }) {
+            let x = if room >= 10
+                && scale(painter, slider, Rect { x: area.x + x, y: area.y + y, width: room, height: 1 })
+            {
                 x + room + 1
             } else {
                 x

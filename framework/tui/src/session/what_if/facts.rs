@@ -25,10 +25,8 @@ pub(super) struct Facts {
 }
 
 /// The watcher in the worker that keeps a schedule's facts.
-pub const FACTS: Watch = Watch {
-    name: "facts",
-    start: |_, _, say| Ok(Box::new(Keeping { keeper: Keeper::default(), say })),
-};
+pub const FACTS: Watch =
+    Watch { name: "facts", start: |_, _, say| Ok(Box::new(Keeping { keeper: Keeper::default(), say })) };
 
 /// What comes of a schedule, in pieces.
 #[derive(Debug, Serialize, Deserialize)]

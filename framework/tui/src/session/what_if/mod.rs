@@ -187,7 +187,9 @@ impl Session {
         let Ok(case) = &row.case else { return };
         let base = Base { machine: case.machine.clone(), workload: case.workload.clone() };
         let tried = &mut self.what_if;
-        if !tried.is_on() && tried.base.as_ref().is_none_or(|old| old.machine != base.machine || old.workload != base.workload) {
+        if !tried.is_on()
+            && tried.base.as_ref().is_none_or(|old| old.machine != base.machine || old.workload != base.workload)
+        {
             if tried.base.as_ref().is_none_or(|old| old.machine != base.machine) {
                 (tried.subjects, tried.rows) = (Arc::default(), 0);
             }
@@ -255,7 +257,8 @@ impl Session {
         let Some(base) = &self.what_if.base else { return Ok(()) };
         match slider.parameter {
             None => {
-                let resized = base.workload.of_size(0).map(|old| old.to_string().replacen(":0", &format!(":{text}"), 1));
+                let resized =
+                    base.workload.of_size(0).map(|old| old.to_string().replacen(":0", &format!(":{text}"), 1));
                 let read = resized.and_then(|spec| Workload::parse(&spec).ok()).filter(Workload::is_uniform);
                 let read = read.ok_or_else(|| format!("expected a size such as 64, 4KiB or 1MiB, found `{text}`"))?;
                 let bytes = read.block_bytes();
@@ -266,7 +269,8 @@ impl Session {
                 let mut changes = self.what_if.changes.clone();
                 changes.retain(|(other, _)| *other != key);
                 let was = base.machine.values().into_iter().find(|value| value.parameter.key() == key);
-                let text = parameter.canonical(text).map_err(|expected| format!("expected {expected}, found `{text}`"))?;
+                let text =
+                    parameter.canonical(text).map_err(|expected| format!("expected {expected}, found `{text}`"))?;
                 if was.is_none_or(|was| was.text != text) {
                     changes.push((key, text));
                 }

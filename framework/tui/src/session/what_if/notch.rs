@@ -49,7 +49,9 @@ fn number_after(parameter: &dyn Parameter, number: f64, up: bool, notch: Notch) 
     // Some take whole numbers alone, and some begin at 1.
     let candidates = [three_digits(scaled), three_digits(whole), number.floor()];
     let now = parameter.canonical(&number.to_string()).ok();
-    candidates.iter().find_map(|value| parameter.canonical(&value.to_string()).ok().filter(|text| Some(text) != now.as_ref()))
+    candidates
+        .iter()
+        .find_map(|value| parameter.canonical(&value.to_string()).ok().filter(|text| Some(text) != now.as_ref()))
 }
 
 /// With three digits: what nobody would have typed is not shown either.

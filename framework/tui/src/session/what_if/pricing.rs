@@ -93,7 +93,8 @@ impl Scenario {
         let each = self.subjects.len().div_ceil(cores).max(1);
         let price = |subjects: &[Subject]| subjects.iter().map(|subject| self.price(subject)).collect::<Vec<_>>();
         std::thread::scope(|scope| {
-            let parts: Vec<_> = self.subjects.chunks(each).map(|part| (part, scope.spawn(move || price(part)))).collect();
+            let parts: Vec<_> =
+                self.subjects.chunks(each).map(|part| (part, scope.spawn(move || price(part)))).collect();
             // A thread that panicked has done none of its part; what panicked there panics here, too.
             parts.into_iter().flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| price(part))).collect()
         })
