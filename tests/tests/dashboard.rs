@@ -6,5 +6,6 @@ mod panels;
 mod pty;
 mod screens;
 mod sessions;
+mod steps;
 mod terminal;
 mod what_if;

@@ -183,6 +183,11 @@ impl Theme {
         fg(self.series[index % self.series.len()])
     }
 
+    /// How a part of time is filled in.
+    pub(crate) fn part(&self, part: usize) -> (char, Style) {
+        (if self.coloured { '█' } else { FILLINGS[part % FILLINGS.len()] }, fg(self.parts[part % self.parts.len()]))
+    }
+
     /// How a level of heat is drawn.
     pub(crate) fn heat(&self, level: usize) -> Style {
         fg(self.heat[level.min(LEVELS - 1)])
@@ -191,7 +196,7 @@ impl Theme {
 
 pub(crate) const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
 /// Fillings of the parts, where colours don't tell them apart.
-pub(crate) const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
+const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
 /// Shades of heat, where colours don't tell them.
 pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 

@@ -154,6 +154,11 @@ impl RankTimes {
 pub trait Evaluator: Listener + Send {
     /// The cost of all that went by; `Err` says why there is none.
     fn cost(&mut self) -> Result<Cost, String>;
+
+    /// The parts of what went by so far, where steps follow each other; `None` where nothing is known before the end.
+    fn so_far(&self) -> Option<Parts> {
+        None
+    }
 }
 
 /// What an evaluator has to know of the case.

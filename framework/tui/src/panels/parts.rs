@@ -5,9 +5,7 @@ use crate::paint::{Painter, width};
 use crate::panel::{Keyed, List, Panel, around};
 use crate::session::comparison::{Line, told_apart};
 use crate::session::{Session, SheetKind};
-use crate::theme::FILLINGS;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use swapmeet_results::{duration, parts};
 
 /// The bars of a group of the comparison, by its cursor.
@@ -139,13 +137,6 @@ fn total(line: &Line) -> f64 {
     parts::total(&line.parts).unwrap_or(0.0)
 }
 
-/// How a part is filled in.
-fn filling(painter: &Painter<'_, '_>, part: usize) -> (char, Style) {
-    let theme = painter.theme;
-    let c = if theme.coloured { '█' } else { FILLINGS[part] };
-    (c, Style::new().fg(theme.parts[part]))
-}
-
 /// Which filling is which part, of those that take any time; returns the lines it took.
 fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
@@ -156,7 +147,7 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
         if x > 1 && x + width(name) + 3 > area.width {
             (x, y) = (1, y + 1);
         }
-        let (c, style) = filling(painter, part);
+        let (c, style) = painter.theme.part(part);
         painter.put(area, x, y, &format!("{c}{c}"), style);
         x = painter.put(area, x + 3, y, name, painter.theme.text) + 2;
     }
@@ -169,7 +160,7 @@ fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u1
     for (part, (_, time)) in line.parts.each().into_iter().enumerate() {
         sum += time.unwrap_or(0.0);
         let to = if whole > 0.0 { (sum / whole * f64::from(area.width)).round() as u16 } else { 0 };
-        let (c, style) = filling(painter, part);
+        let (c, style) = painter.theme.part(part);
         for x in from..to {
             painter.dot(area, x, y, c, style);
         }

@@ -20,7 +20,7 @@ pub use files::{DrawRows, Sheet, SheetKind};
 use log::Log;
 pub(crate) use log::LogLine;
 use queue::{Queue, Row, State};
-use recording::Recording;
+use recording::{Beside, Recording};
 pub use recording::WATCH;
 pub use runs::RowSink;
 use runs::Runs;
@@ -97,6 +97,8 @@ pub(crate) struct Session {
     pub(crate) what_if: WhatIf,
     /// The schedule of the case in focus, as far as it is known.
     pub(crate) recording: Option<Recording>,
+    /// One that is kept beside it.
+    pub(crate) beside: Option<Beside>,
     pub(crate) log: Log,
     pub(crate) now: Duration,
     pub(crate) message: Option<Message>,
@@ -120,6 +122,7 @@ impl Session {
             compared: Compared::default(),
             what_if: WhatIf::default(),
             recording: None,
+            beside: None,
             log: Log::default(),
             now: Duration::ZERO,
             message: None,
@@ -150,7 +153,8 @@ impl Session {
             self.now = now;
         }
         let news = self.take_prepared() | self.take_events() | self.take_written() | self.take_tried();
-        news | self.recording.as_mut().is_some_and(Recording::take_in) | self.take_analysis()
+        let news = news | self.recording.as_mut().is_some_and(Recording::take_in);
+        news | self.beside.as_mut().is_some_and(Beside::take_in) | self.take_analysis()
     }
 
     /// Whether anything goes on.
@@ -160,6 +164,7 @@ impl Session {
             || self.what_if.is_moving()
             || self.analysis.is_due()
             || self.recording.as_ref().is_some_and(Recording::is_growing)
+            || self.beside.as_ref().is_some_and(|beside| beside.recording().is_growing())
     }
 
     /// The case in focus: the one last looked at, or the first that has a row.
@@ -207,6 +212,25 @@ impl Session {
         let has_failed = row.record().is_some_and(is_failure);
         let recording = Recording::start(case, Arc::clone(&row.key), step, has_failed, self.runs.workers.clone());
         self.recording = Some(recording);
+    }
+
+    /// Keeps the schedule of the case in focus beside others; false if it is let go.
+    pub(crate) fn keep_beside(&mut self) -> bool {
+        let kept = self.beside.take();
+        let Some((_, row)) = self.focused() else { return false };
+        let Ok(case) = &row.case else { return false };
+        if kept.is_some_and(|kept| kept.recording().key == row.key) {
+            return false;
+        }
+        self.beside = Some(Beside::start(case, Arc::clone(&row.key), self.runs.workers.clone()));
+        true
+    }
+
+    /// What is kept beside is shown at this step.
+    pub(crate) fn beside_at(&mut self, step: usize) {
+        if let Some(beside) = &mut self.beside {
+            beside.keep(step, &self.runs.workers);
+        }
     }
 
     /// Whether a filter shows an algorithm, by what is said of it besides: its plugin, and who described it.

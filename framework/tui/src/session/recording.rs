@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use swapmeet_core::cost::model::{Evaluator, Parts};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
 use swapmeet_core::simulation::step::{Listener, Sent, Step, StepFacts, Unsent};
 use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
+use swapmeet_runner::session::scale;
 use swapmeet_runner::watch::{self, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher, Workers};
 
@@ -61,13 +63,26 @@ impl Frame {
     }
 }
 
+/// The parts of a step's time, in us, in the order of a row's columns: what its machine charges for it, with what is rearranged before it. A part that the model has no
+/// meaning for is 0.
+pub(crate) type Times = [f64; 7];
+
 /// What is known of every step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Note {
     /// Its phase, by its place among the phases.
     pub(crate) phase: usize,
     /// What no machine changes.
     pub(crate) facts: Facts,
+    /// `None` where steps have no time of their own, as ranks go on by themselves.
+    pub(crate) times: Option<Times>,
+}
+
+impl Note {
+    /// What the step takes.
+    pub(crate) fn time(&self) -> Option<f64> {
+        self.times.map(|times| times.iter().sum())
+    }
 }
 
 /// Of a step's facts, those that are shown.
@@ -110,6 +125,8 @@ enum Seen {
     Segments(u64),
     Phase(String),
     Step(Note, Option<Frame>),
+    /// What comes after the last step: it is counted with that.
+    After(Times),
 }
 
 /// What the worker is to keep.
@@ -132,7 +149,7 @@ pub const WATCH: Watch = Watch {
     name: "schedule",
     start: |case, asked, say| {
         let Asked { from, unfinished } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
-        Ok(Box::new(Recorder::new(Arc::clone(&case.topology), from, unfinished, say)))
+        Ok(Box::new(Recorder::new(case, from, unfinished, say)))
     },
 };
 
@@ -158,6 +175,8 @@ pub(crate) struct Recording {
     pub(crate) ended: Option<Box<Record>>,
     /// The most messages on a link, the most load on a link, the most load in a node: of the steps in the window.
     pub(crate) most: [u64; 3],
+    /// When each step has ended, in us; none where steps have no times.
+    ends: Vec<f64>,
 }
 
 impl Recording {
@@ -197,6 +216,7 @@ impl Recording {
             frames: Vec::new(),
             ended: None,
             most: [0; 3],
+            ends: Vec::new(),
         }
     }
 
@@ -210,7 +230,17 @@ impl Recording {
                 Event::Seen(Seen::Links(links)) => self.links = links,
                 Event::Seen(Seen::Segments(segments)) => self.segments = segments.max(1),
                 Event::Seen(Seen::Phase(name)) => self.phases.push(name),
+                Event::Seen(Seen::After(times)) => {
+                    if let Some(last) = self.notes.last_mut().and_then(|note| note.times.as_mut()) {
+                        last.iter_mut().zip(times).for_each(|(time, more)| *time += more);
+                    }
+                    if let Some(end) = self.ends.last_mut() {
+                        *end += times.iter().sum::<f64>();
+                    }
+                }
                 Event::Seen(Seen::Step(note, frame)) => {
+                    let before = self.ends.last().copied().unwrap_or(0.0);
+                    self.ends.extend(note.time().map(|time| before + time));
                     self.notes.push(note);
                     if let Some(frame) = frame {
                         for load in &frame.links {
@@ -230,6 +260,27 @@ impl Recording {
     /// A step in full, if it is in the window.
     pub(crate) fn frame(&self, step: usize) -> Option<&Frame> {
         self.frames.get(step.checked_sub(self.from)?)
+    }
+
+    /// When a step has ended, in us since the first began.
+    pub(crate) fn end(&self, step: usize) -> Option<f64> {
+        self.ends.get(step).copied()
+    }
+
+    /// The step that is under way at a time; the last if all have ended.
+    pub(crate) fn step_at(&self, time: f64) -> usize {
+        // Ends that differ by rounding are the same.
+        let over = self.ends.partition_point(|end| *end < time * (1.0 - 1e-9));
+        over.min(self.notes.len().saturating_sub(1))
+    }
+
+    /// The steps that cost most, the dearest first.
+    pub(crate) fn dearest(&self) -> Vec<usize> {
+        let mut steps: Vec<(usize, f64)> =
+            self.notes.iter().enumerate().filter_map(|(step, note)| Some((step, note.time()?))).collect();
+        // A stable sort: of equals the first.
+        steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        steps.into_iter().map(|(step, _)| step).collect()
     }
 
     /// How many steps there are, as far as is known.
@@ -270,6 +321,37 @@ impl Recording {
     }
 }
 
+/// A schedule that is kept beside others.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    case: Case,
+    recording: Recording,
+}
+
+impl Beside {
+    pub(crate) fn start(case: &Case, key: Arc<CaseId>, workers: Workers) -> Self {
+        Self { case: case.clone(), recording: Recording::start(case, key, 0, false, workers) }
+    }
+
+    pub(crate) fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    pub(super) fn take_in(&mut self) -> bool {
+        self.recording.take_in()
+    }
+
+    /// Has it simulated again from a step that is outside its window.
+    pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
+        let recording = &self.recording;
+        let to_come = recording.is_growing() && step >= recording.from;
+        if recording.frame(step).is_none() && !to_come && step < recording.notes.len() {
+            let key = Arc::clone(&recording.key);
+            self.recording = Recording::start(&self.case, key, step.saturating_sub(1), false, workers.clone());
+        }
+    }
+}
+
 impl Drop for Recording {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
@@ -287,6 +369,9 @@ struct Pending {
 /// Watches a schedule in the worker and says what it sees.
 struct Recorder {
     topology: Arc<dyn Topology>,
+    /// Prices steps one by one, where the machine does.
+    evaluator: Option<Box<dyn Evaluator>>,
+    priced: Times,
     from: u64,
     say: Say,
     messages: LinkLoad,
@@ -304,11 +389,15 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(topology: Arc<dyn Topology>, from: u64, unfinished: bool, say: Say) -> Self {
+    fn new(case: &Case, from: u64, unfinished: bool, say: Say) -> Self {
+        let topology = Arc::clone(&case.topology);
+        let evaluator = Some(case.machine.evaluator(scale(case))).filter(|evaluator| evaluator.so_far().is_some());
         let links = (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
         let mut recorder = Self {
             messages: LinkLoad::new(topology.as_ref()),
             load: LinkLoad::new(topology.as_ref()),
+            evaluator,
+            priced: Times::default(),
             topology,
             from,
             say,
@@ -351,6 +440,18 @@ impl Recorder {
         (Frame { links, ..Frame::default() }, longest)
     }
 
+    /// What has been charged since this was asked last.
+    fn charged(&mut self) -> Option<Times> {
+        let Parts { startup, transmission, propagation, rearrangement, barrier, contention, reduction } =
+            self.evaluator.as_ref()?.so_far()?;
+        let all = [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
+        let all = all.map(|part| part.unwrap_or(0.0));
+        let before = std::mem::replace(&mut self.priced, all);
+        let mut times = all;
+        times.iter_mut().zip(before).for_each(|(time, before)| *time -= before);
+        Some(times)
+    }
+
     fn report(&mut self, seen: &Seen) {
         // Its own figures and texts always have a value.
         if let Ok(value) = serde_json::to_value(seen) {
@@ -362,6 +463,30 @@ impl Recorder {
 impl Listener for Recorder {
     fn wants_sends(&self) -> bool {
         self.pending.is_some()
+    }
+
+    fn wants_multiplexing(&self) -> bool {
+        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_multiplexing())
+    }
+
+    fn wants_packing(&self) -> bool {
+        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_packing())
+    }
+
+    fn wants_busiest_links(&self) -> bool {
+        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_busiest_links())
+    }
+
+    fn rearranged(&mut self, most: u64, segments: u64) {
+        if let Some(evaluator) = &mut self.evaluator {
+            evaluator.rearranged(most, segments);
+        }
+    }
+
+    fn summed(&mut self, most: u64, segments: u64) {
+        if let Some(evaluator) = &mut self.evaluator {
+            evaluator.summed(most, segments);
+        }
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
@@ -382,6 +507,10 @@ impl Listener for Recorder {
     }
 
     fn step(&mut self, step: &Step<'_>) {
+        if let Some(evaluator) = &mut self.evaluator {
+            evaluator.step(step);
+        }
+        let times = self.charged();
         let idle_sends = std::mem::take(&mut self.idle_sends);
         if let Some(pending) = &mut self.pending {
             pending.clear();
@@ -406,7 +535,7 @@ impl Listener for Recorder {
         });
         self.spent += frame.as_ref().map_or(0, Frame::bytes);
         self.reported += 1;
-        let note = Note { phase: self.phases - 1, facts: Facts::of(&step.facts, idle_sends) };
+        let note = Note { phase: self.phases - 1, facts: Facts::of(&step.facts, idle_sends), times };
         self.report(&Seen::Step(note, frame));
     }
 }
@@ -414,6 +543,9 @@ impl Listener for Recorder {
 impl Watcher for Recorder {
     /// A schedule that a fault ended has a last step, as far as it went.
     fn ended(&mut self, record: &Record, _: host::Asked) {
+        if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {
+            self.report(&Seen::After(times));
+        }
         let Some(pending) = self.pending.take().filter(|_| record.status != Status::Ok) else { return };
         if (pending.is_empty() && self.at_fault.is_none()) || self.reported >= MOST_STEPS {
             return;
@@ -437,6 +569,6 @@ impl Watcher for Recorder {
         };
         let frame = Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
         let is_seen = self.reported >= self.from;
-        self.report(&Seen::Step(Note { phase: self.phases - 1, facts }, is_seen.then_some(frame)));
+        self.report(&Seen::Step(Note { phase: self.phases - 1, facts, times: None }, is_seen.then_some(frame)));
     }
 }

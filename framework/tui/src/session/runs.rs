@@ -182,7 +182,7 @@ impl Session {
     fn forget(&mut self) {
         let (rows, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.focus, self.recording, self.group) = (None, None, 0);
-        self.what_if = WhatIf::default();
+        (self.what_if, self.beside) = (WhatIf::default(), None);
         drop(std::thread::Builder::new().spawn(move || drop((rows, held_back))));
     }
 

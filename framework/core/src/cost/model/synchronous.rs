@@ -167,6 +167,20 @@ const EXPECTED: &str = "loads of links and hops are those expected of the routes
 const DRAWN: &str = "one route a pair, drawn from the seed";
 
 impl<M: StepModel> Synchronous<M> {
+    /// The parts of what went by.
+    fn parts(&self) -> Parts {
+        let barriers = self.rounds.saturating_sub(1) as f64;
+        Parts {
+            startup: Some(self.total.startup),
+            transmission: Some(self.total.transmission),
+            propagation: self.total.propagation,
+            rearrangement: Some(self.rearrangement),
+            barrier: Some(barriers * self.frame.barrier_us.us(self.topology.nodes())),
+            contention: Some(self.total.contention),
+            reduction: self.reduction,
+        }
+    }
+
     /// What is right in the model and surprises whoever compares schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let all_at_once = self.steps == 1 && self.most_at_once > 1 && self.total.contention > 0.0;
@@ -241,16 +255,6 @@ impl<M: StepModel> Listener for Synchronous<M> {
 
 impl<M: StepModel> Evaluator for Synchronous<M> {
     fn cost(&mut self) -> Result<Cost, String> {
-        let barriers = self.rounds.saturating_sub(1) as f64;
-        let parts = Parts {
-            startup: Some(self.total.startup),
-            transmission: Some(self.total.transmission),
-            propagation: self.total.propagation,
-            rearrangement: Some(self.rearrangement),
-            barrier: Some(barriers * self.frame.barrier_us.us(self.topology.nodes())),
-            contention: Some(self.total.contention),
-            reduction: self.reduction,
-        };
         let (ports, at_once) = (self.frame.ports, self.most_at_once);
         let mut reasons = Vec::new();
         if self.rounds_at_ports(at_once) > 1 {
@@ -267,7 +271,12 @@ impl<M: StepModel> Evaluator for Synchronous<M> {
         }
         let in_turns = (!reasons.is_empty()).then(|| format!("priced in turns{least}: {}{why}", reasons.join(", ")));
         let notes: Vec<String> = in_turns.into_iter().chain(self.remarks().map(str::to_owned)).collect();
+        let parts = self.parts();
         Ok(Cost { parts, note: (!notes.is_empty()).then(|| notes.join("; ")), ranks: None })
+    }
+
+    fn so_far(&self) -> Option<Parts> {
+        Some(self.parts())
     }
 }
 

@@ -3,24 +3,26 @@
 mod lattice;
 mod picture;
 mod playback;
+mod schedule;
+mod times;
 mod view;
 
 use crate::hits::Spot;
 use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
-use crate::paint::{Painter, width};
+use crate::paint::{Painter, cut_middle};
 use crate::panel::{Keyed, List, Panel, around};
 use crate::session::Session;
 use crate::session::comparison::told_apart;
 use crate::session::queue::Row;
-use crate::session::recording::Recording;
+use crate::session::recording::{Beside, Note, Recording};
 use lattice::Lattice;
-use picture::{Drawn, grid, histogram, legend};
 use playback::Playback;
+use schedule::Shown;
 use ratatui::layout::Rect;
 use std::sync::Arc;
-use swapmeet_results::{CaseId, Group, units};
+use swapmeet_results::{CaseId, Group, duration};
 use unicode_width::UnicodeWidthStr;
-use view::{Heat, Quantity, View};
+use view::{Quantity, View};
 
 /// The schedule of the case in focus.
 #[derive(Debug, Default)]
@@ -28,6 +30,8 @@ pub(crate) struct Network {
     list: List,
     playback: Playback,
     view: View,
+    /// Whether a schedule beside this one is shown at the same time, rather than at the same step.
+    in_time: bool,
     /// The case whose schedule it is.
     seen: Option<Arc<CaseId>>,
 }
@@ -48,6 +52,9 @@ pub(crate) enum Action {
     NextPlane,
     Turn,
     Record,
+    Dearest,
+    Beside,
+    InTime,
 }
 
 impl Keyed for Network {
@@ -68,6 +75,9 @@ impl Keyed for Network {
         bind(Action::PreviousPlane, &[ch('[')], "the plane before, in three dimensions"),
         bind(Action::NextPlane, &[ch(']')], "the next plane").pair("[ ]", "plane"),
         bind(Action::Turn, &[ch('p')], "turn the planes of three dimensions to another pair of them").hint("turn"),
+        bind(Action::Dearest, &[ch('w')], "to the step that costs most, then to the next dearest").hint("dearest"),
+        bind(Action::Beside, &[ch('c')], "keep this schedule beside those looked at next; again: let it go").hint("beside"),
+        bind(Action::InTime, &[ch('i')], "two schedules in step, or in time"),
         bind(Action::Record, ENTER, "simulate a long schedule that isn't simulated unasked"),
     ];
 
@@ -87,6 +97,12 @@ impl Keyed for Network {
             Action::NextPlane => self.view.plane = around(self.view.plane, 1, self.planes(session)),
             Action::Turn => self.turn(session),
             Action::Record => session.record_from(self.playback.step),
+            Action::Dearest => self.to_dearest(session),
+            Action::Beside => self.keep_beside(session),
+            Action::InTime => {
+                self.in_time = !self.in_time;
+                session.tell(if self.in_time { "beside each other in time" } else { "beside each other in step" }, false);
+            }
         }
     }
 
@@ -147,7 +163,13 @@ impl Panel for Network {
     }
 
     fn tick(&mut self, session: &mut Session) -> bool {
-        self.playback.tick(session)
+        let moved = self.playback.tick(session);
+        // What is kept beside is simulated again where its window has no such step.
+        let beside = session.beside.as_ref().map(Beside::recording).zip(session.schedule());
+        if let Some(step) = beside.map(|(other, recording)| self.step_beside(recording, other)) {
+            session.beside_at(step);
+        }
+        moved
     }
 
     fn moves(&self) -> bool {
@@ -179,23 +201,21 @@ impl Panel for Network {
             };
             return painter.nothing(area, &text);
         }
-        let top = self.header(painter, recording, area);
-        let foot = 2.min(area.height.saturating_sub(top));
-        self.timeline(painter, recording, Rect { y: area.y + area.height - foot, height: foot.min(1), ..area });
-        let body = Rect { y: area.y + top, height: area.height.saturating_sub(top + foot), ..area };
-        let legend_at = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
-        let Some(frame) = recording.frame(self.playback.step) else {
-            return painter.nothing(body, "This step is being simulated ..");
+        let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
+        let Some(other) = session.beside.as_ref().map(Beside::recording).filter(|other| other.key != recording.key) else {
+            let one = Shown { recording, step: self.playback.step, most: heat(&[recording]), longest: longest(recording) };
+            return one.draw(painter, &self.view, Some(&self.playback), area);
         };
-        let heat = heat(session, row, recording, self.view.quantity);
-        let drawn = match Lattice::of(recording.topology.as_ref(), self.view.plane, self.view.turned) {
-            Some(lattice) => grid(painter, &heat, frame, &lattice, body),
-            None => {
-                histogram(painter, &heat, frame, body);
-                Drawn { note: String::new(), figures: false }
-            }
-        };
-        legend(painter, &heat, &drawn, legend_at);
+        // Two on one scale: beside each other, or one above the other.
+        let (most, longest) = (heat(&[recording, other]), longest(recording).max(longest(other)));
+        let (first, second) = halves(area);
+        let step = self.step_beside(recording, other);
+        for (recording, step, player, area) in
+            [(other, step, None, first), (recording, self.playback.step, Some(&self.playback), second)]
+        {
+            let area = named(painter, session, recording, area);
+            Shown { recording, step, most, longest }.draw(painter, &self.view, player, area);
+        }
     }
 }
 
@@ -215,91 +235,85 @@ impl Network {
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
     }
 
-    /// Which step it is and what no machine changes about it.
-    fn header(&self, painter: &mut Painter<'_, '_>, recording: &Recording, area: Rect) -> u16 {
-        let theme = painter.theme;
-        let player = self.playback;
-        let more = if recording.is_growing() { "+" } else { "" };
-        let text = format!("step {} of {}{more}", player.step + 1, recording.steps());
-        let x = painter.put(area, 1, 0, &text, theme.accent);
-        let state = if player.plays { "▸" } else { "paused," };
-        let state = format!("{state} {} a second", player.speed);
-        painter.put_right(
-            area,
-            area.width.saturating_sub(1),
-            0,
-            &state,
-            if player.plays { theme.good } else { theme.dim },
-        );
-        let room = area.width.saturating_sub(width(&state) + 3);
-        painter.put(Rect { width: room, ..area }, x + 2, 0, recording.phase_of(player.step), theme.text);
-        let broken =
-            recording.ended.as_ref().filter(|r| !r.reason.is_empty() && player.step + 1 >= recording.notes.len());
-        if let Some(record) = broken {
-            let at_fault = recording.frame(player.step).and_then(|frame| frame.at_fault);
-            let ends = at_fault.map(|(from, to)| format!(", the send from {from} (F) to {to} (T)"));
-            let text = format!("{}{}: {}", record.status, ends.unwrap_or_default(), record.reason);
-            painter.put(area, 1, 1, &text, theme.bad);
-        } else if let Some(note) = recording.notes.get(player.step) {
-            let facts = &note.facts;
-            let idle = match facts.idle_sends {
-                0 => String::new(),
-                idle => format!(", {} selected nothing", units::count(idle as usize, "send")),
-            };
-            let text = format!(
-                "{}, longest {}, {}, busiest link {}, at most {} a node{idle}",
-                units::count(facts.messages as usize, "message"),
-                units::size(recording.bytes(facts.max_load) as f64),
-                units::count(facts.max_hops as usize, "hop"),
-                facts.max_link_messages,
-                units::count(facts.max_sends as usize, "send")
-            );
-            painter.put(area, 1, 1, &text, theme.dim);
+    /// The step of the other schedule that is shown: the same, or the one that is under way when this one ends.
+    fn step_beside(&self, recording: &Recording, other: &Recording) -> usize {
+        let last = other.notes.len().saturating_sub(1);
+        match recording.end(self.playback.step).filter(|_| self.in_time) {
+            Some(time) => other.step_at(time),
+            None => self.playback.step.min(last),
         }
-        2
     }
 
-    /// The busiest link of every step, the step that is shown marked.
-    fn timeline(&self, painter: &mut Painter<'_, '_>, recording: &Recording, area: Rect) {
-        const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
-        let room = usize::from(area.width.saturating_sub(2));
-        let steps = recording.notes.len();
-        if room == 0 {
-            return;
+    /// To the step that costs most, and from there to the next dearest.
+    fn to_dearest(&mut self, session: &mut Session) {
+        let dearest = session.schedule().map(Recording::dearest).unwrap_or_default();
+        if dearest.is_empty() {
+            return session.tell("steps of this machine have no time of their own: ranks go on by themselves", false);
         }
-        let most = recording.notes.iter().map(|n| n.facts.max_link_messages).max().unwrap_or(1).max(1);
-        // One column a step while they fit, else as many steps as it takes.
-        let columns = steps.min(room);
-        for x in 0..columns {
-            let (from, to) = (x * steps / columns, ((x + 1) * steps / columns).max(x * steps / columns + 1));
-            let busiest =
-                recording.notes[from..to.min(steps)].iter().map(|n| n.facts.max_link_messages).max().unwrap_or(0);
-            let bar = BARS[((busiest * BARS.len() as u64).div_ceil(most) as usize).clamp(1, BARS.len()) - 1];
-            let here = (from..to).contains(&self.playback.step);
-            painter.dot(area, 1 + x as u16, 0, bar, if here { painter.theme.accent } else { painter.theme.dim });
-            painter.hit(area, 1 + x as u16, 0, 1, Spot::Mark(from));
-        }
-        if columns + 20 < room {
-            painter.put(area, columns as u16 + 3, 0, "busiest link of each step", painter.theme.dim);
+        let at = dearest.iter().position(|step| *step == self.playback.step);
+        let place = at.map_or(0, |at| (at + 1) % dearest.len());
+        self.playback.plays = false;
+        self.playback.go_to(dearest[place], session);
+        let all = dearest.len();
+        session.tell(&format!("step {}: number {} of {all} by what it costs", dearest[place] + 1, place + 1), false);
+    }
+
+    /// Keeps the schedule beside those that are looked at next, or lets it go.
+    fn keep_beside(&mut self, session: &mut Session) {
+        if session.keep_beside() {
+            session.tell("kept: another case (up, down, or any line elsewhere) stands beside it", false);
+        } else {
+            session.tell("no schedule beside it any more", false);
         }
     }
 }
 
+/// The longest step, in us.
+fn longest(recording: &Recording) -> f64 {
+    recording.notes.iter().filter_map(Note::time).fold(0.0, f64::max)
+}
+
+/// Two places for two schedules.
+fn halves(area: Rect) -> (Rect, Rect) {
+    if area.width >= 80 {
+        let wide = area.width / 2;
+        (Rect { width: wide - 1, ..area }, Rect { x: area.x + wide, width: area.width - wide, ..area })
+    } else {
+        let high = area.height / 2;
+        (Rect { height: high, ..area }, Rect { y: area.y + high, height: area.height - high, ..area })
+    }
+}
+
+/// Says whose schedule it is; returns what is left of the area.
+fn named(painter: &mut Painter<'_, '_>, session: &Session, recording: &Recording, area: Rect) -> Rect {
+    let CaseId { setting, implementation, .. } = &*recording.key;
+    let here = session.focused().is_some_and(|(_, row)| row.key == recording.key);
+    let mark = if here { "" } else { "kept: " };
+    let total = recording.end(recording.notes.len().saturating_sub(1)).filter(|_| !recording.is_growing());
+    let total = total.map(|us| format!(", {} in all", duration(us))).unwrap_or_default();
+    let text = format!("{mark}{}, {}, {}{total}", implementation.algorithm, setting.topology, setting.workload);
+    painter.put(area, 1, 0, &cut_middle(&text, area.width.saturating_sub(2)), painter.theme.accent);
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+}
+
 /// The scale of a quantity: up to the most that any algorithm has of it with that workload on that topology. No row says how many bytes a link
 /// carries: they are set against what a node holds.
-fn heat<'r>(session: &Session, row: &Row, recording: &'r Recording, quantity: Quantity) -> Heat<'r> {
+fn most_of_all(session: &Session, row: &Row, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let here = session.compared.lines.iter().map(|line| &line.sample);
     let here = here.filter(|sample| (&*sample.topology, &*sample.workload) == (topology, workload));
-    let own = recording.most[quantity as usize];
-    let most = match quantity {
+    let own = |recording: &&Recording| {
+        let most = recording.most[quantity as usize];
+        if quantity == Quantity::Messages { most } else { recording.bytes(most) }
+    };
+    let own = shown.iter().map(own).fold(0, u64::max);
+    match quantity {
         Quantity::Messages => here.filter_map(|sample| sample.max_link_messages).fold(own, u64::max),
         Quantity::Bytes | Quantity::Held => {
-            let peaks = here.filter_map(|sample| sample.peak_node_bytes).map(|bytes| bytes as u64);
-            peaks.fold(recording.bytes(own), u64::max)
+            let peaks = here.filter_map(|sample| sample.peak_node_bytes);
+            peaks.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)).fold(own, u64::max)
         }
-    };
-    Heat { quantity, most, recording }
+    }
 }
 
 /// Whose schedule it is: in full, or, where there is no room for that, by what tells the case from others.

@@ -1,0 +1,107 @@
+//! What each step takes: a column a step, the parts of its time on top of each other.
+
+use crate::hits::Spot;
+use crate::paint::Painter;
+use crate::session::recording::{Note, Recording, Times};
+use ratatui::layout::Rect;
+use std::ops::Range;
+use swapmeet_results::{Parts, duration};
+
+/// Lines for a chart where so many are free: the picture is worth more.
+pub(super) fn height(free: u16) -> u16 {
+    match free {
+        0..2 => 0,
+        2..9 => 1,
+        9..16 => 4,
+        16..28 => 6,
+        _ => 8,
+    }
+}
+
+/// The steps of each column: one while they fit, else as many as it takes.
+pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
+    let columns = steps.min(room);
+    (0..columns).map(|x| x * steps / columns..((x + 1) * steps / columns).max(x * steps / columns + 1)).collect()
+}
+
+/// Draws it; of several steps in a column the longest is seen. The last line marks the step that is shown.
+pub(super) fn chart(painter: &mut Painter<'_, '_>, recording: &Recording, step: usize, longest: f64, area: Rect) {
+    const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let theme = painter.theme;
+    let notes = &recording.notes;
+    let high = area.height - 1;
+    let time = |note: &&Note| note.time().unwrap_or(0.0);
+    let columns = columns(notes.len(), usize::from(area.width.saturating_sub(2)));
+    for (x, steps) in (1_u16..).zip(&columns) {
+        let longest_of = notes[steps.clone()].iter().max_by(|a, b| time(a).total_cmp(&time(b)));
+        let times = longest_of.and_then(|note| note.times).unwrap_or_default();
+        let whole: f64 = times.iter().sum();
+        let eighths = if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
+        for row in 0..eighths.div_ceil(8) {
+            let filled = (eighths - row * 8).min(8);
+            // The part in the middle of what is filled of the cell.
+            let at = (f64::from(row * 8) + f64::from(filled) / 2.0) / f64::from(eighths) * whole;
+            let part = part_at(&times, at);
+            let (full, style) = theme.part(part);
+            let mark = if theme.coloured { EIGHTHS[usize::from(filled) - 1] } else { full };
+            painter.dot(area, x, high - 1 - row, mark, style);
+        }
+        for y in 0..area.height {
+            painter.hit(area, x, y, 1, Spot::Mark(steps.start));
+        }
+        if steps.contains(&step) {
+            painter.dot(area, x, high, '▴', theme.accent);
+        }
+    }
+    let text = format!("time of each step, most {} (w goes there)", duration(longest));
+    let from = columns.len() as u16 + 3;
+    if from + 44 < area.width {
+        painter.put(area, from, high.saturating_sub(1), &text, theme.dim);
+    }
+}
+
+/// The part that a moment of a step belongs to, where they follow each other.
+fn part_at(times: &Times, at: f64) -> usize {
+    let mut sum = 0.0;
+    let found = times.iter().position(|time| {
+        sum += time;
+        sum > at
+    });
+    found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
+}
+
+/// What a step takes, part by part, and when it ends.
+pub(super) fn in_words(painter: &mut Painter<'_, '_>, times: &Times, end: Option<f64>, area: Rect) {
+    let theme = painter.theme;
+    let mut x = painter.put(area, 1, 0, &duration(times.iter().sum()), theme.text) + 1;
+    for (part, (name, _)) in Parts::default().each().into_iter().enumerate() {
+        if times[part] > 0.0 {
+            let (c, style) = theme.part(part);
+            x = painter.put(area, x + 1, 0, &c.to_string(), style);
+            x = painter.put(area, x + 1, 0, &format!("{name} {}", duration(times[part])), theme.dim);
+        }
+    }
+    if let Some(end) = end {
+        painter.put(area, x + 2, 0, &format!("ends at {}", duration(end)), theme.dim);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_has_a_column_and_only_one() {
+        assert_eq!(columns(3, 10), [0..1, 1..2, 2..3]);
+        for (steps, room) in [(100, 7), (7, 7), (8, 7), (1, 1)] {
+            let all: Vec<usize> = columns(steps, room).into_iter().flatten().collect();
+            assert_eq!(all, (0..steps).collect::<Vec<_>>(), "{steps} in {room}");
+        }
+    }
+
+    #[test]
+    fn parts_follow_each_other_and_the_end_is_the_last_that_takes_any_time() {
+        let times = [2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!([0.0, 1.9, 2.0, 4.9, 5.0].map(|at| part_at(&times, at)), [0, 0, 2, 2, 2]);
+    }
+}

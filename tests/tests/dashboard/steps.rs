@@ -1,0 +1,98 @@
+//! What each step takes, and two schedules beside each other.
+
+use super::sessions::Session;
+use crossterm::event::KeyCode;
+
+fn session(text: &str) -> Session {
+    let mut session = Session::new(text);
+    session.keys("R");
+    session.settle();
+    session
+}
+
+/// The words after some words, up to a column of space.
+fn after(screen: &str, words: &str) -> String {
+    let at = screen.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{screen}")) + words.len();
+    let rest = screen[at..].trim_start();
+    rest.split(['\n', '│']).next().unwrap().split("  ").next().unwrap().trim().to_owned()
+}
+
+/// The row says what all steps take together: here the last of them ends.
+#[test]
+fn the_last_step_ends_when_the_row_says_whatever_the_model() {
+    for machine in ["paragon", "paragon:model=circuit,virtual_channels=2,ports=all", "paragon:model=store-and-forward", "delta"] {
+        for algorithm in ["suh-shin", "pex", "bruck"] {
+            let mut session = session(&format!(
+                "topologies = [\"torus:8x8\"]\nalgorithms = [\"{algorithm}\"]\nworkloads = [\"uniform:1KiB\"]\nmachines = [\"{machine}\"]"
+            ));
+            session.keys("2");
+            let time = after(&session.cursor_line(160, 50), "✓").split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+            session.keys("6G");
+            session.settle();
+            let screen = session.screen(160, 50);
+            assert_eq!(after(&screen, "ends at"), time, "{algorithm} on {machine}:\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn the_step_that_costs_most_is_one_key_away() {
+    // One message of a spike's size: the step that carries it is the dearest.
+    let mut session = session(
+        "topologies = [\"ring:8\"]\nalgorithms = [\"linear\", \"ring\"]\nworkloads = [\"uniform:4KiB\"]\nmachines = [\"paragon\"]",
+    );
+    session.keys("2g6w");
+    session.settle();
+    let screen = session.screen(160, 50);
+    assert!(screen.contains("number 1 of 7 by what it costs"), "{screen}");
+    let dearest = after(&screen, "time of each step, most").split(" (").next().unwrap().to_owned();
+    assert!(screen.lines().any(|line| line.contains(&format!("{dearest} ")) && line.contains("ends at")), "{screen}");
+    session.keys("w");
+    assert!(session.screen(160, 50).contains("number 2 of 7"), "the next dearest");
+}
+
+#[test]
+fn ranks_that_go_on_by_themselves_have_no_steps_of_their_own() {
+    let mut session =
+        session("topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]");
+    session.keys("6w");
+    session.settle();
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("steps of this machine have no time of their own"), "{screen}");
+    assert!(screen.contains("busiest link of each step"), "{screen}");
+}
+
+#[test]
+fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
+    let mut session = session(
+        "topologies = [\"torus:4x4\", \"mesh:4x4\"]\nalgorithms = [\"pex\", \"suh-shin\"]\nworkloads = [\"uniform:64\"]\nmachines = [\"paragon\"]",
+    );
+    session.keys("2g6ec");
+    session.settle();
+    session.key(KeyCode::Down);
+    session.settle();
+    session.keys("ll");
+    for (width, height) in [(120, 40), (220, 60), (70, 40)] {
+        let screen = session.screen(width, height);
+        for part in ["kept: pex, torus:4x4", "suh-shin, torus:4x4"] {
+            assert!(screen.contains(part), "no `{part}` at {width}x{height}:\n{screen}");
+        }
+        assert_eq!(screen.matches("step 3 of").count(), 2, "{screen}");
+    }
+    let screen = session.screen(160, 50);
+    insta::assert_snapshot!(screen);
+    // When the third step of the one ends, the other is where it then is: as many start-ups further, as its steps are short.
+    session.keys("i");
+    let screen = session.screen(160, 50);
+    assert!(screen.contains("step 3 of"), "{screen}");
+    assert!(screen.matches("step 3 of").count() == 1 || screen.contains("step 3 of 15"), "{screen}");
+    // One schedule on two networks.
+    session.key(KeyCode::Down);
+    session.settle();
+    assert!(session.screen(160, 50).contains("pex, mesh:4x4"));
+    session.keys("kkc");
+    session.settle();
+    session.keys("c");
+    session.settle();
+    assert!(!session.screen(160, 50).contains("kept: "), "let go");
+}
