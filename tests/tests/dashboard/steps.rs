@@ -20,13 +20,16 @@ fn after(screen: &str, words: &str) -> String {
 /// The row says what all steps take together: here the last of them ends.
 #[test]
 fn the_last_step_ends_when_the_row_says_whatever_the_model() {
-    for machine in ["paragon", "paragon:model=circuit,virtual_channels=2,ports=all", "paragon:model=store-and-forward", "delta"] {
+    for machine in
+        ["paragon", "paragon:model=circuit,virtual_channels=2,ports=all", "paragon:model=store-and-forward", "delta"]
+    {
         for algorithm in ["suh-shin", "pex", "bruck"] {
             let mut session = session(&format!(
                 "topologies = [\"torus:8x8\"]\nalgorithms = [\"{algorithm}\"]\nworkloads = [\"uniform:1KiB\"]\nmachines = [\"{machine}\"]"
             ));
             session.keys("2");
-            let time = after(&session.cursor_line(160, 50), "✓").split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+            let time =
+                after(&session.cursor_line(160, 50), "✓").split_whitespace().take(2).collect::<Vec<_>>().join(" ");
             session.keys("6G");
             session.settle();
             let screen = session.screen(160, 50);
@@ -53,8 +56,9 @@ fn the_step_that_costs_most_is_one_key_away() {
 
 #[test]
 fn ranks_that_go_on_by_themselves_have_no_steps_of_their_own() {
-    let mut session =
-        session("topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]");
+    let mut session = session(
+        "topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]",
+    );
     session.keys("6w");
     session.settle();
     let screen = session.screen(120, 40);

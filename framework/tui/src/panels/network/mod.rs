@@ -17,8 +17,8 @@ use crate::session::queue::Row;
 use crate::session::recording::{Beside, Note, Recording};
 use lattice::Lattice;
 use playback::Playback;
-use schedule::Shown;
 use ratatui::layout::Rect;
+use schedule::Shown;
 use std::sync::Arc;
 use swapmeet_results::{CaseId, Group, duration};
 use unicode_width::UnicodeWidthStr;
@@ -76,7 +76,8 @@ impl Keyed for Network {
         bind(Action::NextPlane, &[ch(']')], "the next plane").pair("[ ]", "plane"),
         bind(Action::Turn, &[ch('p')], "turn the planes of three dimensions to another pair of them").hint("turn"),
         bind(Action::Dearest, &[ch('w')], "to the step that costs most, then to the next dearest").hint("dearest"),
-        bind(Action::Beside, &[ch('c')], "keep this schedule beside those looked at next; again: let it go").hint("beside"),
+        bind(Action::Beside, &[ch('c')], "keep this schedule beside those looked at next; again: let it go")
+            .hint("beside"),
         bind(Action::InTime, &[ch('i')], "two schedules in step, or in time"),
         bind(Action::Record, ENTER, "simulate a long schedule that isn't simulated unasked"),
     ];
@@ -101,7 +102,8 @@ impl Keyed for Network {
             Action::Beside => self.keep_beside(session),
             Action::InTime => {
                 self.in_time = !self.in_time;
-                session.tell(if self.in_time { "beside each other in time" } else { "beside each other in step" }, false);
+                session
+                    .tell(if self.in_time { "beside each other in time" } else { "beside each other in step" }, false);
             }
         }
     }
@@ -202,8 +204,10 @@ impl Panel for Network {
             return painter.nothing(area, &text);
         }
         let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
-        let Some(other) = session.beside.as_ref().map(Beside::recording).filter(|other| other.key != recording.key) else {
-            let one = Shown { recording, step: self.playback.step, most: heat(&[recording]), longest: longest(recording) };
+        let Some(other) = session.beside.as_ref().map(Beside::recording).filter(|other| other.key != recording.key)
+        else {
+            let one =
+                Shown { recording, step: self.playback.step, most: heat(&[recording]), longest: longest(recording) };
             return one.draw(painter, &self.view, Some(&self.playback), area);
         };
         // Two on one scale: beside each other, or one above the other.

@@ -79,7 +79,8 @@ impl Shown<'_> {
         painter.put_right(area, area.width.saturating_sub(1), 0, &state, if plays { theme.good } else { theme.dim });
         let room = area.width.saturating_sub(width(&state) + 3);
         painter.put(Rect { width: room, ..area }, x + 2, 0, recording.phase_of(self.step), theme.text);
-        let broken = recording.ended.as_ref().filter(|r| !r.reason.is_empty() && self.step + 1 >= recording.notes.len());
+        let broken =
+            recording.ended.as_ref().filter(|r| !r.reason.is_empty() && self.step + 1 >= recording.notes.len());
         match (broken, recording.notes.get(self.step)) {
             (Some(record), _) => painter.put(area, 1, 1, &self.broken(record), theme.bad),
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
