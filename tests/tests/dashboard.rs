@@ -3,6 +3,7 @@
 mod failing;
 mod opened;
 mod panels;
+mod picking;
 mod pty;
 mod screens;
 mod sessions;

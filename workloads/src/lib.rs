@@ -18,6 +18,7 @@ mod generator;
 mod lookup;
 mod parse;
 mod range;
+pub mod studies;
 
 pub use axis::Axis;
 pub use digest::{InputDigest, digest};

@@ -40,9 +40,21 @@ struct Shared {
 impl Batch {
     /// Begins to run the cases. An error is that there is not even one thread to run them in.
     pub fn start(cases: &[Case], workers: &Workers) -> io::Result<Self> {
+        Self::begin(cases, units(cases), workers)
+    }
+
+    /// The same with the first repetition of all before the second of any, so that what has come at any time is fair to all.
+    pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
+        let mut units = units(cases);
+        // A stable sort: equals stay in order.
+        units.sort_by_key(|unit| unit.cases.first().map(|case| cases[*case].repetition));
+        Self::begin(cases, units, workers)
+    }
+
+    fn begin(cases: &[Case], units: Vec<Unit>, workers: &Workers) -> io::Result<Self> {
         let (sender, events) = channel();
         let stop = Arc::new(AtomicBool::new(false));
-        let queue: VecDeque<Unit> = units(cases).into();
+        let queue: VecDeque<Unit> = units.into();
         let jobs = workers.jobs.clamp(1, queue.len().max(1));
         let shared =
             Shared { cases: cases.into(), queue: Arc::new(Mutex::new(queue)), events: sender, stop: Arc::clone(&stop) };

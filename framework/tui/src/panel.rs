@@ -47,6 +47,10 @@ pub(crate) trait Panel {
     fn click(&mut self, _spot: Spot, _session: &mut Session) {}
     /// One to the left or right.
     fn sideways(&mut self, _by: isize, _session: &mut Session) {}
+    /// Esc, where it has something open; false if it has nothing.
+    fn close(&mut self) -> bool {
+        false
+    }
     /// Esc, where nothing is open; false if that means nothing here.
     fn back(&mut self, _session: &mut Session) -> bool {
         false

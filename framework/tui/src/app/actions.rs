@@ -1,5 +1,6 @@
 //! What keys mean anywhere, and what they do to the screen.
 
+use super::prompt::Command;
 use super::{App, Help, Leave, Prompt, Question, Wish, panel_key};
 use crate::filter::Filter;
 use crate::keys::{Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, find, key};
@@ -22,6 +23,8 @@ pub(super) enum Action {
     Baseline,
     Save,
     Draw,
+    Undo,
+    Command,
     Filter,
     Expand,
     Freeze,
@@ -59,6 +62,8 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Save, &[ch('S'), ctrl('s')], "save what is picked as an experiment, rows as CSV beside it")
         .hint("save"),
     bind(Action::Draw, &[ch('F')], "write a figure of what the panel shows, or a report, of the rows on screen"),
+    bind(Action::Undo, &[ch('u')], "take back the last change of what is picked, compared with or tried").hint("undo"),
+    bind(Action::Command, &[ch(':')], "find any of these keys by words, and press it").hint("commands"),
     bind(Action::Filter, FILTER, "show only lines with these words; Esc shows all").hint("filter"),
     bind(Action::Expand, &[ch('e')], "give the panel the whole screen, or share it again").hint("expand"),
     bind(Action::Freeze, &[ch(' '), ch('f')], "hold the picture still; runs go on, rows are kept"),
@@ -108,6 +113,19 @@ impl App {
         self.settle();
     }
 
+    /// Does what a row of the tables stands for, in the panel that it is of.
+    pub(super) fn perform(&mut self, command: &Command) {
+        let Some(event) = command.row.keys.first().map(|key| key.event()) else { return };
+        if let Some(panel) = command.panel {
+            self.show(panel);
+            self.panels[panel].press(&event, &mut self.session);
+        } else if let Some(panel) = (0..self.panels.len()).find(|panel| panel_key(*panel as u8).is(&event)) {
+            self.show(panel);
+        } else if let Some(action) = find(ANYWHERE, &event) {
+            self.act(action);
+        }
+    }
+
     fn act(&mut self, action: Action) {
         let loses = self.run_loses();
         let (panel, session) = (&mut self.panels[self.active], &mut self.session);
@@ -144,6 +162,8 @@ impl App {
                 session.mark_baseline(name);
             }
             Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
+            Action::Undo => session.undo(),
+            Action::Command => self.prompt = Some(Prompt::for_command()),
             Action::Draw => self.prompt = Some(Prompt::for_drawing(&session.selection)),
             Action::Theme => {
                 self.looks.theme = self.looks.theme.next();
@@ -209,6 +229,9 @@ impl App {
 
     fn back(&mut self) {
         let panel = &mut self.panels[self.active];
+        if panel.close() {
+            return;
+        }
         if !panel.list().filter.text().is_empty() {
             self.filter(Filter::default());
         } else if self.expanded {

@@ -215,6 +215,7 @@ impl App {
 
     /// What a panel asked for is done, and panels go along with what has changed.
     fn settle(&mut self) {
+        self.session.note_change();
         match self.session.request.take() {
             None => {}
             Some(Request::Text(title, text)) => self.prompt = Some(Prompt::for_panel(&title, &text)),

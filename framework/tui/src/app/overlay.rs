@@ -3,7 +3,7 @@
 use super::prompt::{Prompt, Purpose};
 use super::{App, Help, Leave, Question};
 use crate::keys::{Row, Table};
-use crate::paint::{Painter, width, wrap};
+use crate::paint::{Painter, first_shown, width, wrap};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::path::Path;
@@ -91,6 +91,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         Purpose::Filter => 3,
         Purpose::Panel => 8,
         Purpose::SaveAs(_) | Purpose::Draw(_) => 6,
+        Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
     };
     // A filter shows what it leaves while it is typed.
     let place = if filter {
@@ -118,6 +119,10 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     if filter {
         return;
     }
+    if prompt.purpose == Purpose::Command && prompt.error.is_none() {
+        let list = Rect { y: within.y + 1, height: within.height.saturating_sub(1), ..within };
+        return commands(painter, app, prompt, list);
+    }
     let mut y = 1;
     let mut write = |painter: &mut Painter<'_, '_>, text: &str, style: Style| {
         painter.put(within, 1, y, text, style);
@@ -125,7 +130,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     };
     let known = match prompt.purpose {
         Purpose::Panel => app.panels[app.active].explain(text, &app.session),
-        Purpose::Filter | Purpose::SaveAs(_) | Purpose::Draw(_) => None,
+        Purpose::Filter | Purpose::Command | Purpose::SaveAs(_) | Purpose::Draw(_) => None,
     };
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {
@@ -161,6 +166,27 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         let text = format!("Tab: {}", found.join("  "));
         painter.put(within, 1, within.height.saturating_sub(1), &text, theme.dim);
     }
+}
+
+/// The commands that have the words, with their keys.
+fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
+    let theme = painter.theme;
+    let found = app.commands(prompt.input.value());
+    if found.is_empty() {
+        painter.put(area, 1, 0, "no key's help has these words", theme.dim);
+    }
+    let first = first_shown(prompt.at, found.len(), usize::from(area.height));
+    for (y, (index, command)) in (0..area.height).zip(found.iter().enumerate().skip(first)) {
+        let style = if index == prompt.at { theme.cursor } else { theme.text };
+        if index == prompt.at {
+            painter.shade(area, y, style);
+        }
+        let key = command.row.keys.first().map(|key| key.name()).unwrap_or_default();
+        painter.put_right(area, 9, y, &key, if index == prompt.at { style } else { theme.warn });
+        let place = if command.place.is_empty() { String::new() } else { format!("{}: ", command.place) };
+        painter.put(area, 11, y, &format!("{place}{}", command.row.help), style);
+    }
+    painter.scrollbar(area, first, found.len());
 }
 
 /// The keys: a heading a place, then its keys.

@@ -3,6 +3,7 @@
 use super::App;
 use crate::filter::Filter;
 use crate::keys::{Binding, ENTER, Row, bind, ctrl, find, key};
+use crate::panel::around;
 use crate::session::files::{Saved, refusal, save, sheet};
 use crate::session::selection::{Selection, Setting};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -17,6 +18,8 @@ pub(crate) enum Purpose {
     Panel,
     /// What it shows is narrowed down.
     Filter,
+    /// What to do, found by words.
+    Command,
     /// The file to save to; whether one that is there may be written over.
     SaveAs(bool),
     /// The file that a report or figure goes to; the same.
@@ -33,11 +36,23 @@ pub(crate) struct Prompt {
     pub(crate) error: Option<InputError>,
     /// As it was before.
     before: String,
+    /// Which of the commands found.
+    pub(crate) at: usize,
+}
+
+/// A row of the keys' tables, as the palette has it.
+#[derive(Debug, Clone)]
+pub(crate) struct Command {
+    /// Where it means that; anywhere if it is no panel's.
+    pub(crate) panel: Option<usize>,
+    /// The panel's name, or none.
+    pub(crate) place: &'static str,
+    pub(crate) row: Row,
 }
 
 impl Prompt {
     fn new(purpose: Purpose, title: &str, text: &str) -> Self {
-        Self { purpose, title: title.to_owned(), input: text.into(), error: None, before: text.to_owned() }
+        Self { purpose, title: title.to_owned(), input: text.into(), error: None, before: text.to_owned(), at: 0 }
     }
 
     pub(super) fn for_panel(title: &str, text: &str) -> Self {
@@ -46,6 +61,10 @@ impl Prompt {
 
     pub(super) fn for_filter(text: &str) -> Self {
         Self::new(Purpose::Filter, "filter", text)
+    }
+
+    pub(super) fn for_command() -> Self {
+        Self::new(Purpose::Command, "do what", "")
     }
 
     /// Saving begins with the experiment's name.
@@ -70,6 +89,8 @@ enum Action {
     Accept,
     Cancel,
     Complete,
+    Up,
+    Down,
     QuitNow,
 }
 
@@ -77,6 +98,8 @@ const KEYS: &[Binding<Action>] = &[
     bind(Action::Accept, ENTER, "take what was typed").hint("take"),
     bind(Action::Cancel, &[key(KeyCode::Esc)], "leave everything as it was").hint("cancel"),
     bind(Action::Complete, &[key(KeyCode::Tab)], "complete the word").hint("complete"),
+    bind(Action::Up, &[key(KeyCode::Up)], "the command before"),
+    bind(Action::Down, &[key(KeyCode::Down)], "the next command"),
     bind(Action::QuitNow, &[ctrl('c')], "leave at once"),
 ];
 
@@ -91,6 +114,8 @@ impl App {
             Some(Action::Accept) => self.accept(),
             Some(Action::Cancel) => self.cancel(),
             Some(Action::Complete) => self.complete(),
+            Some(Action::Up) => self.choose_command(-1),
+            Some(Action::Down) => self.choose_command(1),
             Some(Action::QuitNow) => self.leave = Some(super::Leave::Plainly),
             None => {
                 if let (Some(prompt), Some(request)) = (&mut self.prompt, request(event)) {
@@ -114,8 +139,9 @@ impl App {
 
     fn typed(&mut self) {
         let Some(prompt) = &mut self.prompt else { return };
-        prompt.error = None;
+        (prompt.error, prompt.at) = (None, 0);
         match prompt.purpose {
+            Purpose::Command => {}
             Purpose::Filter => {
                 let filter = Filter::of(prompt.input.value());
                 self.filter(filter);
@@ -139,6 +165,13 @@ impl App {
         prompt.error = match prompt.purpose {
             Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
             Purpose::Filter => None,
+            Purpose::Command => match self.commands(&text).get(prompt.at) {
+                Some(command) => {
+                    self.perform(command);
+                    None
+                }
+                None => Some(Text::flag("command", &text).error("no key's help has these words".to_owned())),
+            },
             Purpose::SaveAs(over) => {
                 let files = self.saves(Path::new(&text));
                 let refusal = refusal(&files, over, self.session.runs.out.as_deref());
@@ -193,6 +226,27 @@ impl App {
                 self.session.note(&text, false);
             }
             Err(error) => self.session.tell(&format!("{name}: {error}"), true),
+        }
+    }
+
+    /// The rows of all tables that have some words; those of the panel with the keys first.
+    pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
+        let filter = Filter::of(words);
+        let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
+            panel.table().into_iter().map(move |row| Command { panel: Some(at), place: panel.tab(), row })
+        });
+        let anywhere = self.anywhere().into_iter().map(|row| Command { panel: None, place: "", row });
+        let mut all: Vec<Command> = of_panels.chain(anywhere).collect();
+        all.retain(|command| filter.passes(&format!("{} {}", command.place, command.row.help)));
+        all.sort_by_key(|command| command.panel != Some(self.active));
+        all
+    }
+
+    fn choose_command(&mut self, by: isize) {
+        let Some(Prompt { purpose: Purpose::Command, input, at, .. }) = &self.prompt else { return };
+        let at = around(*at, by, self.commands(input.value()).len());
+        if let Some(prompt) = &mut self.prompt {
+            prompt.at = at;
         }
     }
 

@@ -1,13 +1,17 @@
-//! What to run: five lists, one of them open.
+//! What to run: lists of specs, settings and studies, one of them open; the parameters of a spec as a form.
+
+mod form;
 
 use crate::hits::Spot;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut, cut_middle, first_shown, width, wrap};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::files::{Saved, as_toml};
+use crate::session::offers::Study;
 use crate::session::selection::{Item, Section, Setting};
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
+use form::Form;
 use ratatui::layout::Rect;
 use std::io::Write;
 use std::path::Path;
@@ -21,6 +25,8 @@ pub(crate) struct Explore {
     lists: [List; Section::ALL.len()],
     /// What a line is being typed for.
     asked: Option<Asked>,
+    /// The parameters of a spec, in the place of its list.
+    form: Option<Form>,
 }
 
 /// What a line is typed for.
@@ -29,6 +35,8 @@ enum Asked {
     /// A spec for a list, in place of another if it says which.
     Spec(Section, Option<usize>),
     Setting(Setting),
+    /// The value of a parameter of the form.
+    Field,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +45,7 @@ pub(crate) enum Action {
     Edit,
     Type,
     Remove,
+    Form,
     Left,
     Right,
 }
@@ -50,13 +59,23 @@ impl Keyed for Explore {
         bind(Action::Edit, ENTER, "change the spec under the cursor, or type one of its kind").hint("edit"),
         bind(Action::Type, &[ch('i')], "type a spec").hint("type"),
         bind(Action::Remove, &[ch('d'), key(KeyCode::Delete)], "take a spec out of the list"),
-        bind(Action::Left, LEFT, "open the list before"),
-        bind(Action::Right, RIGHT, "open the next list").pair("←→", "lists"),
+        bind(
+            Action::Form,
+            &[ch('p')],
+            "the parameters of an algorithm or machine, as a form; again: take what it says",
+        )
+        .hint("parameters"),
+        bind(Action::Left, LEFT, "open the list before; of a form's line the value before"),
+        bind(Action::Right, RIGHT, "open the next list; of a form's line the next value").pair("←→", "lists"),
     ];
 
     fn act(&mut self, action: Action, session: &mut Session) {
+        if self.form.is_some() {
+            return self.act_in_form(action, session);
+        }
         match action {
             Action::Choose => self.choose(session),
+            Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
             Action::Type if self.section() == Section::Settings => self.edit(session),
             Action::Type => self.ask(Asked::Spec(self.section(), None), "", session),
@@ -74,15 +93,24 @@ impl Keyed for Explore {
 
 impl Panel for Explore {
     fn list(&self) -> &List {
-        &self.lists[self.open]
+        self.form.as_ref().map_or(&self.lists[self.open], |form| &form.list)
     }
 
     fn list_mut(&mut self) -> &mut List {
-        &mut self.lists[self.open]
+        self.form.as_mut().map_or(&mut self.lists[self.open], |form| &mut form.list)
     }
 
     fn lines(&self, session: &Session) -> usize {
-        self.items(session).len()
+        self.form.as_ref().map_or_else(|| self.items(session).len(), Form::lines)
+    }
+
+    fn unfiltered(&self) -> Option<&'static str> {
+        self.form.as_ref().map(|_| "a form has few lines: up and down go from one to the next")
+    }
+
+    /// Esc leaves the form with nothing changed.
+    fn close(&mut self) -> bool {
+        self.form.take().is_some()
     }
 
     /// Moves the cursor by lines, and at the end of a list on to the next.
@@ -91,7 +119,7 @@ impl Panel for Explore {
         let at = self.list().cursor;
         let next = at.saturating_add_signed(by).min(last);
         self.list_mut().cursor = next;
-        if at != next || by.abs() != 1 {
+        if at != next || by.abs() != 1 || self.form.is_some() {
             return;
         }
         if by > 0 && self.open + 1 < Section::ALL.len() {
@@ -106,11 +134,12 @@ impl Panel for Explore {
     fn forget(&mut self) {}
 
     fn open(&mut self, session: &mut Session) {
-        self.choose(session);
+        self.act(if self.form.is_some() { Action::Edit } else { Action::Choose }, session);
     }
 
     fn click(&mut self, spot: Spot, session: &mut Session) {
         if let Spot::Heading(section) = spot {
+            self.form = None;
             self.show(section, session);
         }
     }
@@ -127,9 +156,11 @@ impl Panel for Explore {
     fn check(&self, text: &str, session: &Session) -> Option<InputError> {
         match self.asked? {
             // A file is read once it is named, not at every letter of its name.
+            Asked::Spec(Section::Studies, _) => None,
             Asked::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
             Asked::Spec(section, _) => session.selection.check(section, text, &session.registry).err(),
             Asked::Setting(setting) => session.selection.clone().set(setting, text).err(),
+            Asked::Field => None,
         }
     }
 
@@ -137,6 +168,12 @@ impl Panel for Explore {
         match self.asked {
             None => {}
             Some(Asked::Setting(setting)) => session.selection.set(setting, text)?,
+            Some(Asked::Field) => {
+                if let Some(form) = &mut self.form {
+                    form.set(text, session)?;
+                }
+            }
+            Some(Asked::Spec(Section::Studies, _)) => session.load(&Study::file(text)),
             Some(Asked::Spec(section, instead)) => {
                 // Of several, the first takes the place of what was edited.
                 let (mut place, mut instead) = (0, instead);
@@ -189,7 +226,10 @@ impl Panel for Explore {
             let open = section == self.section();
             heading(painter, session, section, open, area, y);
             y += 1;
-            if open {
+            if let Some(form) = self.form.as_ref().filter(|_| open) {
+                let height = (area.height - y).saturating_sub(sections - 1 - section as u16);
+                y += form.draw(painter, Rect { y: area.y + y, height, ..area });
+            } else if open {
                 let list = Rect {
                     x: area.x,
                     y: area.y + y,
@@ -199,7 +239,7 @@ impl Panel for Explore {
                 y += self.draw_items(painter, session, list);
             }
         }
-        if about > 0 {
+        if about > 0 && self.form.is_none() {
             let foot = Rect { y: area.y + area.height - about, height: about, ..area };
             for (y, line) in (0..about).zip(&about_lines) {
                 let cut_off = y + 1 == about && about_lines.len() > usize::from(about);
@@ -235,10 +275,50 @@ impl Explore {
         self.clamp(session);
     }
 
+    fn open_form(&mut self, session: &mut Session) {
+        let section = self.section();
+        let (spec, instead) = match self.item(session) {
+            Some(Item::Choice(index, choice)) => (choice.spec.clone(), Some(index)),
+            Some(Item::Offer(offer)) => (offer.prefill.clone(), None),
+            Some(Item::Setting(_) | Item::Study(_)) | None => (String::new(), None),
+        };
+        self.form = Form::of(session, section, &spec, instead);
+        if self.form.is_none() {
+            session.tell("only algorithms that take parameters, and machines, have a form", false);
+        }
+    }
+
+    fn act_in_form(&mut self, action: Action, session: &mut Session) {
+        let Some(form) = &mut self.form else { return };
+        let turned = match action {
+            Action::Left | Action::Right => form.turn(matches!(action, Action::Right), session),
+            Action::Remove => form.set("", session),
+            Action::Choose | Action::Edit | Action::Type => {
+                if let Some((key, value)) = form.field() {
+                    let (title, text) = (key.to_owned(), value.to_owned());
+                    self.asked = Some(Asked::Field);
+                    session.request = Some(Request::Text(title, text));
+                }
+                Ok(())
+            }
+            Action::Form => {
+                let (section, spec, instead) = (form.section, form.spec(), form.instead);
+                self.form = None;
+                let place = session.selection.put(section, spec, instead);
+                self.lists[section as usize].cursor = place;
+                Ok(())
+            }
+        };
+        if let Err(error) = turned {
+            session.tell(&error.message, true);
+        }
+    }
+
     fn ask(&mut self, what: Asked, text: &str, session: &mut Session) {
         let title = match what {
             Asked::Spec(section, _) => section.singular(),
             Asked::Setting(setting) => setting.name(),
+            Asked::Field => "value",
         };
         self.asked = Some(what);
         session.request = Some(Request::Text(title.to_owned(), text.to_owned()));
@@ -256,6 +336,10 @@ impl Explore {
                 self.list_mut().cursor += 1;
                 self.clamp(session);
             }
+            Some(Item::Study(study)) => {
+                let study = study.clone();
+                session.load(&study);
+            }
             Some(Item::Offer(_) | Item::Setting(_)) | None => self.edit(session),
         }
     }
@@ -263,6 +347,7 @@ impl Explore {
     fn edit(&mut self, session: &mut Session) {
         let section = self.section();
         let (what, text) = match self.item(session) {
+            Some(Item::Study(_)) => return self.choose(session),
             Some(Item::Choice(index, choice)) => (Asked::Spec(section, Some(index)), choice.spec.clone()),
             Some(Item::Offer(offer)) => (Asked::Spec(section, None), offer.prefill.clone()),
             Some(Item::Setting(setting)) => (Asked::Setting(setting), session.selection.setting(setting)),
@@ -278,6 +363,7 @@ impl Explore {
             Some(Item::Offer(offer)) if !offer.ready => format!("{}; Enter types one", offer.about),
             Some(Item::Offer(offer)) => offer.about.clone(),
             Some(Item::Setting(setting)) => setting.about().to_owned(),
+            Some(Item::Study(study)) => format!("{}; Enter picks what it lists, i names another file", study.about),
             None => String::new(),
         }
     }
@@ -300,6 +386,7 @@ impl Explore {
                 Item::Offer(offer) if offer.ready => ("[ ]", theme.text),
                 Item::Offer(_) => (" + ", theme.text),
                 Item::Setting(_) => ("", theme.text),
+                Item::Study(_) => (" ▸ ", theme.text),
             };
             let style = if here { painter.cursor() } else { style };
             if here {
@@ -309,7 +396,7 @@ impl Explore {
             painter.put(area, 6, y, &cut_middle(&name(item), names), style);
             let (text, about) = match item {
                 Item::Setting(setting) => (session.selection.setting(*setting), style),
-                Item::Choice(..) | Item::Offer(_) => {
+                Item::Choice(..) | Item::Offer(_) | Item::Study(_) => {
                     (about_short(item, session, section), if here { style } else { theme.dim })
                 }
             };
@@ -337,18 +424,21 @@ fn heading(painter: &mut Painter<'_, '_>, session: &Session, section: Section, o
         (Section::Settings, false) => {
             let set = |item: &Item<'_>| match item {
                 Item::Setting(setting) => Some((setting.name(), session.selection.setting(*setting))),
-                Item::Choice(..) | Item::Offer(_) => None,
+                Item::Choice(..) | Item::Offer(_) | Item::Study(_) => None,
             };
             let settings = session.selection.items(section, &Default::default());
             let texts = settings.iter().filter_map(set).filter(|(_, value)| !value.is_empty());
             texts.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         }
-        (Section::Settings, true) => String::new(),
+        (Section::Settings | Section::Studies, true) => String::new(),
+        (Section::Studies, false) => {
+            format!("{} experiment files to begin with", session.selection.items(section, &Default::default()).len())
+        }
         (_, true) => format!("{} picked", picked.len()),
         (_, false) if picked.is_empty() => "none picked".to_owned(),
         (_, false) => picked.join(" "),
     };
-    let missing = picked.is_empty() && section != Section::Settings;
+    let missing = picked.is_empty() && !matches!(section, Section::Settings | Section::Studies);
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }
 
@@ -357,6 +447,7 @@ fn name(item: &Item<'_>) -> String {
         Item::Choice(_, choice) => choice.spec.clone(),
         Item::Offer(offer) => offer.shown.clone(),
         Item::Setting(setting) => setting.name().to_owned(),
+        Item::Study(study) => study.name.clone(),
     }
 }
 
@@ -370,6 +461,7 @@ fn about_short(item: &Item<'_>, session: &Session, section: Section) -> String {
         Item::Choice(_, choice) => about_spec(session, section, &choice.spec),
         Item::Offer(offer) => offer.about.clone(),
         Item::Setting(setting) => setting.about().to_owned(),
+        Item::Study(study) => study.about.clone(),
     };
     long.split(';').next().unwrap_or("").to_owned()
 }

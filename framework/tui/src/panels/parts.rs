@@ -102,7 +102,8 @@ impl Panel for Parts {
         let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
         let names = lines.iter().map(|l| width(&l.stats.algorithm)).max().unwrap_or(0).min(area.width / 3);
-        let room = area.width.saturating_sub(names + 14);
+        let spreads = lines.iter().map(|line| width(&spread(line))).max().unwrap_or(0);
+        let room = area.width.saturating_sub(names + 14 + spreads);
         // A bar of its own line, its figures below it, a line between: as much of that as there is room for.
         let high = area.height.saturating_sub(top);
         let each = (high / lines.len() as u16).clamp(1, 3);
@@ -125,7 +126,13 @@ impl Panel for Parts {
             );
             let whole = if self.shares { total(line) } else { most };
             let end = bar(painter, line, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
-            painter.put(area, names + 3 + end, y, &duration(total(line)), painter.theme.text);
+            painter.put(
+                area,
+                names + 3 + end,
+                y,
+                &format!("{}{}", duration(total(line)), spread(line)),
+                painter.theme.text,
+            );
             if each > 1 {
                 painter.put(area, names + 2, y + 1, &in_words(line), painter.theme.dim);
             }
@@ -135,6 +142,14 @@ impl Panel for Parts {
 
 fn total(line: &Line) -> f64 {
     parts::total(&line.parts).unwrap_or(0.0)
+}
+
+/// How sure the mean of a line's repetitions is, and how many these are; nothing of a single one.
+fn spread(line: &Line) -> String {
+    let Some(time) = line.stats.time.as_ref().filter(|time| time.n > 1) else { return String::new() };
+    let half = time.interval.map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
+    let percent = if time.mean > 0.0 { half / time.mean * 100.0 } else { 0.0 };
+    format!(" ±{percent:.1} % of {}", time.n)
 }
 
 /// Which filling is which part, of those that take any time; returns the lines it took.

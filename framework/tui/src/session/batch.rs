@@ -95,7 +95,8 @@ impl Follower {
     fn follow(&self, cases: &[Case], workers: &Workers, cancelled: &AtomicBool) {
         /// How long a wish to stop may go unnoticed.
         const SLICE: Duration = Duration::from_millis(50);
-        let batch = match batch::Batch::start(cases, workers) {
+        // Who watches compares while repetitions are still to come.
+        let batch = match batch::Batch::start_interleaved(cases, workers) {
             Ok(batch) => batch,
             Err(error) => {
                 self.report(Event::Log(format!("error: no thread to run cases in: {error}")));

@@ -10,6 +10,7 @@ pub(crate) mod queue;
 pub(crate) mod recording;
 mod runs;
 pub(crate) mod selection;
+mod undo;
 pub(crate) mod what_if;
 
 use crate::filter::Filter;
@@ -19,6 +20,7 @@ use files::Saved;
 pub use files::{DrawRows, Sheet, SheetKind};
 use log::Log;
 pub(crate) use log::LogLine;
+use offers::Study;
 use queue::{Queue, Row, State};
 pub use recording::WATCH;
 use recording::{Beside, Recording};
@@ -35,6 +37,7 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::worker::Workers;
+use undo::Undo;
 pub use what_if::FACTS;
 use what_if::WhatIf;
 
@@ -107,6 +110,7 @@ pub(crate) struct Session {
     pub(crate) draw: DrawRows,
     writing: Option<Receiver<Message>>,
     analysis: Analysis,
+    undo: Undo,
 }
 
 impl Session {
@@ -131,8 +135,10 @@ impl Session {
             draw: setup.draw,
             writing: None,
             analysis: Analysis::default(),
+            undo: Undo::default(),
             registry: Arc::new(setup.registry),
         };
+        session.note_change();
         for line in session.registry.log().to_vec() {
             session.note(&line, true);
         }
@@ -284,6 +290,19 @@ impl Session {
         }
         self.writing = None;
         true
+    }
+
+    /// Picks what an experiment file lists.
+    pub(crate) fn load(&mut self, study: &Study) {
+        match study.experiment() {
+            Ok(experiment) => {
+                self.selection.load(&experiment, &self.registry);
+                self.baseline = experiment.baseline.as_ref().map(|baseline| baseline.value.clone());
+                self.analysis.is_stale = true;
+                self.tell(&format!("picked {}: R runs it, u takes it back", study.name), false);
+            }
+            Err(why) => self.tell(&why, true),
+        }
     }
 
     /// Puts a line at the bottom.

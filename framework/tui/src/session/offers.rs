@@ -1,11 +1,14 @@
 //! What the pickers offer: everything that the command line knows, as it knows it.
 
+use std::fs::DirEntry;
+use std::path::Path;
 use swapmeet_core::cost::machine::presets;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION};
 use swapmeet_core::network::topology::families;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::plugin::{Algorithm, Param};
 use swapmeet_runner::registry::Registry;
+use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::generators;
 
 /// Something that a list offers.
@@ -20,6 +23,49 @@ pub(crate) struct Offer {
     pub(crate) about: String,
     /// What else a filter finds it by.
     pub(crate) found_by: String,
+}
+
+/// An experiment file that can be picked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Study {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    /// What it says, if the program has it; else it is read when it is picked.
+    text: Option<&'static str>,
+}
+
+impl Study {
+    /// A file by its path.
+    pub(crate) fn file(path: &str) -> Self {
+        Self { name: path.to_owned(), about: "a file of this folder".to_owned(), text: None }
+    }
+
+    pub(crate) fn experiment(&self) -> Result<Experiment, String> {
+        /// The specs of more cases than an experiment may have would fit in.
+        const LONGEST: u64 = 16 << 20;
+        let text = match self.text {
+            Some(text) => text.to_owned(),
+            None => {
+                let text = read_regular(Path::new(&self.name), LONGEST, "an experiment");
+                text.map_err(|why| format!("{} {why}", self.name))?
+            }
+        };
+        Experiment::parse(&self.name, &text).map_err(|error| error.to_string())
+    }
+}
+
+/// The shipped studies, after the experiment files of this folder.
+pub(crate) fn studies() -> Vec<Study> {
+    /// A folder of more is no place to look through by hand.
+    const MOST: usize = 100;
+    let entries = std::fs::read_dir(".").into_iter().flatten().filter_map(Result::ok);
+    let name = |entry: DirEntry| entry.file_name().into_string().ok().filter(|name| name.ends_with(".toml"));
+    let mut names: Vec<String> = entries.filter_map(name).take(MOST).collect();
+    names.sort();
+    let shipped = swapmeet_workloads::studies::studies();
+    let shipped =
+        shipped.iter().map(|study| Study { name: study.name.to_owned(), about: study.about(), text: Some(study.text) });
+    names.iter().map(|name| Study::file(name)).chain(shipped).collect()
 }
 
 /// Which plugin an algorithm is from, what it is, and who described it.

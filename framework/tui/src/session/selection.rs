@@ -1,13 +1,15 @@
 //! What is selected to run: four lists of specs and a few settings, in the words of the command line.
 
-use super::offers::{Offer, offers, own_machine};
+use super::offers::{Offer, Study, offers, own_machine, studies};
+use super::what_if::values_of;
 use crate::filter::Filter;
 use std::collections::BTreeSet;
-use swapmeet_core::cost::machine::presets;
+use swapmeet_core::cost::machine::{Value, presets};
 use swapmeet_core::simulation::Proving;
 use swapmeet_runner::case::{self, Case, choose};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
 use swapmeet_runner::input::{InputError, Text};
+use swapmeet_runner::plugin::Param;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
@@ -21,12 +23,14 @@ pub(crate) enum Section {
     Machines,
     /// How often, from which seed, under which name.
     Settings,
+    /// Experiment files, to begin with.
+    Studies,
 }
 
 impl Section {
     /// All, in the order in which they stand.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines, Self::Settings];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines, Self::Settings, Self::Studies];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -35,6 +39,7 @@ impl Section {
             Self::Workloads => "Workloads",
             Self::Machines => "Machines",
             Self::Settings => "Settings",
+            Self::Studies => "Studies",
         }
     }
 
@@ -46,6 +51,7 @@ impl Section {
             Self::Workloads => "workload",
             Self::Machines => "machine",
             Self::Settings => "setting",
+            Self::Studies => "experiment file",
         }
     }
 }
@@ -66,6 +72,7 @@ pub(crate) enum Item<'a> {
     Choice(usize, &'a Choice),
     Offer(&'a Offer),
     Setting(Setting),
+    Study(&'a Study),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,11 +108,34 @@ impl Setting {
     }
 }
 
+/// A parameter of an algorithm or a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    pub(crate) key: String,
+    /// What it is where nobody says.
+    pub(crate) default: String,
+    pub(crate) about: String,
+    /// Values that are known; there may be others.
+    pub(crate) values: Vec<String>,
+}
+
+/// What is selected, without what is on offer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Picked {
+    choices: [Vec<Choice>; 4],
+    own_machines: Vec<OwnMachine>,
+    name: String,
+    repetitions: u32,
+    seed: u64,
+    timeout_secs: Option<f64>,
+}
+
 /// All that is selected, and all that could be.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     choices: [Vec<Choice>; 4],
     offers: [Vec<Offer>; 4],
+    studies: Vec<Study>,
     own_machines: Vec<OwnMachine>,
     name: String,
     repetitions: u32,
@@ -132,6 +162,7 @@ impl Selection {
                 selected(&experiment.machines),
             ],
             offers: offers(experiment, registry),
+            studies: studies(),
             own_machines: experiment.own_machines.clone(),
             name: experiment.name.clone(),
             repetitions: experiment.repetitions,
@@ -156,6 +187,10 @@ impl Selection {
         if section == Section::Settings {
             let passes = |setting: &Setting| filter.passes(&format!("{} {}", setting.name(), setting.about()));
             return Setting::ALL.into_iter().filter(passes).map(Item::Setting).collect();
+        }
+        if section == Section::Studies {
+            let passes = |study: &&Study| filter.passes(&format!("{} {}", study.name, study.about));
+            return self.studies.iter().filter(passes).map(Item::Study).collect();
         }
         let choices = self.choices(section).iter().enumerate();
         let known = |offer: &&Offer| !offer.ready || self.choices(section).iter().all(|p| p.spec != offer.prefill);
@@ -270,8 +305,27 @@ impl Selection {
         Ok(())
     }
 
-    /// Reads a spec of a list and gives its canonical form; a range of sizes gives one a size.
+    /// Reads the specs of a list that a line has, and gives them in canonical form; a range of sizes gives one a size.
     pub(crate) fn check(&self, section: Section, text: &str, registry: &Registry) -> Result<Vec<String>, InputError> {
+        // The name of a file may have spaces in it.
+        let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
+        if names_a_file || matches!(section, Section::Settings | Section::Studies) || text.is_empty() {
+            return self.check_one(section, text, registry);
+        }
+        let mut found = Vec::new();
+        for word in text.split_whitespace() {
+            // Both are parts of the same line.
+            let at = word.as_ptr() as usize - text.as_ptr() as usize;
+            let specs = self.check_one(section, word, registry).map_err(|mut error| {
+                error.place.span = error.place.span.start + at..error.place.span.end + at;
+                error
+            })?;
+            found.extend(specs);
+        }
+        Ok(found)
+    }
+
+    fn check_one(&self, section: Section, text: &str, registry: &Registry) -> Result<Vec<String>, InputError> {
         let flag = Text::flag(section.singular(), text);
         let one = match section {
             Section::Algorithms => choose(&flag, registry)?.to_string(),
@@ -281,29 +335,88 @@ impl Selection {
                 return case::expanded(&[flag])?.iter().map(|t| read(t).map(|w| w.to_string())).collect();
             }
             Section::Machines => case::machine(&flag, &self.own_machines)?.to_string(),
-            Section::Settings => text.to_owned(),
+            Section::Settings | Section::Studies => text.to_owned(),
         };
         Ok(vec![one])
     }
 
-    /// What a list offers for a word typed so far, as whole specs; after the name, the keys that it takes.
-    pub(crate) fn completions(&self, section: Section, text: &str, registry: &Registry) -> Vec<String> {
+    /// What a list offers for the last spec of a line typed so far, as whole lines; after the name, the keys that it takes, after a key its values.
+    pub(crate) fn completions(&self, section: Section, line: &str, registry: &Registry) -> Vec<String> {
+        let begins = line.rfind(' ').map_or(0, |at| at + 1);
+        let (before, text) = line.split_at(begins);
         let offers = self.offers(section).iter().filter(|o| o.prefill.starts_with(text) && o.prefill != text);
-        let mut found: Vec<String> = offers.map(|o| o.prefill.clone()).collect();
+        let mut found: Vec<String> = offers.map(|o| format!("{before}{}", o.prefill)).collect();
         let Some((name, rest)) = text.split_once(':') else { return found };
-        let keys: Vec<&str> = match section {
-            Section::Machines => swapmeet_core::cost::machine::parameters().iter().map(|p| p.key()).collect(),
+        let done = rest.rfind(',').map_or(0, |i| i + 1);
+        let last = &rest[done..];
+        let parameters = self.parameters(section, name, registry);
+        if let Some((key, typed)) = last.split_once('=') {
+            let values = parameters.into_iter().find(|p| p.key == key).map(|p| p.values).unwrap_or_default();
+            let fit = values.iter().filter(|value| value.starts_with(typed) && *value != typed);
+            found.extend(fit.map(|value| format!("{before}{name}:{}{key}={value}", &rest[..done])));
+        } else {
+            let fit = parameters.iter().filter(|p| p.key.starts_with(last) && !rest.contains(&format!("{}=", p.key)));
+            found.extend(fit.map(|p| format!("{before}{name}:{}{}=", &rest[..done], p.key)));
+        }
+        found
+    }
+
+    /// The parameters of an algorithm or a machine, as they are without being set; those of a machine are its model's.
+    pub(crate) fn parameters(&self, section: Section, name: &str, registry: &Registry) -> Vec<Parameter> {
+        match section {
+            Section::Machines => {
+                let Ok(machine) = case::machine(&Text::flag("machine", name), &self.own_machines) else {
+                    return Vec::new();
+                };
+                let parameter = |value: Value| Parameter {
+                    key: value.parameter.key().to_owned(),
+                    default: value.text,
+                    about: value.parameter.meaning().to_owned(),
+                    values: values_of(value.parameter),
+                };
+                machine.values().into_iter().map(parameter).collect()
+            }
             Section::Algorithms => {
                 let known = registry.algorithms().find(|a| a.name == name);
-                known.map(|a| a.params.iter().map(|p| p.key.as_str()).collect()).unwrap_or_default()
+                let parameter = |p: &Param| Parameter {
+                    key: p.key.clone(),
+                    default: p.default.clone(),
+                    about: p.help.clone(),
+                    values: p.kind.words().to_vec(),
+                };
+                known.map(|a| a.params.iter().map(parameter).collect()).unwrap_or_default()
             }
-            Section::Topologies | Section::Workloads | Section::Settings => Vec::new(),
-        };
-        let done = rest.rfind(',').map_or(0, |i| i + 1);
-        let key = &rest[done..];
-        let fit = keys.iter().filter(|k| k.starts_with(key) && !rest.contains(&format!("{k}=")));
-        found.extend(fit.map(|k| format!("{name}:{}{k}=", &rest[..done])));
-        found
+            Section::Topologies | Section::Workloads | Section::Settings | Section::Studies => Vec::new(),
+        }
+    }
+
+    /// Picks what an experiment lists, and nothing else.
+    pub(crate) fn load(&mut self, experiment: &Experiment, registry: &Registry) {
+        let studies = std::mem::take(&mut self.studies);
+        *self = Self { studies, ..Self::new(experiment, registry) };
+    }
+
+    /// All that a key can change of it, to come back to.
+    pub(crate) fn picked(&self) -> Picked {
+        Picked {
+            choices: self.choices.clone(),
+            own_machines: self.own_machines.clone(),
+            name: self.name.clone(),
+            repetitions: self.repetitions,
+            seed: self.seed,
+            timeout_secs: self.timeout_secs,
+        }
+    }
+
+    /// Picks what was picked before.
+    pub(super) fn take_back(&mut self, picked: Picked) {
+        let Picked { choices, own_machines, name, repetitions, seed, timeout_secs } = picked;
+        let gone = |own: &OwnMachine| own_machines.iter().all(|kept| kept.name.value != own.name.value);
+        for own in self.own_machines.iter().filter(|own| gone(own)) {
+            self.offers[Section::Machines as usize].retain(|offer| offer.prefill != own.name.value);
+        }
+        (self.choices, self.own_machines, self.name) = (choices, own_machines, name);
+        (self.repetitions, self.seed, self.timeout_secs) = (repetitions, seed, timeout_secs);
     }
 
     /// The experiment that is selected. `baseline` goes into it if it is one of the algorithms.

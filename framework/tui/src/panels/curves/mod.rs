@@ -11,7 +11,7 @@ use crate::session::{Session, SheetKind};
 use crate::theme::MARKS;
 use axes::{Axes, Scale};
 use ratatui::layout::Rect;
-use swapmeet_results::analysis::{Axis, Curve, Family};
+use swapmeet_results::analysis::{Axis, Curve, Family, Point};
 use swapmeet_results::duration;
 
 /// Columns for the figures at the left.
@@ -141,6 +141,10 @@ impl Panel for Curves {
             painter.put(area, 1, legend, &text, painter.theme.dim);
             legend += 1;
         }
+        if let Some(text) = repetitions(session, family).filter(|_| area.height > 12) {
+            painter.put(area, 1, legend, &text, painter.theme.dim);
+            legend += 1;
+        }
         let plot = Rect {
             x: area.x + LEFT + 1,
             y: area.y + legend,
@@ -164,6 +168,11 @@ impl Panel for Curves {
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
         for (i, curve) in apart(family) {
             for point in &curve.points {
+                if let Some((low, high)) = interval(session, point) {
+                    let (x, top) = axes.cell((point.x, high), plot);
+                    let bottom = axes.cell((point.x, low), plot).1;
+                    (top..=bottom).for_each(|y| painter.dot(plot, x, y, '│', painter.theme.series(i)));
+                }
                 let (x, y) = axes.cell((point.x, point.time), plot);
                 painter.dot(plot, x, y, MARKS[i % MARKS.len()], painter.theme.series(i));
             }
@@ -181,6 +190,24 @@ impl Panel for Curves {
             painter.put_right(area, area.width - 1, area.height - 1, &text, painter.theme.dim);
         }
     }
+}
+
+/// Where the mean of a point's repetitions lies, 95 times of 100.
+fn interval(session: &Session, point: &Point) -> Option<(f64, f64)> {
+    let line = session.compared.groups.get(point.group)?.lines.get(point.line)?;
+    let interval = line.time.as_ref()?.interval.filter(|interval| !interval.is_point())?;
+    Some((interval.low.max(0.0), interval.high))
+}
+
+/// How many repetitions points are means of, in words; nothing where all are of one.
+fn repetitions(session: &Session, family: &Family) -> Option<String> {
+    let points = family.curves.iter().flat_map(|curve| &curve.points);
+    let line =
+        |point: &Point| session.compared.groups.get(point.group)?.lines.get(point.line)?.time.as_ref().map(|t| t.n);
+    let counts: Vec<usize> = points.filter_map(line).collect();
+    let (least, most) = (counts.iter().min()?, counts.iter().max()?);
+    let text = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    (*most > 1).then(|| format!("points are means of {text} repetitions, │ the 95 % interval"))
 }
 
 /// A line with gaps.

@@ -1,7 +1,7 @@
 //! What each step takes: a column a step, the parts of its time on top of each other.
 
 use crate::hits::Spot;
-use crate::paint::Painter;
+use crate::paint::{Painter, width};
 use crate::session::recording::{Note, Recording, Times};
 use ratatui::layout::Rect;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub(super) fn chart(painter: &mut Painter<'_, '_>, recording: &Recording, step: 
     }
     let text = format!("time of each step, most {} (w goes there)", duration(longest));
     let from = columns.len() as u16 + 3;
-    if from + 44 < area.width {
+    if from + width(&text) < area.width {
         painter.put(area, from, high.saturating_sub(1), &text, theme.dim);
     }
 }

@@ -12,7 +12,7 @@ use super::batch::{Batch, Event};
 use super::queue::State;
 pub use facts::FACTS;
 use facts::{Facts, Fetching};
-pub(crate) use notch::{Notch, presets_of};
+pub(crate) use notch::{Notch, next, presets_of, values_of};
 use pricing::Subject;
 pub(crate) use pricing::{Scenario, Tried};
 use std::collections::HashMap;
@@ -165,6 +165,11 @@ impl WhatIf {
         self.due = (!self.pending.is_empty() && !waits).then(|| Instant::now() + MOMENT);
     }
 
+    /// What is changed, to come back to.
+    pub(crate) fn changes(&self) -> (Vec<(&'static str, String)>, Option<u64>) {
+        (self.changes.clone(), self.block)
+    }
+
     fn changed(&mut self) {
         (self.following, self.due) = (None, None);
         self.pending.clear();
@@ -239,7 +244,7 @@ impl Session {
     /// Moves a slider; says why it can't.
     pub(crate) fn slide(&mut self, slider: &Slider, up: bool, notch: Notch) {
         let next = match slider.parameter {
-            Some(parameter) => notch::next(parameter, &slider.value, up, notch),
+            Some(parameter) => next(parameter, &slider.value, up, notch),
             None => self.what_if.next_block(up, notch).map(|bytes| bytes.to_string()),
         };
         match next {
@@ -290,6 +295,12 @@ impl Session {
             Some(None) => self.what_if.block = None,
             Some(Some(parameter)) => self.what_if.changes.retain(|(key, _)| *key != parameter.key()),
         }
+        self.retry();
+    }
+
+    /// Changes what it was before.
+    pub(super) fn take_back(&mut self, (changes, block): (Vec<(&'static str, String)>, Option<u64>)) {
+        (self.what_if.changes, self.what_if.block) = (changes, block);
         self.retry();
     }
 

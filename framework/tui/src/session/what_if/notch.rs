@@ -1,6 +1,7 @@
 //! Where a slider goes from a value: the next one that its parameter takes.
 
 use swapmeet_core::cost::machine::{Machine, presets};
+use swapmeet_core::cost::model::models;
 use swapmeet_core::cost::parameter::Parameter;
 
 /// How far a key moves a slider.
@@ -24,7 +25,7 @@ pub(crate) fn presets_of(parameter: &dyn Parameter) -> Vec<(String, &'static str
 }
 
 /// The next value of a parameter, up or down; `None` where there is none.
-pub(super) fn next(parameter: &dyn Parameter, text: &str, up: bool, notch: Notch) -> Option<String> {
+pub(crate) fn next(parameter: &dyn Parameter, text: &str, up: bool, notch: Notch) -> Option<String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => number_after(parameter, number, up, notch),
         Ok(_) | Err(_) => word_after(parameter, text, up),
@@ -59,21 +60,30 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Words in turn: those of presets, and a few that parameters take.
+/// Words in turn.
 fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String> {
-    const TRIED: [&str; 12] =
-        ["1", "2", "4", "all", "declared", "packed", "count", "free", "step", "data", "blocking", "nonblocking"];
-    let mut words: Vec<String> = Vec::new();
-    let of_presets = presets_of(parameter).into_iter().map(|(text, _)| text);
-    let tried = TRIED.iter().filter_map(|word| parameter.canonical(word).ok());
-    for word in of_presets.chain(tried).chain([text.to_owned()]) {
-        if !words.contains(&word) {
-            words.push(word);
-        }
+    let mut words = values_of(parameter);
+    if !words.iter().any(|word| word == text) {
+        words.push(text.to_owned());
     }
     let at = words.iter().position(|word| word == text)?;
     let next = if up { at + 1 } else { at + words.len() - 1 } % words.len();
     (next != at).then(|| words[next].clone())
+}
+
+/// Values that a parameter can have, each once: those of presets, models by their names, and a few words that some take.
+pub(crate) fn values_of(parameter: &dyn Parameter) -> Vec<String> {
+    const TRIED: [&str; 11] =
+        ["1", "2", "all", "declared", "packed", "count", "free", "step", "data", "blocking", "nonblocking"];
+    let of_presets = presets_of(parameter).into_iter().map(|(text, _)| text);
+    let words = models().iter().map(|model| model.name).chain(TRIED);
+    let mut values: Vec<String> = Vec::new();
+    for value in of_presets.chain(words.filter_map(|word| parameter.canonical(word).ok())) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
 }
 
 #[cfg(test)]

@@ -1,0 +1,169 @@
+//! The parameters of an algorithm or a machine as a form: a line each, with its value, what it may be and what it means.
+
+use crate::paint::{Painter, cut, first_shown, width, wrap};
+use crate::panel::{List, around};
+use crate::session::Session;
+use crate::session::selection::Section;
+use crate::session::what_if::{Notch, next};
+use ratatui::layout::Rect;
+use swapmeet_core::cost::machine::parameters;
+use swapmeet_runner::input::InputError;
+
+/// A spec, parameter by parameter.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) list: List,
+    pub(super) section: Section,
+    /// The place of the spec that is changed, if it is in the list already.
+    pub(super) instead: Option<usize>,
+    name: String,
+    fields: Vec<Field>,
+}
+
+#[derive(Debug)]
+struct Field {
+    key: String,
+    value: String,
+    default: String,
+    about: String,
+    values: Vec<String>,
+}
+
+impl Form {
+    /// The form of a spec; `None` if it has no parameters.
+    pub(super) fn of(session: &Session, section: Section, spec: &str, instead: Option<usize>) -> Option<Self> {
+        let (name, given) = spec.split_once(':').unwrap_or((spec, ""));
+        let given: Vec<(&str, &str)> = given.split(',').filter_map(|arg| arg.split_once('=')).collect();
+        let parameters = session.selection.parameters(section, name, &session.registry);
+        let field = |p: crate::session::selection::Parameter| Field {
+            value: given
+                .iter()
+                .find(|(key, _)| *key == p.key)
+                .map_or(p.default.clone(), |(_, value)| (*value).to_owned()),
+            key: p.key,
+            default: p.default,
+            about: p.about,
+            values: p.values,
+        };
+        let fields: Vec<Field> = parameters.into_iter().map(field).collect();
+        (!fields.is_empty()).then(|| Self { list: List::default(), section, instead, name: name.to_owned(), fields })
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// The field under the cursor: its key and its value.
+    pub(super) fn field(&self) -> Option<(&str, &str)> {
+        self.fields.get(self.list.cursor).map(|field| (&*field.key, &*field.value))
+    }
+
+    /// The spec that the form stands for.
+    pub(super) fn spec(&self) -> String {
+        let set = self.fields.iter().filter(|field| field.value != field.default);
+        let set: Vec<String> = set.map(|field| format!("{}={}", field.key, field.value)).collect();
+        if set.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, set.join(",")) }
+    }
+
+    /// Gives the field under the cursor a value, if a spec can have it.
+    pub(super) fn set(&mut self, text: &str, session: &Session) -> Result<(), InputError> {
+        let at = self.list.cursor;
+        let Some(field) = self.fields.get_mut(at) else { return Ok(()) };
+        let before = std::mem::replace(&mut field.value, text.to_owned());
+        if text.is_empty() {
+            field.value.clone_from(&field.default);
+        }
+        let spec = self.spec();
+        match session.selection.check(self.section, &spec, &session.registry) {
+            Ok(_) => {
+                // Another model has other parameters.
+                if let Some(new) = Self::of(session, self.section, &spec, self.instead).filter(|_| self.is_of_a_model())
+                {
+                    self.fields = new.with_values_of(&self.name, session);
+                }
+                self.list.cursor = at.min(self.fields.len().saturating_sub(1));
+                Ok(())
+            }
+            Err(error) => {
+                self.fields[at].value = before;
+                Err(error)
+            }
+        }
+    }
+
+    fn is_of_a_model(&self) -> bool {
+        self.section == Section::Machines
+    }
+
+    /// The fields of the model that is set; what of them is set already stays so.
+    fn with_values_of(self, name: &str, session: &Session) -> Vec<Field> {
+        let model = self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
+        let Some(model) = model else { return self.fields };
+        let spec = format!("{name}:model={}", model.value);
+        let of_model = session.selection.parameters(self.section, &spec, &session.registry);
+        if of_model.is_empty() {
+            return self.fields;
+        }
+        let (name_of_model, own) = (model.default.clone(), &self.fields);
+        let value = |key: &str| own.iter().find(|field| field.key == key).map(|field| field.value.clone());
+        let field = |p: crate::session::selection::Parameter| Field {
+            value: value(&p.key).unwrap_or_else(|| p.default.clone()),
+            default: if p.key == "model" { name_of_model.clone() } else { p.default },
+            key: p.key,
+            about: p.about,
+            values: p.values,
+        };
+        of_model.into_iter().map(field).collect()
+    }
+
+    /// The next value of the field under the cursor, or the one before.
+    pub(super) fn turn(&mut self, up: bool, session: &Session) -> Result<(), InputError> {
+        let Some(field) = self.fields.get(self.list.cursor) else { return Ok(()) };
+        let parameter = parameters().into_iter().find(|p| self.is_of_a_model() && p.key() == field.key);
+        let next = match parameter {
+            Some(parameter) => next(parameter, &field.value, up, Notch::Small),
+            None => {
+                let at = field.values.iter().position(|value| *value == field.value).unwrap_or(0);
+                field.values.get(around(at, if up { 1 } else { -1 }, field.values.len())).cloned()
+            }
+        };
+        match next {
+            Some(text) => self.set(&text, session),
+            None => Ok(()),
+        }
+    }
+
+    /// Draws its lines; what the one under the cursor means is at the foot. Returns how many lines it took.
+    pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
+        let theme = painter.theme;
+        let Some(here) = self.fields.get(self.list.cursor) else { return 0 };
+        painter.put(area, 4, 0, &cut(&format!("= {}", self.spec()), area.width.saturating_sub(6)), theme.accent);
+        let values = if here.values.is_empty() { String::new() } else { format!("; {}", here.values.join(" ")) };
+        let about = wrap(&format!("{}{values}", here.about), area.width.saturating_sub(8));
+        let said = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
+        let height = area.height.saturating_sub(1 + said);
+        let first = first_shown(self.list.cursor, self.fields.len(), usize::from(height));
+        let names = self.fields.iter().map(|field| width(&field.key)).max().unwrap_or(0);
+        let mut y = 1;
+        for (index, field) in self.fields.iter().enumerate().skip(first).take(usize::from(height)) {
+            let style = match (index == self.list.cursor, field.value == field.default) {
+                (true, _) => painter.cursor(),
+                (false, true) => theme.text,
+                (false, false) => theme.accent,
+            };
+            if index == self.list.cursor {
+                painter.shade(area, y, style);
+            }
+            painter.put(area, 6, y, &field.key, style);
+            let shown = if field.value.is_empty() { "(as the problem asks)" } else { &field.value };
+            painter.put(area, 8 + names, y, shown, style);
+            painter.hit(area, 0, y, area.width, crate::hits::Spot::Line(index));
+            y += 1;
+        }
+        for line in about.iter().take(usize::from(said)) {
+            painter.put(area, 6, y, line, theme.dim);
+            y += 1;
+        }
+        y
+    }
+}

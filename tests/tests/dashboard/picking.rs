@@ -1,0 +1,143 @@
+//! Picking: lists and ranges, values by Tab, forms, studies, commands by words, and taking it back.
+
+use super::pty::Terminal;
+use super::sessions::Session;
+use crossterm::event::KeyCode;
+
+fn session() -> Session {
+    Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"suh-shin\"]")
+}
+
+/// What a closed list says that is picked of it.
+fn picked(session: &mut Session, list: &str) -> String {
+    let screen = session.screen(200, 60);
+    let line = screen.lines().find(|line| line.contains(&format!("▸ {list}"))).unwrap_or_else(|| panic!("{screen}"));
+    line.split(list).nth(1).unwrap().split('│').next().unwrap().trim().to_owned()
+}
+
+fn typed(session: &mut Session, text: &str) {
+    session.keys("i");
+    session.keys(text);
+    session.key(KeyCode::Enter);
+}
+
+#[test]
+fn several_specs_are_picked_at_once_and_a_wrong_one_is_pointed_at() {
+    let mut session = session();
+    typed(&mut session, "pex  bruck");
+    session.keys("l");
+    assert_eq!(picked(&mut session, "Algorithms"), "suh-shin pex bruck");
+    typed(&mut session, "ring:9 mesh:2x2");
+    session.keys("l");
+    assert_eq!(picked(&mut session, "Topologies"), "torus:4x4 ring:9 mesh:2x2");
+    typed(&mut session, "uniform:8..32 one-spike:max=64,rest=1");
+    session.keys("l");
+    assert_eq!(picked(&mut session, "Workloads"), "uniform:64 uniform:8 uniform:16 uniform:32 one-spike:max=64,re…");
+    session.keys("hhi");
+    session.keys("ring:4 torsu:4x4");
+    let screen = session.screen(100, 30);
+    let line = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
+    let (at, marks) = (line("ring:4 torsu:4x4"), line("^^^^^"));
+    let column = |y: usize, text: &str| screen.lines().nth(y).unwrap().split(text).next().unwrap().chars().count();
+    assert_eq!((at + 1, column(at, "torsu")), (marks, column(marks, "^^^^^")), "{screen}");
+}
+
+#[test]
+fn tab_completes_keys_and_their_values() {
+    let mut session = session();
+    session.keys("llli");
+    for (typed, completed) in
+        [("parag", "paragon"), (":model=c", "paragon:model=circuit"), (",vir", "virtual_channels=")]
+    {
+        session.keys(typed);
+        session.key(KeyCode::Tab);
+        assert!(session.screen(100, 30).contains(completed), "{typed}:\n{}", session.screen(100, 30));
+    }
+}
+
+#[test]
+fn the_parameters_of_machines_and_algorithms_are_a_form() {
+    let mut session = session();
+    // Down to startup_us, a notch up; then another model, whose parameters come.
+    session.keys("lll");
+    session.keys("gp");
+    assert!(session.screen(120, 50).contains("= paragon"), "{}", session.screen(120, 50));
+    session.keys("jl");
+    assert!(session.screen(120, 50).contains("= paragon:startup_us=84.2"), "{}", session.screen(120, 50));
+    session.key(KeyCode::Enter);
+    session.control('u');
+    session.keys("oops");
+    session.key(KeyCode::Enter);
+    assert!(session.screen(120, 50).contains("microseconds, a number from 0"), "{}", session.screen(120, 50));
+    session.control('u');
+    session.keys("220");
+    session.key(KeyCode::Enter);
+    session.keys("kl");
+    let screen = session.screen(120, 50);
+    assert!(
+        screen.contains("= paragon:model=circuit,startup_us=220") && screen.contains("virtual_channels"),
+        "{screen}"
+    );
+    session.keys("p");
+    session.keys("h");
+    assert_eq!(picked(&mut session, "Machines"), "paragon:model=circuit,startup_us=220");
+    // Esc leaves it as it is.
+    session.keys("lgpjd");
+    session.key(KeyCode::Esc);
+    session.keys("h");
+    assert_eq!(picked(&mut session, "Machines"), "paragon:model=circuit,startup_us=220");
+}
+
+#[test]
+fn a_study_is_picked_whole_and_taken_back() {
+    let mut session = session();
+    session.keys("lllll");
+    session.keys("/figure-14");
+    session.key(KeyCode::Enter);
+    session.key(KeyCode::Enter);
+    session.keys("h");
+    assert_eq!(picked(&mut session, "Topologies"), "mesh:16x16 mesh:32x32 mesh:64x64 mesh:128x128");
+    session.keys("u");
+    assert_eq!(picked(&mut session, "Topologies"), "torus:4x4");
+    assert_eq!(picked(&mut session, "Workloads"), "uniform:64");
+}
+
+#[test]
+fn changes_are_taken_back_one_by_one_the_last_first() {
+    let mut session = session();
+    typed(&mut session, "pex");
+    session.keys("b");
+    session.keys("gd");
+    session.keys("l");
+    assert_eq!(picked(&mut session, "Algorithms"), "pex");
+    let told = |session: &mut Session| session.app.message().unwrap_or_default().to_owned();
+    session.keys("u");
+    assert_eq!(
+        (told(&mut session).as_str(), picked(&mut session, "Algorithms").as_str()),
+        ("taken back: what was picked", "suh-shin pex")
+    );
+    session.keys("u");
+    assert_eq!(told(&mut session), "taken back: what others are compared with");
+    session.keys("u");
+    assert_eq!(picked(&mut session, "Algorithms"), "suh-shin");
+    session.keys("u");
+    assert_eq!(told(&mut session), "nothing to take back");
+}
+
+#[test]
+fn any_key_is_found_by_words_and_pressed_where_it_means_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --topology torus:4x4 --algorithm pex";
+    let mut terminal = Terminal::start(folder.path(), command, 100, 30);
+    terminal.wait_for("done: 1 case verified");
+    terminal.keys(":costs most");
+    terminal.wait_for("Net: to the step that costs most");
+    terminal.keys("\r");
+    terminal.wait_for("6 Network: pex");
+    terminal.keys(":sort\u{1b}[B");
+    terminal.wait_for("Compare: sort by the next column");
+    terminal.keys("\u{15}no such thing\r");
+    terminal.wait_for("no key's help has these words");
+    terminal.keys("\u{15}leave at once\r");
+    terminal.end(0);
+}

@@ -1,0 +1,64 @@
+//! The shipped experiment files, for whoever has the program alone.
+
+/// An experiment file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Study {
+    /// Its name, without the ending.
+    pub name: &'static str,
+    /// All of it.
+    pub text: &'static str,
+}
+
+impl Study {
+    /// What it is: the comment that it begins with.
+    pub fn about(&self) -> String {
+        about(self.text)
+    }
+}
+
+/// What an experiment file is, by the comment that it begins with.
+pub fn about(text: &str) -> String {
+    let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+macro_rules! studies {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Study { name: $name, text: include_str!(concat!("../experiments/", $name, ".toml")) }),+]
+    };
+}
+
+/// All of them, by name.
+pub fn studies() -> &'static [Study] {
+    studies![
+        "li-dual-nets",
+        "liu-spikes",
+        "quick-start",
+        "spencer-multiscatter",
+        "spencer-permutations",
+        "suh-shin-figure-13",
+        "suh-shin-figure-14",
+        "suh-shin-figure-15",
+        "suh-shin-figure-16",
+        "thakur-any-mesh",
+        "thakur-power-of-two",
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_file_of_the_folder_is_a_study_that_says_what_it_is() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/experiments");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut names: Vec<String> =
+            files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        names.sort();
+        assert_eq!(names, studies().iter().map(|study| study.name).collect::<Vec<_>>());
+        for study in studies() {
+            assert!(!study.about().is_empty(), "{} begins with no comment", study.name);
+        }
+    }
+}
