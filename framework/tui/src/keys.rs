@@ -62,6 +62,11 @@ impl Key {
     }
 }
 
+/// The digit of a panel, by its place among all: the tenth has 0.
+pub(crate) fn digit(panel: usize) -> char {
+    char::from(b"1234567890"[panel % 10])
+}
+
 /// A row of a table: what an action is asked for by.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Binding<A: 'static> {

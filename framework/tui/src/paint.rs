@@ -1,7 +1,7 @@
 //! A brush that never leaves its area, and the frames, tables and scrolling that panels share.
 
 use crate::hits::{Hits, Spot, Target};
-use crate::panels::digit;
+use crate::keys::digit;
 use crate::theme::Theme;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;

@@ -32,7 +32,7 @@ fn several_specs_are_picked_at_once_and_a_wrong_one_is_pointed_at() {
     assert_eq!(picked(&mut session, "Topologies"), "torus:4x4 ring:9 mesh:2x2");
     typed(&mut session, "uniform:8..32 one-spike:max=64,rest=1");
     session.keys("l");
-    assert_eq!(picked(&mut session, "Workloads"), "uniform:64 uniform:8 uniform:16 uniform:32 one-spike:max=64,re…");
+    assert_eq!(picked(&mut session, "Workloads"), "uniform:64 uniform:8 uniform:16 uniform:32 one…");
     session.keys("hhi");
     session.keys("ring:4 torsu:4x4");
     let screen = session.screen(100, 30);
@@ -72,7 +72,11 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
     session.control('u');
     session.keys("220");
     session.key(KeyCode::Enter);
-    session.keys("kl");
+    session.keys("k");
+    session.key(KeyCode::Enter);
+    session.control('u');
+    session.keys("circuit");
+    session.key(KeyCode::Enter);
     let screen = session.screen(120, 50);
     assert!(
         screen.contains("= paragon:model=circuit,startup_us=220") && screen.contains("virtual_channels"),

@@ -5,7 +5,7 @@ mod mouse;
 pub(crate) mod overlay;
 mod prompt;
 
-use crate::keys::{Key, Row, Table, ch};
+use crate::keys::{Key, Row, Table, ch, digit};
 use crate::panel::AnyPanel;
 use crate::panels;
 use crate::session::{Request, Session, Setup};
@@ -176,11 +176,7 @@ impl App {
     fn anywhere(&self) -> Vec<Row> {
         let numbered = (0..).zip(&self.panels).map(|(number, panel)| {
             let row = Row::new(panel_key(number), panel.title());
-            if number == 0 {
-                row.hinted(format!("1-{}", panels::digit(self.panels.len() - 1)), "panels", 2)
-            } else {
-                row
-            }
+            if number == 0 { row.hinted(format!("1-{}", digit(self.panels.len() - 1)), "panels", 2) } else { row }
         });
         let after = ANYWHERE.iter().position(|binding| binding.action == Action::PreviousPanel).map_or(0, |i| i + 1);
         let mut rows: Vec<Row> = ANYWHERE.iter().map(|binding| binding.row()).collect();
@@ -234,7 +230,7 @@ impl App {
 
 /// The key of a panel, by its place among all.
 fn panel_key(number: u8) -> Key {
-    ch(panels::digit(usize::from(number)))
+    ch(digit(usize::from(number)))
 }
 
 /// What stands at the bottom of some rows, the lowest rank first.
@@ -293,7 +289,7 @@ mod tests {
     fn the_documentation_has_every_panel() {
         let text = documentation();
         for (number, panel) in app().panels.iter().enumerate() {
-            let begins = format!("\n**{} {}.** ", panels::digit(number), panel.title());
+            let begins = format!("\n**{} {}.** ", digit(number), panel.title());
             assert!(text.contains(&begins), "docs/dashboard.md should have a paragraph that begins with {begins:?}");
         }
     }

@@ -23,11 +23,6 @@ pub(crate) const COMPARISON: usize = 2;
 pub(crate) const PARTS: usize = 4;
 pub(crate) const DETAILS: usize = 6;
 
-/// The digit of a panel, by its place among all: the tenth has 0.
-pub(crate) fn digit(panel: usize) -> char {
-    char::from(b"1234567890"[panel % 10])
-}
-
 /// All panels, by their numbers. To add one: a file that implements [`crate::panel::Panel`] and [`crate::panel::Keyed`], and a row here; tests name what
 /// docs/dashboard.md then lacks.
 pub(crate) fn all() -> Vec<Box<dyn AnyPanel>> {

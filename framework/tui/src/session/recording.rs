@@ -46,11 +46,35 @@ impl From<Load> for (u64, u64, u64) {
     }
 }
 
+/// What a node sends another in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
+pub(crate) struct Pair {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// Blocks or bytes, in parts.
+    pub(crate) load: u64,
+}
+
+impl From<(u64, u64, u64)> for Pair {
+    fn from((from, to, load): (u64, u64, u64)) -> Self {
+        Self { from, to, load }
+    }
+}
+
+impl From<Pair> for (u64, u64, u64) {
+    fn from(Pair { from, to, load }: Pair) -> Self {
+        (from, to, load)
+    }
+}
+
 /// A step in full.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Frame {
     /// The links that carry anything.
     pub(crate) links: Vec<Load>,
+    /// Who sends to whom; none of a step of more messages than anyone looks at one by one.
+    pub(crate) pairs: Vec<Pair>,
     /// What each node holds at the end of the step, in blocks or bytes, in parts.
     pub(crate) held: Vec<u64>,
     /// Sender and receiver of the send that broke a rule.
@@ -59,7 +83,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     fn bytes(&self) -> usize {
-        self.links.len() * size_of::<Load>() + self.held.len() * size_of::<u64>()
+        self.links.len() * size_of::<Load>() + self.pairs.len() * size_of::<Pair>() + self.held.len() * size_of::<u64>()
     }
 }
 
@@ -416,10 +440,15 @@ impl Recorder {
 
     /// What messages, each with its ends, its way and its load, put on links; the longest way.
     fn frame<'m>(&mut self, messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>) -> (Frame, u64) {
+        /// Messages of a step that are kept one by one.
+        const MOST_PAIRS: usize = 1 << 14;
         self.messages.begin();
         self.load.begin();
-        let mut longest = 0;
+        let (mut longest, mut pairs) = (0, Vec::new());
         for (from, to, route, bytes) in messages {
+            if pairs.len() <= MOST_PAIRS {
+                pairs.push(Pair { from, to, load: bytes });
+            }
             let (messages, load) = (&mut self.messages, &mut self.load);
             // The simulation has taken the same route already: it is one.
             let taken = self.topology.route(from, to, route, &mut |run| {
@@ -429,6 +458,9 @@ impl Recorder {
             debug_assert!(taken.is_ok(), "{taken:?}");
             longest = longest.max(taken.unwrap_or_default());
         }
+        if pairs.len() > MOST_PAIRS {
+            pairs.clear();
+        }
         let mut links = Vec::new();
         self.messages.for_each_loaded(&mut |link, messages| links.push(Load { link, messages, load: 0 }));
         links.sort_unstable_by_key(|l| l.link);
@@ -437,7 +469,7 @@ impl Recorder {
                 links[at].load = load;
             }
         });
-        (Frame { links, ..Frame::default() }, longest)
+        (Frame { links, pairs, ..Frame::default() }, longest)
     }
 
     /// What has been charged since this was asked last.

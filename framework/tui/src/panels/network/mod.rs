@@ -1,6 +1,9 @@
 //! A schedule as it happens: what links carry and nodes hold, step by step.
 
+mod grid;
+mod histogram;
 mod lattice;
+mod matrix;
 mod picture;
 mod playback;
 mod schedule;
@@ -32,6 +35,8 @@ pub(crate) struct Network {
     view: View,
     /// Whether a schedule beside this one is shown at the same time, rather than at the same step.
     in_time: bool,
+    /// The step that was gone to as one of the dearest, and which of them it is.
+    dearest: Option<(usize, usize)>,
     /// The case whose schedule it is.
     seen: Option<Arc<CaseId>>,
 }
@@ -44,6 +49,7 @@ pub(crate) enum Action {
     PreviousCase,
     NextCase,
     Quantity,
+    Picture,
     Faster,
     Slower,
     First,
@@ -68,6 +74,8 @@ impl Keyed for Network {
         bind(Action::PreviousCase, UP, "the case before"),
         bind(Action::NextCase, DOWN, "the next case").pair("↑↓", "case"),
         bind(Action::Quantity, &[ch('v')], "messages on links, bytes on links, bytes held by nodes").hint("what"),
+        bind(Action::Picture, &[ch('o')], "the network, who sends to whom, or how many links carry how much")
+            .hint("picture"),
         bind(Action::Faster, &[ch('+'), ch('=')], "play faster"),
         bind(Action::Slower, &[ch('-')], "play slower").pair("+-", "speed"),
         bind(Action::First, FIRST, "to the first step"),
@@ -90,6 +98,10 @@ impl Keyed for Network {
             Action::PreviousCase => session.focus_by(-1),
             Action::NextCase => session.focus_by(1),
             Action::Quantity => self.view.quantity = self.view.quantity.next(),
+            Action::Picture => {
+                self.view.picture = self.view.picture.next();
+                session.tell(self.view.picture.in_words(), false);
+            }
             Action::Faster => self.playback.speed = (self.playback.speed * 2.0).min(64.0),
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
             Action::First => self.playback.go_to_end(false, session),
@@ -160,7 +172,7 @@ impl Panel for Network {
         if here != self.seen.as_ref() {
             self.seen = here.cloned();
             (self.playback.step, self.playback.plays) = (0, false);
-            (self.view.plane, self.view.turned) = (0, 0);
+            (self.view.plane, self.view.turned, self.dearest) = (0, 0, None);
         }
     }
 
@@ -254,8 +266,9 @@ impl Network {
         if dearest.is_empty() {
             return session.tell("steps of this machine have no time of their own: ranks go on by themselves", false);
         }
-        let at = dearest.iter().position(|step| *step == self.playback.step);
-        let place = at.map_or(0, |at| (at + 1) % dearest.len());
+        let went = self.dearest.filter(|(step, _)| *step == self.playback.step);
+        let place = went.map_or(0, |(_, place)| (place + 1) % dearest.len());
+        self.dearest = Some((dearest[place], place));
         self.playback.plays = false;
         self.playback.go_to(dearest[place], session);
         let all = dearest.len();

@@ -1,7 +1,6 @@
 //! One schedule at one of its steps: what the step is, the picture of its links or nodes, what each step takes, what colours mean.
 
-use super::lattice::Lattice;
-use super::picture::{Drawn, grid, histogram, legend};
+use super::picture::{draw, legend};
 use super::playback::Playback;
 use super::times;
 use super::view::{Heat, View};
@@ -41,13 +40,7 @@ impl Shown<'_> {
             return painter.nothing(body, "This step is being simulated ..");
         };
         let heat = Heat { quantity: view.quantity, most: self.most, recording };
-        let drawn = match Lattice::of(recording.topology.as_ref(), view.plane, view.turned) {
-            Some(lattice) => grid(painter, &heat, frame, &lattice, body),
-            None => {
-                histogram(painter, &heat, frame, body);
-                Drawn { note: String::new(), figures: false }
-            }
-        };
+        let drawn = draw(painter, &heat, frame, view, body);
         legend(painter, &heat, &drawn, legend_at);
     }
 

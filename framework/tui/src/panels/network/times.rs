@@ -73,16 +73,14 @@ fn part_at(times: &Times, at: f64) -> usize {
 /// What a step takes, part by part, and when it ends.
 pub(super) fn in_words(painter: &mut Painter<'_, '_>, times: &Times, end: Option<f64>, area: Rect) {
     let theme = painter.theme;
-    let mut x = painter.put(area, 1, 0, &duration(times.iter().sum()), theme.text) + 1;
+    let end = end.map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
+    let mut x = painter.put(area, 1, 0, &format!("{}{end}", duration(times.iter().sum())), theme.text) + 1;
     for (part, (name, _)) in Parts::default().each().into_iter().enumerate() {
         if times[part] > 0.0 {
             let (c, style) = theme.part(part);
             x = painter.put(area, x + 1, 0, &c.to_string(), style);
             x = painter.put(area, x + 1, 0, &format!("{name} {}", duration(times[part])), theme.dim);
         }
-    }
-    if let Some(end) = end {
-        painter.put(area, x + 2, 0, &format!("ends at {}", duration(end)), theme.dim);
     }
 }
 

@@ -24,9 +24,39 @@ impl Quantity {
     }
 }
 
+/// How a step is drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Picture {
+    #[default]
+    Network,
+    /// Who sends to whom.
+    Matrix,
+    /// How many links carry how much.
+    Links,
+}
+
+impl Picture {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::Network => Self::Matrix,
+            Self::Matrix => Self::Links,
+            Self::Links => Self::Network,
+        }
+    }
+
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Network => "the network",
+            Self::Matrix => "who sends to whom",
+            Self::Links => "how many links carry how much",
+        }
+    }
+}
+
 /// What of a step is shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct View {
+    pub(super) picture: Picture,
     pub(super) quantity: Quantity,
     /// Which plane of three dimensions.
     pub(super) plane: usize,

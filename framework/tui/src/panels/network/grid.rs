@@ -1,0 +1,223 @@
+//! A grid with the heat of its links, or a plane of one, or all planes.
+
+use super::lattice::{Across, Lattice, Loads};
+use super::picture::Drawn;
+use super::view::{Heat, Quantity, View};
+use crate::paint::Painter;
+use crate::session::recording::{Frame, Recording};
+use crate::theme::SHADES;
+use ratatui::layout::Rect;
+use swapmeet_results::units;
+
+/// How much room a node and its links have.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    wide: u16,
+    high: u16,
+    /// Where the links ahead, back, down, up and to other planes are drawn.
+    links: [(u16, u16); 5],
+}
+
+/// As it looks in a plane, and all in a line where that has no room.
+const CELLS: [Cell; 2] = [
+    Cell { wide: 4, high: 2, links: [(2, 0), (3, 0), (0, 1), (1, 1), (3, 1)] },
+    Cell { wide: 6, high: 1, links: [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)] },
+];
+
+/// A heat map of a grid, or of a plane of one; of all planes where they fit.
+pub(super) fn grid(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    frame: &Frame,
+    lattice: &Lattice,
+    view: &View,
+    area: Rect,
+) -> Drawn {
+    let (quantity, recording) = (heat.quantity, heat.recording);
+    let figures = quantity != Quantity::Held && !painter.theme.coloured;
+    if CELLS.iter().any(|cell| planes(painter, heat, frame, lattice, view, *cell, area)) {
+        return Drawn { figures, ..Drawn::heat(String::new()) };
+    }
+    let (loads, across) = lattice.loads(recording.topology.as_ref(), frame, quantity == Quantity::Bytes);
+    let area = if recording.topology.radices().len() == 3 && area.height > 3 {
+        let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
+        painter.put(foot, 1, 0, &plane_in_words(recording, quantity, lattice, across), painter.theme.text);
+        Rect { height: area.height - 1, ..area }
+    } else {
+        area
+    };
+    for cell in CELLS {
+        let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / cell.wide);
+        let (wide, high) = (columns * u64::from(cell.wide), rows * u64::from(cell.high));
+        if wide < u64::from(area.width) && high <= u64::from(area.height) {
+            let left = (u64::from(area.width) - wide) as u16 / 2;
+            let place = Rect { x: area.x + left, width: area.width - left, ..area };
+            plane(painter, heat, frame, lattice, (&loads, columns), cell, place);
+            return Drawn { figures, ..Drawn::heat(String::new()) };
+        }
+    }
+    // Too many for that: a mark a node, or a square of them, by the most of what it stands for.
+    let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 2);
+    let side = (columns * 2)
+        .div_ceil(u64::from(area.width.max(2) - 1))
+        .max(rows.div_ceil(u64::from(area.height.max(1))))
+        .max(1);
+    let (high, wide) = (rows.div_ceil(side), columns.div_ceil(side));
+    // A line that is broken may leave places in its last row: no node is there.
+    let mut cells = vec![None; (high * wide) as usize];
+    for index in 0..lattice.nodes() {
+        let value = match quantity {
+            Quantity::Held => frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0),
+            _ => loads[index as usize].most(),
+        };
+        let cell = &mut cells[(index / columns / side * wide + index % columns / side) as usize];
+        *cell = (*cell).max(Some(value));
+    }
+    let left = (u64::from(area.width).saturating_sub(wide * 2) / 2) as u16;
+    for (i, value) in (0..).zip(cells) {
+        let Some(value) = value else { continue };
+        let hot = heat.level(value);
+        let mark = if painter.theme.coloured && hot > 0 { '█' } else { SHADES[hot] };
+        let (x, y) = (left + (i % wide * 2) as u16, (i / wide) as u16);
+        painter.dot(area, x, y, mark, painter.theme.heat(hot));
+        if hot > 0 {
+            painter.dot(area, x + 1, y, mark, painter.theme.heat(hot));
+        }
+    }
+    let of = if quantity == Quantity::Held { "" } else { "a node's busiest link" };
+    let square = if side > 1 { format!("the most of {side}x{side} nodes") } else { String::new() };
+    let note = [of, &square].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ");
+    Drawn::heat(note)
+}
+
+/// All planes of three dimensions beside each other; false if they have no room.
+fn planes(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    frame: &Frame,
+    lattice: &Lattice,
+    view: &View,
+    cell: Cell,
+    area: Rect,
+) -> bool {
+    let topology = heat.recording.topology.as_ref();
+    let (rows, columns) = lattice.shape(u16::MAX);
+    let (wide, high) = (columns * u64::from(cell.wide) + 2, rows * u64::from(cell.high) + 1);
+    let beside = u64::from(area.width.saturating_sub(2)) / wide.max(1);
+    let below = u64::from(area.height) / high.max(1);
+    if lattice.planes < 2 || beside * below < lattice.planes {
+        return false;
+    }
+    for number in 0..lattice.planes {
+        let Some(one) = Lattice::of(topology, number as usize, view.turned) else { return false };
+        let (x, y) = (1 + number % beside * wide, number / beside * high);
+        let place = Rect { x: area.x + x as u16, y: area.y + y as u16, width: wide as u16, height: high as u16 };
+        let (loads, across) = one.loads(topology, frame, heat.quantity == Quantity::Bytes);
+        let to_others = if across.sum > 0 && heat.quantity != Quantity::Held {
+            format!(" ◆ {}", heat.text(across.sum))
+        } else {
+            String::new()
+        };
+        let style = if number == lattice.plane { painter.theme.accent } else { painter.theme.dim };
+        painter.put(place, 0, 0, &format!("plane {}{to_others}", number + 1), style);
+        let place = Rect { y: place.y + 1, height: place.height - 1, ..place };
+        plane(painter, heat, frame, &one, (&loads, columns), cell, place);
+    }
+    true
+}
+
+/// A plane, a node and its links a cell.
+fn plane(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    frame: &Frame,
+    lattice: &Lattice,
+    (loads, columns): (&[Loads], u64),
+    cell: Cell,
+    place: Rect,
+) {
+    for index in 0..lattice.nodes() {
+        let (x, y) = ((index % columns) as u16 * cell.wide, (index / columns) as u16 * cell.high);
+        let held = frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0);
+        let own = loads[index as usize];
+        node(painter, heat, (held, own.sends()), cell, place, (x, y));
+        mark_fault(painter, frame, lattice.node(index), place, (x, y));
+        if heat.quantity == Quantity::Held {
+            continue;
+        }
+        let (right, below) = (lattice.beside(index), lattice.below(index));
+        let back = right.map_or(0, |n| loads[n as usize].back);
+        let up = below.map_or(0, |n| loads[n as usize].up);
+        let marks = [('▸', own.ahead), ('◂', back), ('▾', own.down), ('▴', up), ('◆', own.across)];
+        for ((dx, dy), mark) in cell.links.into_iter().zip(marks) {
+            link(painter, heat, mark, place, (x + dx, y + dy));
+        }
+    }
+}
+
+/// Which plane of three dimensions is seen, and what goes to others.
+fn plane_in_words(recording: &Recording, quantity: Quantity, lattice: &Lattice, across: Across) -> String {
+    let Lattice { plane, planes, across: dimension, .. } = lattice;
+    let place = format!("plane {} of {planes} (dimension {})", plane + 1, dimension + 1);
+    let size = |load| units::size(recording.bytes(load) as f64);
+    match quantity {
+        Quantity::Messages | Quantity::Bytes if across.sum == 0 => format!("{place}; nothing goes to other planes"),
+        Quantity::Messages => {
+            format!(
+                "{place}; ◆ {} to other planes, busiest {}",
+                units::count(across.sum as usize, "message"),
+                across.most
+            )
+        }
+        Quantity::Bytes => format!("{place}; ◆ {} to other planes, busiest {}", size(across.sum), size(across.most)),
+        Quantity::Held => place,
+    }
+}
+
+/// A node of the lattice: what it holds, or whether it sends.
+fn node(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    (held, sends): (u64, bool),
+    cell: Cell,
+    area: Rect,
+    (x, y): (u16, u16),
+) {
+    let theme = painter.theme;
+    let quantity = heat.quantity;
+    let (mark, style) = match quantity {
+        Quantity::Held => {
+            let hot = heat.level(held);
+            (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
+        }
+        _ if sends => ('■', theme.text),
+        _ => ('□', theme.dim),
+    };
+    // What is held fills the node's place; without it, that is left to its links.
+    let (wide, high) = if quantity == Quantity::Held { (cell.wide, cell.high) } else { (1, 1) };
+    for (dx, dy) in (0..high).flat_map(|dy| (0..wide).map(move |dx| (dx, dy))) {
+        painter.dot(area, x + dx, y + dy, mark, style);
+    }
+}
+
+/// Marks the ends of the send that broke a rule.
+fn mark_fault(painter: &mut Painter<'_, '_>, frame: &Frame, node: u64, area: Rect, (x, y): (u16, u16)) {
+    let Some((from, to)) = frame.at_fault else { return };
+    let mark = if node == from { 'F' } else { 'T' };
+    if node == from || node == to {
+        painter.dot(area, x, y, mark, painter.theme.bad);
+    }
+}
+
+/// A link: an arrow by the heat of its load, or a figure where there are no colours.
+fn link(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, (arrow, load): (char, u64), area: Rect, (x, y): (u16, u16)) {
+    let theme = painter.theme;
+    let hot = heat.level(load);
+    let figure = if heat.quantity == Quantity::Messages { load } else { hot as u64 };
+    let mark = match (hot, theme.coloured) {
+        (0, _) => ' ',
+        (_, true) => arrow,
+        (_, false) => u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+'),
+    };
+    painter.dot(area, x, y, mark, theme.heat(hot));
+}

@@ -1,0 +1,90 @@
+//! How many links carry how much, or how many nodes hold how much.
+
+use super::view::{Heat, Quantity};
+use crate::paint::{Painter, width};
+use crate::session::recording::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use swapmeet_results::units;
+
+/// How many links carry how much, or how many nodes hold how much.
+pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &Frame, area: Rect) {
+    let theme = painter.theme;
+    let (quantity, recording) = (heat.quantity, heat.recording);
+    let mut values: Vec<u64> = match quantity {
+        Quantity::Messages => frame.links.iter().map(|l| l.messages).collect(),
+        Quantity::Bytes => frame.links.iter().map(|l| l.load).collect(),
+        Quantity::Held => frame.held.clone(),
+    };
+    values.sort_unstable();
+    let area = if quantity != Quantity::Held && area.height > 2 {
+        let idle = recording.links.saturating_sub(values.len() as u64);
+        let text = format!("{} of {} links carry something, {idle} idle", values.len(), recording.links);
+        painter.put(area, 1, 0, &text, theme.dim);
+        Rect { y: area.y + 1, height: area.height - 1, ..area }
+    } else {
+        area
+    };
+    let bins = bins(&values, usize::from(area.height).max(1));
+    let text = |load: u64| heat.text(load);
+    let label = |(from, to, _): &(u64, u64, usize)| {
+        if from == to { text(*from) } else { format!("{}..{}", text(*from), text(*to)) }
+    };
+    let labels = bins.iter().map(|b| width(&label(b))).max().unwrap_or(0);
+    let most = bins.iter().map(|b| b.2).max().unwrap_or(1).max(1);
+    let noun = if quantity == Quantity::Held { "node" } else { "link" };
+    let room = area.width.saturating_sub(labels + 18);
+    for (y, bin) in (0..).zip(&bins) {
+        painter.put_right(area, 1 + labels, y, &label(bin), theme.text);
+        let long = ((bin.2 * usize::from(room)).div_ceil(most)) as u16;
+        let hot = heat.level(bin.1);
+        for x in 0..long {
+            painter.dot(area, labels + 3 + x, y, '█', theme.heat(hot));
+        }
+        painter.put(area, labels + 4 + long, y, &units::count(bin.2, noun), Style::new());
+    }
+}
+
+/// Values, sorted, as at most so many bins of (least, most, count): one a value while there are few, else equally wide.
+fn bins(values: &[u64], at_most: usize) -> Vec<(u64, u64, usize)> {
+    let (Some(least), Some(most)) = (values.first(), values.last()) else { return Vec::new() };
+    let mut single: Vec<(u64, u64, usize)> = Vec::new();
+    for value in values {
+        let full = single.len() == at_most;
+        match single.last_mut() {
+            Some(bin) if bin.0 == *value => bin.2 += 1,
+            _ if full => {
+                single.clear();
+                break;
+            }
+            _ => single.push((*value, *value, 1)),
+        }
+    }
+    if !single.is_empty() {
+        return single;
+    }
+    let step = u128::from(most - least) / at_most as u128 + 1;
+    let mut wide: Vec<(u64, u64, usize)> = Vec::new();
+    for value in values {
+        let from = least + (u128::from(value - least) / step * step) as u64;
+        let to = u64::try_from(u128::from(from) + step - 1).unwrap_or(u64::MAX);
+        match wide.last_mut() {
+            Some(bin) if bin.0 == from => bin.2 += 1,
+            _ => wide.push((from, to, 1)),
+        }
+    }
+    wide
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_values_have_a_bin_each_and_many_share() {
+        assert_eq!(bins(&[1, 1, 4], 3), [(1, 1, 2), (4, 4, 1)]);
+        assert_eq!(bins(&[0, 1, 2, 3, 9], 2), [(0, 4, 4), (5, 9, 1)]);
+        assert_eq!(bins(&[0, u64::MAX], 1).len(), 1);
+        assert!(bins(&[], 3).is_empty());
+    }
+}

@@ -1,0 +1,66 @@
+//! Who sends to whom: a row a sender, a column a receiver. For networks that are no grid, and for whoever wants to see the pattern of a step.
+
+use super::picture::Drawn;
+use super::view::{Heat, Quantity};
+use crate::paint::{Painter, width};
+use crate::session::recording::{Frame, Pair};
+use crate::theme::SHADES;
+use ratatui::layout::Rect;
+use std::collections::BTreeMap;
+
+/// Draws it; where nodes have no room, a mark is a square of them. Without heat where messages are counted: there is one.
+pub(super) fn matrix(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    pairs: &[Pair],
+    frame: &Frame,
+    area: Rect,
+) -> Drawn {
+    let theme = painter.theme;
+    let nodes = heat.recording.topology.nodes().max(1);
+    let label = width(&(nodes - 1).to_string());
+    let (room, high) =
+        (u64::from(area.width.saturating_sub(label + 3)).max(1), u64::from(area.height.saturating_sub(1)).max(1));
+    let side = nodes.div_ceil(high).max(nodes.div_ceil(room));
+    let marks = nodes.div_ceil(side);
+    let wide = if marks * 2 <= room { 2 } else { 1 };
+    let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    for pair in pairs {
+        let most = cells.entry((pair.from / side, pair.to / side)).or_default();
+        *most = (*most).max(pair.load);
+    }
+    let left = (room - marks * wide) as u16 / 2;
+    let place = Rect { x: area.x + left, width: area.width - left, ..area };
+    // Numbers of receivers above, as far apart as they are wide.
+    let apart = (u64::from(label) + 1).div_ceil(wide);
+    for column in (0..marks).step_by(apart as usize) {
+        let x = label + 2 + (column * wide) as u16;
+        painter.put(place, x, 0, &(column * side).to_string(), theme.dim);
+    }
+    for row in 0..marks {
+        let y = 1 + row as u16;
+        painter.put_right(place, label + 1, y, &(row * side).to_string(), theme.dim);
+        for column in 0..marks {
+            let x = label + 2 + (column * wide) as u16;
+            let (mark, style) = match cells.get(&(row, column)) {
+                None => ('·', theme.dim),
+                Some(_) if heat.quantity == Quantity::Messages => ('■', theme.text),
+                Some(load) => {
+                    let hot = heat.level(*load);
+                    (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
+                }
+            };
+            painter.dot(place, x, y, mark, style);
+        }
+    }
+    if let Some((from, to)) = frame.at_fault {
+        let (x, y) = (label + 2 + (to / side * wide) as u16, 1 + (from / side) as u16);
+        painter.dot(place, x, y, '✕', theme.bad);
+    }
+    let square = if side > 1 { format!(", a mark is {side}x{side} nodes") } else { String::new() };
+    let what = format!("a row sends to its columns{square}");
+    match heat.quantity {
+        Quantity::Messages => Drawn { has_heat: false, ..Drawn::heat(format!("■ a message: {what}")) },
+        Quantity::Bytes | Quantity::Held => Drawn::heat(what),
+    }
+}
