@@ -1,5 +1,6 @@
 //! What each step takes, and two schedules beside each other.
 
+use super::pty::{Terminal, rows};
 use super::sessions::Session;
 use crossterm::event::KeyCode;
 
@@ -74,8 +75,9 @@ fn ranks_that_go_on_by_themselves_have_no_steps_of_their_own() {
     let mut session = session(
         "topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]",
     );
-    session.keys("6w");
+    session.keys("6");
     session.settle();
+    session.keys("w");
     let screen = session.screen(120, 40);
     assert!(screen.contains("steps of this machine have no time of their own"), "{screen}");
     assert!(screen.contains("busiest link of each step"), "{screen}");
@@ -118,4 +120,45 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     session.settle();
     let screen = session.screen(160, 50);
     assert!(!screen.contains("kept: "), "let go:\n{screen}");
+}
+
+#[test]
+fn a_case_that_runs_is_open_its_schedule_is_seen_as_it_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --topology torus:64x64 --proof full --algorithm gen";
+    let mut terminal = Terminal::start(folder.path(), command, 120, 40);
+    terminal.wait_for("running");
+    terminal.keys("6");
+    terminal.wait_for("The case is at");
+    terminal.keys("\r");
+    terminal.wait_for("as it is made, ");
+    let step = || {
+        let shown = terminal.shown();
+        let number = shown.split("step ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
+        number.unwrap_or(0)
+    };
+    terminal.wait("steps to come", || step() >= 3);
+    let mut terminal = terminal;
+    terminal.keys("\u{3}");
+    terminal.end(130);
+}
+
+#[test]
+fn repetitions_are_run_in_turn_and_their_spread_is_on_bars_and_curves() {
+    let folder = tempfile::tempdir().unwrap();
+    let workloads =
+        "--workload irregular:dist=lognormal,mean=64,cv=2 --workload irregular:dist=lognormal,mean=4KiB,cv=2";
+    let command = format!(
+        "swapmeet tui --jobs 1 --out rows.csv --topology torus:4x4 --algorithm pex --algorithm suh-shin {workloads} --repetitions 3"
+    );
+    let mut terminal = Terminal::start(folder.path(), &command, 120, 40);
+    terminal.wait_for("done: 12 cases verified");
+    terminal.keys("5e");
+    terminal.wait_for("% of 3");
+    terminal.keys("4");
+    terminal.wait_for("points are means of 3 repetitions");
+    terminal.keys("q");
+    terminal.end(0);
+    let order: Vec<u32> = rows(&folder.path().join("rows.csv")).iter().map(|row| row.repetition).collect();
+    assert_eq!(order, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
 use swapmeet_core::cost::model::{Evaluator, Parts};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
@@ -201,6 +202,9 @@ pub(crate) struct Recording {
     pub(crate) most: [u64; 3],
     /// When each step has ended, in us; none where steps have no times.
     ends: Vec<f64>,
+    /// When it was asked for, and when the last step came.
+    began: Instant,
+    last: Instant,
 }
 
 impl Recording {
@@ -241,6 +245,8 @@ impl Recording {
             ended: None,
             most: [0; 3],
             ends: Vec::new(),
+            began: Instant::now(),
+            last: Instant::now(),
         }
     }
 
@@ -264,6 +270,7 @@ impl Recording {
                 }
                 Event::Seen(Seen::Step(note, frame)) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
+                    self.last = Instant::now();
                     self.ends.extend(note.time().map(|time| before + time));
                     self.notes.push(note);
                     if let Some(frame) = frame {
@@ -305,6 +312,18 @@ impl Recording {
         // A stable sort: of equals the first.
         steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         steps.into_iter().map(|(step, _)| step).collect()
+    }
+
+    /// The last step that is there in full.
+    pub(crate) fn newest(&self) -> usize {
+        self.from + self.frames.len().saturating_sub(1)
+    }
+
+    /// Messages a second, while more may come.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        let messages: u64 = self.notes.iter().map(|note| note.facts.messages).sum();
+        let seconds = self.last.duration_since(self.began).as_secs_f64();
+        (self.is_growing() && seconds > 0.0).then(|| messages as f64 / seconds)
     }
 
     /// How many steps there are, as far as is known.

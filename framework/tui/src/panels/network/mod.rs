@@ -109,7 +109,7 @@ impl Keyed for Network {
             Action::PreviousPlane => self.view.plane = around(self.view.plane, -1, self.planes(session)),
             Action::NextPlane => self.view.plane = around(self.view.plane, 1, self.planes(session)),
             Action::Turn => self.turn(session),
-            Action::Record => session.record_from(self.playback.step),
+            Action::Record => self.record(session),
             Action::Dearest => self.to_dearest(session),
             Action::Beside => self.keep_beside(session),
             Action::InTime => {
@@ -171,7 +171,7 @@ impl Panel for Network {
         let here = session.focused().map(|(_, row)| &row.key);
         if here != self.seen.as_ref() {
             self.seen = here.cloned();
-            (self.playback.step, self.playback.plays) = (0, false);
+            (self.playback.step, self.playback.plays, self.playback.follows) = (0, false, false);
             (self.view.plane, self.view.turned, self.dearest) = (0, 0, None);
         }
     }
@@ -187,7 +187,7 @@ impl Panel for Network {
     }
 
     fn moves(&self) -> bool {
-        self.playback.plays
+        self.playback.plays || self.playback.follows
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
@@ -203,7 +203,12 @@ impl Panel for Network {
                 (Ok(_), Some(ms)) => {
                     format!("To plan this schedule took {:.1} s: Enter simulates it again to show it.", ms / 1e3)
                 }
-                (Ok(_), None) => "The schedule is shown once the case has run; Enter simulates it now.".to_owned(),
+                (Ok(_), None) => match row.remark() {
+                    at if at.is_empty() => {
+                        "The schedule is shown once the case has run; Enter simulates it now, step by step as it is made.".to_owned()
+                    }
+                    at => format!("The case is {at}. Enter shows its schedule as it is made, in a worker of its own."),
+                },
             };
             return painter.nothing(area, &text);
         };
@@ -251,6 +256,13 @@ impl Network {
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
     }
 
+    /// Simulates the schedule; of a case that has no row yet its newest step is shown as it comes.
+    fn record(&mut self, session: &mut Session) {
+        let is_open = session.focused().is_some_and(|(_, row)| row.record().is_none());
+        session.record_from(if is_open { 0 } else { self.playback.step });
+        self.playback.follows = is_open;
+    }
+
     /// The step of the other schedule that is shown: the same, or the one that is under way when this one ends.
     fn step_beside(&self, recording: &Recording, other: &Recording) -> usize {
         let last = other.notes.len().saturating_sub(1);
@@ -262,7 +274,9 @@ impl Network {
 
     /// To the step that costs most, and from there to the next dearest.
     fn to_dearest(&mut self, session: &mut Session) {
-        let dearest = session.schedule().map(Recording::dearest).unwrap_or_default();
+        let Some(dearest) = session.schedule().map(Recording::dearest) else {
+            return session.tell("the schedule is not simulated yet", false);
+        };
         if dearest.is_empty() {
             return session.tell("steps of this machine have no time of their own: ranks go on by themselves", false);
         }

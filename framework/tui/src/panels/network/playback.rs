@@ -9,6 +9,8 @@ pub(super) struct Playback {
     /// The step shown, from 0.
     pub(super) step: usize,
     pub(super) plays: bool,
+    /// Whether it goes on with a schedule that is still being made, to its newest step.
+    pub(super) follows: bool,
     /// Steps a second.
     pub(super) speed: f64,
     /// When the step was shown first.
@@ -17,13 +19,14 @@ pub(super) struct Playback {
 
 impl Default for Playback {
     fn default() -> Self {
-        Self { step: 0, plays: false, speed: 2.0, since: Duration::ZERO }
+        Self { step: 0, plays: false, follows: false, speed: 2.0, since: Duration::ZERO }
     }
 }
 
 impl Playback {
     /// Plays the schedule, or pauses it.
     pub(super) fn toggle(&mut self, session: &mut Session) {
+        self.follows = false;
         let Some(recording) = session.schedule() else { return session.want_schedule() };
         let at_end = self.step + 1 >= recording.steps();
         if at_end && !self.plays && !recording.is_growing() {
@@ -36,6 +39,11 @@ impl Playback {
     /// Moves the schedule on when it is time; true if it moved.
     pub(super) fn tick(&mut self, session: &mut Session) -> bool {
         let Some(recording) = session.schedule() else { return false };
+        if self.follows {
+            let newest = recording.newest();
+            self.follows = recording.is_growing();
+            return std::mem::replace(&mut self.step, newest) != newest;
+        }
         if !self.plays || recording.frame(self.step).is_none() {
             return false;
         }
@@ -58,7 +66,7 @@ impl Playback {
     pub(super) fn go_to(&mut self, step: usize, session: &mut Session) {
         let Some(recording) = session.schedule() else { return };
         let step = step.min(recording.steps().saturating_sub(1));
-        self.step = step;
+        (self.step, self.follows) = (step, false);
         self.since = session.now;
         let to_come = recording.is_growing() && step >= recording.from;
         if recording.frame(step).is_none() && !to_come {

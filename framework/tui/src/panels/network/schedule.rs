@@ -10,6 +10,15 @@ use crate::session::recording::{Note, Recording};
 use ratatui::layout::Rect;
 use swapmeet_results::{Record, units};
 
+/// A number in a few letters.
+fn short(number: f64) -> String {
+    let units = [("G", 1e9), ("M", 1e6), ("k", 1e3)];
+    match units.iter().find(|(_, unit)| number >= *unit) {
+        Some((name, unit)) => format!("{:.1} {name}", number / unit),
+        None => format!("{number:.0}"),
+    }
+}
+
 /// What is shown of a schedule, and on which scale.
 pub(super) struct Shown<'r> {
     pub(super) recording: &'r Recording,
@@ -65,10 +74,13 @@ impl Shown<'_> {
         let more = if recording.is_growing() { "+" } else { "" };
         let text = format!("step {} of {}{more}", self.step + 1, recording.steps());
         let x = painter.put(area, 1, 0, &text, theme.accent);
-        let state = player.map_or(String::new(), |player| {
-            format!("{} {} a second", if player.plays { "▸" } else { "paused," }, player.speed)
-        });
-        let plays = player.is_some_and(|player| player.plays);
+        let state = match (player, recording.rate()) {
+            (Some(player), Some(rate)) if player.follows => format!("▸ as it is made, {} messages/s", short(rate)),
+            (Some(player), _) if player.plays => format!("▸ {} a second", player.speed),
+            (Some(player), _) => format!("paused, {} a second", player.speed),
+            (None, _) => String::new(),
+        };
+        let plays = player.is_some_and(|player| player.plays || player.follows);
         painter.put_right(area, area.width.saturating_sub(1), 0, &state, if plays { theme.good } else { theme.dim });
         let room = area.width.saturating_sub(width(&state) + 3);
         painter.put(Rect { width: room, ..area }, x + 2, 0, recording.phase_of(self.step), theme.text);
