@@ -9,9 +9,6 @@ use crate::delivery::payload::Proof;
 use crate::simulation::step::{BandwidthTimes, Listener, Reads, Step, StepFacts};
 use std::collections::HashMap;
 
-/// Figures of a kind of step, as they travel.
-pub const FIGURES: usize = 20;
-
 /// A kind of step: all that models read which read facts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Kind {
@@ -49,9 +46,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Another kind of step, of its figures.
-    pub fn add_kind(&mut self, figures: &[u64; FIGURES]) {
-        self.kinds.push(Kind::of(figures));
+    /// Another kind of step, of its figures; `false` if they are of none.
+    pub fn add_kind(&mut self, figures: &[u64]) -> bool {
+        let kind = Kind::of(figures);
+        self.kinds.extend(kind);
+        kind.is_some()
     }
 
     /// What happens next, so many times; `false` if it is a step of a kind that isn't known.
@@ -64,7 +63,7 @@ impl Ledger {
     }
 
     /// The figures of each kind of step.
-    pub fn kinds(&self) -> impl Iterator<Item = [u64; FIGURES]> {
+    pub fn kinds(&self) -> impl Iterator<Item = Vec<u64>> {
         self.kinds.iter().map(|kind| kind.figures())
     }
 
@@ -132,7 +131,7 @@ fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
 #[derive(Debug, Default)]
 pub struct Keeper {
     ledger: Ledger,
-    known: HashMap<[u64; FIGURES], u32>,
+    known: HashMap<Vec<u64>, u32>,
 }
 
 impl Keeper {
@@ -173,110 +172,110 @@ impl Listener for Keeper {
     }
 }
 
-/// The two halves of a wide number.
-fn halves(wide: u128) -> [u64; 2] {
-    [(wide >> 64) as u64, wide as u64]
+/// A fact as whole numbers, which travel as they are.
+trait Figure: Sized {
+    fn put(self, figures: &mut Vec<u64>);
+    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self>;
 }
 
-fn whole([high, low]: [u64; 2]) -> u128 {
-    u128::from(high) << 64 | u128::from(low)
-}
-
-impl Kind {
-    /// As whole numbers, which travel as they are.
-    fn figures(&self) -> [u64; FIGURES] {
-        let StepFacts {
-            messages,
-            max_load,
-            total_load,
-            max_hops,
-            load_hops,
-            max_link_messages,
-            max_link_load,
-            max_multiplexed_load,
-            max_sends,
-            max_receives,
-            max_node_load,
-            max_packed_load,
-            one_directional,
-            bandwidth_times,
-        } = self.facts;
-        let [hops_high, hops_low] = halves(load_hops);
-        let [multiplexed_high, multiplexed_low] = halves(max_multiplexed_load.unwrap_or(0));
-        let BandwidthTimes { message, link, multiplexed, node } =
-            bandwidth_times.unwrap_or(BandwidthTimes { message: 0.0, link: 0.0, multiplexed: 0.0, node: 0.0 });
-        let flags =
-            [one_directional, max_multiplexed_load.is_some(), max_packed_load.is_some(), bandwidth_times.is_some()];
-        [
-            self.segments,
-            messages,
-            max_load,
-            total_load,
-            max_hops,
-            hops_high,
-            hops_low,
-            max_link_messages,
-            max_link_load,
-            multiplexed_high,
-            multiplexed_low,
-            max_sends,
-            max_receives,
-            max_node_load,
-            max_packed_load.unwrap_or(0),
-            flags.iter().rev().fold(0, |bits, flag| bits << 1 | u64::from(*flag)),
-            message.to_bits(),
-            link.to_bits(),
-            multiplexed.to_bits(),
-            node.to_bits(),
-        ]
+impl Figure for u64 {
+    fn put(self, figures: &mut Vec<u64>) {
+        figures.push(self);
     }
 
-    fn of(figures: &[u64; FIGURES]) -> Self {
-        let [
-            segments,
-            messages,
-            max_load,
-            total_load,
-            max_hops,
-            hops_high,
-            hops_low,
-            max_link_messages,
-            max_link_load,
-            multiplexed_high,
-            multiplexed_low,
-            max_sends,
-            max_receives,
-            max_node_load,
-            max_packed_load,
-            flags,
-            message,
-            link,
-            multiplexed,
-            node,
-        ] = *figures;
-        let flag = |place: u32| flags >> place & 1 == 1;
-        let facts = StepFacts {
-            messages,
-            max_load,
-            total_load,
-            max_hops,
-            load_hops: whole([hops_high, hops_low]),
-            max_link_messages,
-            max_link_load,
-            max_multiplexed_load: flag(1).then(|| whole([multiplexed_high, multiplexed_low])),
-            max_sends,
-            max_receives,
-            max_node_load,
-            max_packed_load: flag(2).then_some(max_packed_load),
-            one_directional: flag(0),
-            bandwidth_times: flag(3).then(|| BandwidthTimes {
-                message: f64::from_bits(message),
-                link: f64::from_bits(link),
-                multiplexed: f64::from_bits(multiplexed),
-                node: f64::from_bits(node),
-            }),
-        };
-        Self { facts, segments }
+    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        figures.next()
+    }
+}
+
+impl Figure for u128 {
+    fn put(self, figures: &mut Vec<u64>) {
+        figures.extend([(self >> 64) as u64, self as u64]);
+    }
+
+    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        Some(Self::from(figures.next()?) << 64 | Self::from(figures.next()?))
+    }
+}
+
+impl Figure for f64 {
+    fn put(self, figures: &mut Vec<u64>) {
+        figures.push(self.to_bits());
+    }
+
+    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        figures.next().map(Self::from_bits)
+    }
+}
+
+impl Figure for bool {
+    fn put(self, figures: &mut Vec<u64>) {
+        figures.push(self.into());
+    }
+
+    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        figures.next().map(|figure| figure != 0)
+    }
+}
+
+impl<T: Figure> Figure for Option<T> {
+    fn put(self, figures: &mut Vec<u64>) {
+        self.is_some().put(figures);
+        if let Some(fact) = self {
+            fact.put(figures);
+        }
+    }
+
+    fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+        Some(if bool::take(figures)? { Some(T::take(figures)?) } else { None })
+    }
+}
+
+/// Each fact in its order, there and back; a fact that is left out is one that the compiler names.
+macro_rules! figures {
+    ($type:ident { $($fact:ident),+ $(,)? }) => {
+        impl Figure for $type {
+            fn put(self, figures: &mut Vec<u64>) {
+                let Self { $($fact),+ } = self;
+                $($fact.put(figures);)+
+            }
+
+            fn take(figures: &mut dyn Iterator<Item = u64>) -> Option<Self> {
+                Some(Self { $($fact: Figure::take(figures)?),+ })
+            }
+        }
+    };
+}
+
+figures!(BandwidthTimes { message, link, multiplexed, node });
+figures!(StepFacts {
+    messages,
+    max_load,
+    total_load,
+    max_hops,
+    load_hops,
+    max_link_messages,
+    max_link_load,
+    max_multiplexed_load,
+    max_sends,
+    max_receives,
+    max_node_load,
+    max_packed_load,
+    one_directional,
+    bandwidth_times,
+});
+figures!(Kind { facts, segments });
+
+impl Kind {
+    fn figures(self) -> Vec<u64> {
+        let mut figures = Vec::new();
+        self.put(&mut figures);
+        figures
+    }
+
+    fn of(figures: &[u64]) -> Option<Self> {
+        let mut left = figures.iter().copied();
+        Self::take(&mut left).filter(|_| left.next().is_none())
     }
 }
 
@@ -315,7 +314,10 @@ mod tests {
     #[test]
     fn every_fact_comes_back_from_its_figures() {
         for kind in kinds() {
-            assert_eq!(Kind::of(&kind.figures()), kind);
+            let figures = kind.figures();
+            assert_eq!(Kind::of(&figures), Some(kind));
+            assert_eq!(Kind::of(&figures[1..]), None);
+            assert_eq!(Kind::of(&[&figures[..], &[0]].concat()), None);
         }
     }
 
@@ -335,7 +337,7 @@ mod tests {
         ];
         assert_eq!((kept.ledger().runs(), kept.ledger().steps()), (&runs[..], 4));
         let mut read = Ledger::default();
-        kept.ledger().kinds().for_each(|figures| read.add_kind(&figures));
+        assert!(kept.ledger().kinds().all(|figures| read.add_kind(&figures)));
         assert!(runs.iter().all(|(event, times)| read.add_run(*event, *times)));
         assert_eq!(&read, kept.ledger());
         assert!(!read.add_run(Event::Step(2), 1));

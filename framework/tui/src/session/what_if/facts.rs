@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use swapmeet_core::cost::ledger::{Event, FIGURES, Keeper, Ledger};
+use swapmeet_core::cost::ledger::{Event, Keeper, Ledger};
 use swapmeet_core::simulation::step::{Listener, Reads, Step};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
@@ -83,7 +83,7 @@ impl Watcher for Keeping {
         const AT_ONCE: usize = 4096;
         let ledger = std::mem::take(&mut self.keeper);
         let ledger = ledger.ledger();
-        let kinds: Vec<Vec<u64>> = ledger.kinds().map(|figures| figures.to_vec()).collect();
+        let kinds: Vec<Vec<u64>> = ledger.kinds().collect();
         if record.status != Status::Ok || kinds.len() > MOST_KINDS {
             return;
         }
@@ -107,7 +107,7 @@ impl Facts {
         match serde_json::from_value(value).ok()? {
             Said::Kinds(kinds) => {
                 for figures in kinds {
-                    self.ledger.add_kind(&<[u64; FIGURES]>::try_from(figures).ok()?);
+                    self.ledger.add_kind(&figures).then_some(())?;
                 }
             }
             Said::Runs(runs) => {
