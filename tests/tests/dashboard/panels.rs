@@ -78,7 +78,9 @@ fn the_network_in_its_ways() {
         ("j", "a line, broken"),
         ("jl", "no grid: who sends to whom"),
         ("vv", "the same in bytes, after what nodes hold"),
-        ("oo", "how many links carry how much"),
+        ("vvoo", "ranks against time"),
+        ("zzll", "closer"),
+        ("o", "how many links carry how much"),
     ] {
         session.keys(keys);
         session.settle();

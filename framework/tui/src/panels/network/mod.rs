@@ -7,6 +7,7 @@ mod matrix;
 mod picture;
 mod playback;
 mod schedule;
+mod space;
 mod times;
 mod view;
 
@@ -50,6 +51,8 @@ pub(crate) enum Action {
     NextCase,
     Quantity,
     Picture,
+    Closer,
+    Farther,
     Faster,
     Slower,
     First,
@@ -74,8 +77,14 @@ impl Keyed for Network {
         bind(Action::PreviousCase, UP, "the case before"),
         bind(Action::NextCase, DOWN, "the next case").pair("↑↓", "case"),
         bind(Action::Quantity, &[ch('v')], "messages on links, bytes on links, bytes held by nodes").hint("what"),
-        bind(Action::Picture, &[ch('o')], "the network, who sends to whom, or how many links carry how much")
-            .hint("picture"),
+        bind(
+            Action::Picture,
+            &[ch('o')],
+            "the network, who sends to whom, ranks against time, or how many links carry how much",
+        )
+        .hint("picture"),
+        bind(Action::Closer, &[ch('z')], "ranks against time: twice as close, around the step that is shown"),
+        bind(Action::Farther, &[ch('Z')], "half as close"),
         bind(Action::Faster, &[ch('+'), ch('=')], "play faster"),
         bind(Action::Slower, &[ch('-')], "play slower").pair("+-", "speed"),
         bind(Action::First, FIRST, "to the first step"),
@@ -102,6 +111,8 @@ impl Keyed for Network {
                 self.view.picture = self.view.picture.next();
                 session.tell(self.view.picture.in_words(), false);
             }
+            Action::Closer => self.view.zoom = (self.view.zoom + 1).min(20),
+            Action::Farther => self.view.zoom = self.view.zoom.saturating_sub(1),
             Action::Faster => self.playback.speed = (self.playback.speed * 2.0).min(64.0),
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
             Action::First => self.playback.go_to_end(false, session),

@@ -4,6 +4,7 @@ use super::grid::grid;
 use super::histogram::histogram;
 use super::lattice::Lattice;
 use super::matrix::matrix;
+use super::space::space;
 use super::view::{Heat, Picture, Quantity, View};
 use crate::paint::Painter;
 use crate::session::recording::Frame;
@@ -71,13 +72,26 @@ impl Drawn {
 }
 
 /// Draws what was asked for, as far as it can be had: a network that is no grid has a matrix in its place, a step of too many messages for that its links.
-pub(super) fn draw(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &Frame, view: &View, area: Rect) -> Drawn {
+pub(super) fn draw(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    (step, frame): (usize, &Frame),
+    view: &View,
+    area: Rect,
+) -> Drawn {
+    if view.picture == Picture::Space
+        && let Some(drawn) = space(painter, heat.recording, step, view, area)
+    {
+        return drawn;
+    }
     let lattice = Lattice::of(heat.recording.topology.as_ref(), view.plane, view.turned);
     let pairs = Some(&frame.pairs).filter(|pairs| heat.quantity != Quantity::Held && !pairs.is_empty());
     match (view.picture, lattice, pairs) {
         (Picture::Network, Some(lattice), _) => grid(painter, heat, frame, &lattice, view, area),
-        (Picture::Network | Picture::Matrix, _, Some(pairs)) => matrix(painter, heat, pairs, frame, area),
-        (Picture::Network | Picture::Matrix | Picture::Links, _, _) => {
+        (Picture::Network | Picture::Matrix | Picture::Space, _, Some(pairs)) => {
+            matrix(painter, heat, pairs, frame, area)
+        }
+        (Picture::Network | Picture::Matrix | Picture::Space | Picture::Links, _, _) => {
             histogram(painter, heat, frame, area);
             Drawn::heat(String::new())
         }

@@ -49,7 +49,7 @@ impl Shown<'_> {
             return painter.nothing(body, "This step is being simulated ..");
         };
         let heat = Heat { quantity: view.quantity, most: self.most, recording };
-        let drawn = draw(painter, &heat, frame, view, body);
+        let drawn = draw(painter, &heat, (self.step, frame), view, body);
         legend(painter, &heat, &drawn, legend_at);
     }
 

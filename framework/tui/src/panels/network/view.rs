@@ -31,6 +31,8 @@ pub(super) enum Picture {
     Network,
     /// Who sends to whom.
     Matrix,
+    /// Ranks against time.
+    Space,
     /// How many links carry how much.
     Links,
 }
@@ -39,7 +41,8 @@ impl Picture {
     pub(super) fn next(self) -> Self {
         match self {
             Self::Network => Self::Matrix,
-            Self::Matrix => Self::Links,
+            Self::Matrix => Self::Space,
+            Self::Space => Self::Links,
             Self::Links => Self::Network,
         }
     }
@@ -48,6 +51,7 @@ impl Picture {
         match self {
             Self::Network => "the network",
             Self::Matrix => "who sends to whom",
+            Self::Space => "ranks against time",
             Self::Links => "how many links carry how much",
         }
     }
@@ -62,6 +66,8 @@ pub(super) struct View {
     pub(super) plane: usize,
     /// How often planes were turned: along which of three dimensions they are counted.
     pub(super) turned: usize,
+    /// How often time was drawn twice as long.
+    pub(super) zoom: u32,
 }
 
 /// What the colours of a picture mean.
