@@ -1,11 +1,13 @@
 //! How soon the dashboard answers a key: from the key's byte going into the terminal to the panel it asks for being on the screen, while nothing
 //! runs and while every core is busy with workers.
 //!
+//! And how soon what sliders ask for is on the screen: 20 schedules of 10^5 steps, priced again at each key.
+//!
 //! `cargo bench --bench dashboard`. A picture of something that moves is drawn every 33 ms: an answer within one such time is at once.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
-use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::Path;
@@ -17,8 +19,66 @@ const KEYS: usize = 400;
 /// What each key brings onto the screen.
 const PANELS: [(&str, &str); 4] =
     [("2", "2 Cases:"), ("3", "3 Comparison"), ("5", "5 Where time goes"), ("6", "6 Network")];
+/// Schedules that sliders move: rings of about 10^5 nodes, of which each step is a message a node.
+const SCHEDULES: usize = 20;
+const LONGEST_RING: usize = 100_000;
+/// Times that a slider is moved.
+const NOTCHES: usize = 40;
 
 fn main() {
+    let (answers, prices) = slide();
+    println!("what if, {SCHEDULES} schedules of {LONGEST_RING} steps, milliseconds: {} prices, {} to the answer", summary(prices), summary(answers));
+    keys();
+}
+
+/// The median and the worst.
+fn summary(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let ms = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
+    format!("median {:.1}, worst {:.1}", ms(times.get(times.len() / 2)), ms(times.last()))
+}
+
+/// Moves the start-up's slider, and says how long it took until the ranking was of its value; and of that the pricing alone, as the panel says.
+fn slide() -> (Vec<Duration>, Vec<Duration>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
+    command.args(["tui", "--algorithm", "ring", "--workload", "uniform:64"]);
+    for ring in 0..SCHEDULES {
+        command.args(["--topology", &format!("ring:{}", LONGEST_RING - ring)]);
+    }
+    let (mut child, mut writer, mut screen) = start(command, folder.path(), 200, 60);
+    screen.wait_for(&format!("done: {SCHEDULES} cases verified"));
+    writer.write_all(b"3g0e").expect("keys");
+    screen.wait_for(&format!("steps of {SCHEDULES} of {SCHEDULES} schedules known"));
+    // Past the block size and the model.
+    writer.write_all(b"jj").expect("keys");
+    screen.wait_for("startup_us: ");
+    let (mut answers, mut prices) = (Vec::new(), Vec::new());
+    let mut before = String::new();
+    for _ in 0..NOTCHES {
+        let pressed = Instant::now();
+        writer.write_all(b"l").expect("a key");
+        let answered = screen.wait("the ranking of another start-up", |screen| {
+            value(&screen.contents(), ", paragon:startup_us=").is_some_and(|value| value != before)
+        });
+        let shown = screen.parser.screen().contents();
+        before = value(&shown, ", paragon:startup_us=").unwrap_or_default();
+        answers.push(answered.duration_since(pressed));
+        let price = value(&shown, "priced at once in ").and_then(|ms| ms.parse::<f64>().ok());
+        prices.extend(price.map(|ms| Duration::from_secs_f64(ms / 1e3)));
+    }
+    writer.write_all(b"\x03").expect("a key");
+    child.wait().expect("it ends");
+    (answers, prices)
+}
+
+/// The word after some words.
+fn value(shown: &str, words: &str) -> Option<String> {
+    let rest = shown.split(words).nth(1)?;
+    Some(rest.split([' ', '\n', '│']).next()?.to_owned())
+}
+
+fn keys() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{KEYS} keys each, milliseconds to the answer, {cores} cores");
     println!("{:<28}{:>10}{:>10}{:>10}{:>10}", "", "median", "95 %", "99 %", "worst");
@@ -43,13 +103,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
         command.args(["--topology", "torus:128x128", "--algorithm", "gen", "--repetitions", "50"]);
         command.args(["--jobs", &jobs.to_string()]);
     }
-    set_up(&mut command, folder.path());
-    let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-    let pair = native_pty_system().openpty(size).expect("a terminal");
-    let mut child = pair.slave.spawn_command(command).expect("the program starts");
-    drop(pair.slave);
-    let mut writer = pair.master.take_writer().expect("a way in");
-    let mut screen = Screen::read(pair.master.try_clone_reader().expect("a way out"), columns, rows);
+    let (mut child, mut writer, mut screen) = start(command, folder.path(), columns, rows);
 
     screen.wait_for(if jobs > 0 { "running" } else { "done:" });
     std::thread::sleep(Duration::from_secs(1));
@@ -66,6 +120,20 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     times
 }
 
+type Started = (Box<dyn Child + Send + Sync>, Box<dyn Write + Send>, Screen);
+
+/// Starts the program in a terminal of its own.
+fn start(mut command: CommandBuilder, folder: &Path, columns: u16, rows: u16) -> Started {
+    set_up(&mut command, folder);
+    let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).expect("a terminal");
+    let child = pair.slave.spawn_command(command).expect("the program starts");
+    drop(pair.slave);
+    let writer = pair.master.take_writer().expect("a way in");
+    let screen = Screen::read(pair.master.try_clone_reader().expect("a way out"), columns, rows);
+    (child, writer, Screen { _master: Some(pair.master), ..screen })
+}
+
 fn set_up(command: &mut CommandBuilder, folder: &Path) {
     command.cwd(folder);
     for (key, value) in [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("XDG_DATA_HOME", "/nonexistent")] {
@@ -78,6 +146,8 @@ fn set_up(command: &mut CommandBuilder, folder: &Path) {
 struct Screen {
     bytes: Receiver<(Instant, Vec<u8>)>,
     parser: vt100::Parser,
+    /// The terminal lasts as long as its screen.
+    _master: Option<Box<dyn MasterPty + Send>>,
 }
 
 impl Screen {
@@ -92,7 +162,7 @@ impl Screen {
             }
         });
         let some = |n| NonZero::new(n).expect("a size");
-        Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0) }
+        Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0), _master: None }
     }
 
     /// Waits until the screen is such, and says when the bytes came that made it so.
