@@ -27,7 +27,11 @@ const NOTCHES: usize = 40;
 
 fn main() {
     let (answers, prices) = slide();
-    println!("what if, {SCHEDULES} schedules of {LONGEST_RING} steps, milliseconds: {} prices, {} to the answer", summary(prices), summary(answers));
+    println!(
+        "what if, {SCHEDULES} schedules of {LONGEST_RING} steps, milliseconds: {} prices, {} to the answer",
+        summary(prices),
+        summary(answers)
+    );
     keys();
 }
 

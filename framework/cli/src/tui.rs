@@ -78,9 +78,6 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     let opened: Vec<Record> = opened.into_iter().flat_map(|(_, rows)| rows).collect();
     let mut experiment = run::experiment(args)?;
     let is_named = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
-    if !opened.is_empty() && args.experiment.is_none() {
-        pick(&mut experiment, experiment_of(opened.iter()));
-    }
     let complete = is_named && opened.is_empty();
     if experiment.topologies.is_empty() {
         experiment.topologies.push(Text::flag("--topology", "torus:16x16"));
@@ -89,6 +86,10 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     let registry = run::registry(&args.plugins)?;
     // What is wrong with flags or file is told before the screen is taken, even if there is something missing too.
     let all = Product::of(&experiment, &registry)?;
+    // What rows name is picked as far as it is to be had: they are shown whatever that is.
+    if !opened.is_empty() && args.experiment.is_none() {
+        pick(&mut experiment, args, experiment_of(opened.iter(), &registry));
+    }
     let cases = run::part(&all, args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
@@ -131,19 +132,20 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
 }
 
 /// Picks what rows name, but for what flags say.
-fn pick(experiment: &mut Experiment, of_rows: Experiment) {
-    let (default, given) = (Experiment::default(), experiment.clone());
-    let or = |given: Vec<Text>, named: Vec<Text>| if given.is_empty() { named } else { given };
-    *experiment = Experiment {
-        topologies: or(given.topologies, of_rows.topologies),
-        algorithms: or(given.algorithms, of_rows.algorithms),
-        workloads: or(given.workloads, of_rows.workloads),
-        machines: or(given.machines, of_rows.machines),
-        name: of_rows.name,
-        repetitions: if given.repetitions == default.repetitions { of_rows.repetitions } else { given.repetitions },
-        seed: if given.seed == default.seed { of_rows.seed } else { given.seed },
-        ..given
-    };
+fn pick(experiment: &mut Experiment, args: &RunArgs, of_rows: Experiment) {
+    for (given, list, named) in [
+        (&args.topologies, &mut experiment.topologies, of_rows.topologies),
+        (&args.algorithms, &mut experiment.algorithms, of_rows.algorithms),
+        (&args.workloads, &mut experiment.workloads, of_rows.workloads),
+        (&args.machines, &mut experiment.machines, of_rows.machines),
+    ] {
+        if given.is_empty() && !named.is_empty() {
+            *list = named;
+        }
+    }
+    experiment.name = of_rows.name;
+    experiment.repetitions = args.repetitions.unwrap_or(of_rows.repetitions);
+    experiment.seed = args.seed.unwrap_or(of_rows.seed);
 }
 
 /// What `plot` and `report` make of rows.

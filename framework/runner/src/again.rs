@@ -104,11 +104,14 @@ fn is_of_a_model(row: &Record) -> bool {
     models().iter().any(|model| model.name == row.model)
 }
 
-/// The experiment that rows are of, as far as it can be run again: what they name, each once, in the order in which it came first.
-pub fn experiment_of<'a>(rows: impl Iterator<Item = &'a Record>) -> Experiment {
-    let mut experiment = Experiment::default();
+/// The experiment that rows are of, as far as it can be run again with these plugins: what they name, each once, in the order in which it came first.
+pub fn experiment_of<'a>(rows: impl Iterator<Item = &'a Record>, registry: &Registry) -> Experiment {
+    let (mut experiment, mut again) = (Experiment::default(), Again::new(registry, None));
     let mut first = true;
-    for row in rows.filter(|row| is_of_a_model(row)) {
+    for row in rows {
+        if again.case(row).is_err() {
+            continue;
+        }
         if std::mem::take(&mut first) {
             experiment.name.clone_from(&row.experiment);
             experiment.seed = row.seed.saturating_sub(row.repetition.into());

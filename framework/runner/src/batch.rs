@@ -47,7 +47,7 @@ impl Batch {
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut units = units(cases);
         // A stable sort: equals stay in order.
-        units.sort_by_key(|unit| unit.cases.first().map(|case| cases[*case].repetition));
+        units.sort_by_key(|unit| cases.get(unit.cases.start).map(|case| case.repetition));
         Self::begin(cases, units, workers)
     }
 

@@ -150,17 +150,7 @@ fn at_once(subject: &Subject, case: &Case, cost: Result<swapmeet_core::cost::mod
         Ok(cost) => cost,
         Err(reason) => return Record { status: Status::Unsupported, reason, ..record },
     };
-    let parts = cost.parts;
-    let written = record.set_parts(&swapmeet_results::Parts {
-        startup: parts.startup,
-        transmission: parts.transmission,
-        propagation: parts.propagation,
-        rearrangement: parts.rearrangement,
-        barrier: parts.barrier,
-        contention: parts.contention,
-        reduction: parts.reduction,
-    });
-    if let Err(error) = written {
+    if let Err(error) = record.set_parts(&cost.parts) {
         return Record { status: Status::Error, reason: error.to_string(), ..record };
     }
     record.note = cost.note.unwrap_or_default();
