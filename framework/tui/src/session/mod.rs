@@ -173,11 +173,14 @@ impl Session {
             || self.beside.as_ref().is_some_and(|beside| beside.recording().is_growing())
     }
 
-    /// The case in focus: the one last looked at, or the first that has a row.
+    /// The case in focus: the one last looked at, or the first that has a row, or that runs.
     pub(crate) fn focused(&self) -> Option<(usize, &Row)> {
         let rows = self.queue.rows();
         let index = self.focus.filter(|i| *i < rows.len());
-        let index = index.or_else(|| rows.iter().position(|r| matches!(r.state, State::Done(_))))?;
+        let first = |is: fn(&State) -> bool| rows.iter().position(|row| is(&row.state));
+        let index = index
+            .or_else(|| first(|state| matches!(state, State::Done(_))))
+            .or_else(|| first(|state| matches!(state, State::Running(_))))?;
         Some((index, &rows[index]))
     }
 

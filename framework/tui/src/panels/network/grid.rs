@@ -1,8 +1,7 @@
 //! A grid with the heat of its links, or a plane of one, or all planes.
 
 use super::lattice::{Across, Lattice, Loads};
-use super::picture::Drawn;
-use super::view::{Heat, Quantity, View};
+use super::view::{Drawn, Heat, Quantity, View};
 use crate::paint::Painter;
 use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;

@@ -1,7 +1,6 @@
 //! Who sends to whom: a row a sender, a column a receiver. For networks that are no grid, and for whoever wants to see the pattern of a step.
 
-use super::picture::Drawn;
-use super::view::{Heat, Quantity};
+use super::view::{Drawn, Heat, Quantity};
 use crate::paint::{Painter, width};
 use crate::session::recording::{Frame, Pair};
 use crate::theme::SHADES;

@@ -5,7 +5,7 @@ use super::histogram::histogram;
 use super::lattice::Lattice;
 use super::matrix::matrix;
 use super::space::space;
-use super::view::{Heat, Picture, Quantity, View};
+use super::view::{Drawn, Heat, Picture, Quantity, View};
 use crate::paint::Painter;
 use crate::session::recording::Frame;
 use crate::theme::{LEVELS, SHADES};
@@ -53,22 +53,6 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
         x = painter.put(area, x + 1, 0, &heat.end(), theme.text) + 2;
     }
     painter.put(area, x, 0, &drawn.note, theme.dim);
-}
-
-/// How a network was drawn.
-pub(super) struct Drawn {
-    /// What has to be said about it.
-    pub(super) note: String,
-    /// Whether links are figures, as they are without colours, rather than in the colours of the legend.
-    pub(super) figures: bool,
-    /// Whether anything has a heat; if not, what has to be said is all.
-    pub(super) has_heat: bool,
-}
-
-impl Drawn {
-    pub(super) fn heat(note: String) -> Self {
-        Self { note, figures: false, has_heat: true }
-    }
 }
 
 /// Draws what was asked for, as far as it can be had: a network that is no grid has a matrix in its place, a step of too many messages for that its links.

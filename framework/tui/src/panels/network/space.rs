@@ -1,7 +1,6 @@
 //! Ranks against time: which of them send and receive when, step by step.
 
-use super::picture::Drawn;
-use super::view::View;
+use super::view::{Drawn, View};
 use crate::hits::Spot;
 use crate::paint::{Painter, width};
 use crate::session::recording::{Frame, Recording};

@@ -117,3 +117,19 @@ impl Heat<'_> {
         self.quantity == Quantity::Messages && self.most < LEVELS as u64
     }
 }
+
+/// How a network was drawn.
+pub(super) struct Drawn {
+    /// What has to be said about it.
+    pub(super) note: String,
+    /// Whether links are figures, as they are without colours, rather than in the colours of the legend.
+    pub(super) figures: bool,
+    /// Whether anything has a heat; if not, what has to be said is all.
+    pub(super) has_heat: bool,
+}
+
+impl Drawn {
+    pub(super) fn heat(note: String) -> Self {
+        Self { note, figures: false, has_heat: true }
+    }
+}
