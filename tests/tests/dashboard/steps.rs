@@ -131,7 +131,8 @@ fn a_case_that_runs_is_open_its_schedule_is_seen_as_it_is_made() {
     terminal.keys("6");
     terminal.wait_for("The case is at");
     terminal.keys("\r");
-    terminal.wait_for("as it is made, ");
+    terminal.wait_for("as it is made: step ");
+    terminal.wait_for("messages/s");
     let step = || {
         let shown = terminal.shown();
         let number = shown.split("step ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());

@@ -15,6 +15,7 @@ use swapmeet_core::simulation::step::{Listener, Sent, Step, StepFacts, Unsent};
 use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
+use swapmeet_runner::pace::Pace;
 use swapmeet_runner::session::scale;
 use swapmeet_runner::watch::{self, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher, Workers};
@@ -202,9 +203,10 @@ pub(crate) struct Recording {
     pub(crate) most: [u64; 3],
     /// When each step has ended, in us; none where steps have no times.
     ends: Vec<f64>,
-    /// When it was asked for, and when the last step came.
+    /// When it was asked for, the messages so far, and how it gets on.
     began: Instant,
-    last: Instant,
+    messages: u64,
+    pace: Pace,
 }
 
 impl Recording {
@@ -246,7 +248,8 @@ impl Recording {
             most: [0; 3],
             ends: Vec::new(),
             began: Instant::now(),
-            last: Instant::now(),
+            messages: 0,
+            pace: Pace::default(),
         }
     }
 
@@ -255,7 +258,12 @@ impl Recording {
         /// So that a screen is never late: the rest is for the next frame.
         const AT_ONCE: usize = 20_000;
         for taken in 0..AT_ONCE {
-            let Ok(event) = self.events.try_recv() else { return taken > 0 };
+            let Ok(event) = self.events.try_recv() else {
+                if taken > 0 {
+                    self.pace.reached(self.notes.len() as u64, self.messages, self.began.elapsed());
+                }
+                return taken > 0;
+            };
             match event {
                 Event::Seen(Seen::Links(links)) => self.links = links,
                 Event::Seen(Seen::Segments(segments)) => self.segments = segments.max(1),
@@ -270,7 +278,7 @@ impl Recording {
                 }
                 Event::Seen(Seen::Step(note, frame)) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
-                    self.last = Instant::now();
+                    self.messages += note.facts.messages;
                     self.ends.extend(note.time().map(|time| before + time));
                     self.notes.push(note);
                     if let Some(frame) = frame {
@@ -319,11 +327,9 @@ impl Recording {
         self.from + self.frames.len().saturating_sub(1)
     }
 
-    /// Messages a second, while more may come.
-    pub(crate) fn rate(&self) -> Option<f64> {
-        let messages: u64 = self.notes.iter().map(|note| note.facts.messages).sum();
-        let seconds = self.last.duration_since(self.began).as_secs_f64();
-        (self.is_growing() && seconds > 0.0).then(|| messages as f64 / seconds)
+    /// How far it has come and how fast it goes, while more may come.
+    pub(crate) fn pace(&self) -> Option<String> {
+        self.is_growing().then(|| self.pace.in_words(None)).filter(|words| !words.is_empty())
     }
 
     /// How many steps there are, as far as is known.

@@ -10,15 +10,6 @@ use crate::session::recording::{Note, Recording};
 use ratatui::layout::Rect;
 use swapmeet_results::{Record, units};
 
-/// A number in a few letters.
-fn short(number: f64) -> String {
-    let units = [("G", 1e9), ("M", 1e6), ("k", 1e3)];
-    match units.iter().find(|(_, unit)| number >= *unit) {
-        Some((name, unit)) => format!("{:.1} {name}", number / unit),
-        None => format!("{number:.0}"),
-    }
-}
-
 /// What is shown of a schedule, and on which scale.
 pub(super) struct Shown<'r> {
     pub(super) recording: &'r Recording,
@@ -74,8 +65,8 @@ impl Shown<'_> {
         let more = if recording.is_growing() { "+" } else { "" };
         let text = format!("step {} of {}{more}", self.step + 1, recording.steps());
         let x = painter.put(area, 1, 0, &text, theme.accent);
-        let state = match (player, recording.rate()) {
-            (Some(player), Some(rate)) if player.follows => format!("▸ as it is made, {} messages/s", short(rate)),
+        let state = match (player, recording.pace()) {
+            (Some(player), Some(pace)) if player.follows => format!("▸ as it is made: {pace}"),
             (Some(player), _) if player.plays => format!("▸ {} a second", player.speed),
             (Some(player), _) => format!("paused, {} a second", player.speed),
             (None, _) => String::new(),
