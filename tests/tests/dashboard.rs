@@ -1,6 +1,7 @@
 //! The dashboard: every panel as it is drawn, and the real program in a terminal.
 
 mod failing;
+mod large;
 mod opened;
 mod panels;
 mod picking;

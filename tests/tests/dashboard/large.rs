@@ -1,0 +1,74 @@
+//! Large screens are used; networks that are no grid are seen as who sends to whom.
+
+use super::sessions::Session;
+use crossterm::event::KeyCode;
+
+/// The network panel of the first case, on the whole screen.
+fn network(topology: &str, algorithm: &str) -> Session {
+    let mut session = Session::new(&format!("topologies = [\"{topology}\"]\nalgorithms = [\"{algorithm}\"]"));
+    session.keys("R");
+    session.settle();
+    session.keys("6e");
+    session.settle();
+    session
+}
+
+fn count(screen: &str, marks: &[char]) -> usize {
+    screen.chars().filter(|c| marks.contains(c)).count()
+}
+
+#[test]
+fn all_planes_of_8x8x8_are_seen_at_once_where_they_fit_and_one_elsewhere() {
+    let mut session = network("torus:8x8x8", "suh-shin");
+    let screen = session.screen(220, 60);
+    for plane in 1..=8 {
+        assert!(screen.contains(&format!("plane {plane} ")), "plane {plane}:\n{screen}");
+    }
+    assert_eq!(count(&screen, &['■', '□']), 512, "{screen}");
+    let screen = session.screen(80, 24);
+    assert!(screen.contains("plane 1 of 8") && count(&screen, &['■', '□']) == 64, "{screen}");
+}
+
+#[test]
+fn every_link_of_16x16_has_a_mark() {
+    let mut session = network("torus:16x16", "pex");
+    for (width, height) in [(120, 40), (220, 60)] {
+        let screen = session.screen(width, height);
+        assert_eq!(count(&screen, &['■', '□']), 256, "{width}x{height}:\n{screen}");
+        // In the first step of pairwise exchange each node and its neighbour send each other a message.
+        assert_eq!(count(&screen, &['▸', '◂']), 256, "{width}x{height}:\n{screen}");
+    }
+}
+
+/// In step k of pairwise exchange on 2^d nodes i sends to i xor k.
+#[test]
+fn a_matrix_has_a_mark_for_each_message() {
+    let mut session = network("hypercube:4", "pairwise");
+    for step in 1..16 {
+        let screen = session.screen(120, 50);
+        assert!(screen.contains(&format!("step {step} of 15")), "{screen}");
+        let rows = screen.lines().filter_map(|line| {
+            let (row, marks) = line.trim_matches(['│', ' ']).split_once(' ')?;
+            let marks: Vec<&str> = marks.split_whitespace().collect();
+            (marks.len() == 16 && marks.iter().all(|mark| ["·", "■"].contains(mark)))
+                .then_some((row.parse::<usize>().ok()?, marks))
+        });
+        let sends: Vec<(usize, usize)> = rows
+            .flat_map(|(row, marks)| (0..16).filter(|to| marks[*to] == "■").map(|to| (row, to)).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(sends, (0..16).map(|from| (from, from ^ step)).collect::<Vec<_>>(), "step {step}:\n{screen}");
+        session.key(KeyCode::Right);
+    }
+}
+
+#[test]
+fn networks_of_every_family_have_a_picture() {
+    for topology in ["fat-tree:4x3", "dragonfly:5x4x2", "rdn:1(hypercube:2)", "fully-connected:9", "hyperx:3x3,nodes=2"]
+    {
+        let mut session = network(topology, "linear");
+        let screen = session.screen(120, 50);
+        assert!(screen.contains("a row sends to its columns"), "{topology}:\n{screen}");
+        session.plain();
+        assert!(session.screen(120, 50).is_ascii(), "{topology}");
+    }
+}
