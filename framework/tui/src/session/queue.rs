@@ -282,10 +282,9 @@ impl Queue {
             }
             Event::Finished(index, record) => {
                 self.forecast.ended(index, now.saturating_sub(self.began));
-                if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get(*i)) {
-                    if let Ok(case) = &row.case {
-                        self.lengths.ended(case, &record);
-                    }
+                let row = self.batch.get(index).and_then(|i| self.rows.get(*i));
+                if let Some(Ok(case)) = row.map(|row| &row.case) {
+                    self.lengths.ended(case, &record);
                 }
                 (index, State::Done(Arc::from(record)))
             }

@@ -166,7 +166,7 @@ struct Asked {
 
 /// What comes to the recording.
 enum Event {
-    Seen(Seen),
+    Seen(Box<Seen>),
     Ended(Box<Record>),
 }
 
@@ -223,7 +223,9 @@ impl Recording {
             let Ok(asked) = serde_json::to_value(asked) else { return };
             let mut tell = |event: watch::Event| {
                 let news = match event {
-                    watch::Event::Seen { value } => serde_json::from_value(value).ok().map(Event::Seen),
+                    watch::Event::Seen { value } => {
+                        serde_json::from_value(value).ok().map(|seen| Event::Seen(Box::new(seen)))
+                    }
                     watch::Event::Finished { record, .. } => Some(Event::Ended(record)),
                     // Said when the case ran.
                     watch::Event::Started { .. } | watch::Event::Progress { .. } | watch::Event::Log { .. } => None,
@@ -264,11 +266,18 @@ impl Recording {
                 }
                 return taken > 0;
             };
-            match event {
-                Event::Seen(Seen::Links(links)) => self.links = links,
-                Event::Seen(Seen::Segments(segments)) => self.segments = segments.max(1),
-                Event::Seen(Seen::Phase(name)) => self.phases.push(name),
-                Event::Seen(Seen::After(times)) => {
+            let seen = match event {
+                Event::Ended(record) => {
+                    self.ended = Some(record);
+                    continue;
+                }
+                Event::Seen(seen) => *seen,
+            };
+            match seen {
+                Seen::Links(links) => self.links = links,
+                Seen::Segments(segments) => self.segments = segments.max(1),
+                Seen::Phase(name) => self.phases.push(name),
+                Seen::After(times) => {
                     if let Some(last) = self.notes.last_mut().and_then(|note| note.times.as_mut()) {
                         last.iter_mut().zip(times).for_each(|(time, more)| *time += more);
                     }
@@ -276,7 +285,7 @@ impl Recording {
                         *end += times.iter().sum::<f64>();
                     }
                 }
-                Event::Seen(Seen::Step(note, frame)) => {
+                Seen::Step(note, frame) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
                     self.messages += note.facts.messages;
                     self.ends.extend(note.time().map(|time| before + time));
@@ -290,7 +299,6 @@ impl Recording {
                         self.frames.push(frame);
                     }
                 }
-                Event::Ended(record) => self.ended = Some(record),
             }
         }
         true

@@ -121,7 +121,7 @@ impl Keyed for Network {
             Action::NextPlane => self.view.plane = around(self.view.plane, 1, self.planes(session)),
             Action::Turn => self.turn(session),
             Action::Record => self.record(session),
-            Action::Dearest => self.to_dearest(session),
+            Action::Dearest => self.show_dearest(session),
             Action::Beside => self.keep_beside(session),
             Action::InTime => {
                 self.in_time = !self.in_time;
@@ -284,7 +284,7 @@ impl Network {
     }
 
     /// To the step that costs most, and from there to the next dearest.
-    fn to_dearest(&mut self, session: &mut Session) {
+    fn show_dearest(&mut self, session: &mut Session) {
         let Some(dearest) = session.schedule().map(Recording::dearest) else {
             return session.tell("the schedule is not simulated yet", false);
         };
