@@ -231,9 +231,9 @@ fn explain(slider: &Slider) -> String {
     let Some(parameter) = slider.parameter else { return format!("{}: {}", slider.name(), slider.meaning()) };
     let mut values: Vec<(String, Vec<&str>)> = Vec::new();
     for (text, preset) in presets_of(parameter) {
-        match values.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, presets)) => presets.push(preset),
-            None => values.push((text, vec![preset])),
+        match values.iter_mut().find(|(known, _)| known == text) {
+            Some((_, presets)) => presets.push(*preset),
+            None => values.push((text.clone(), vec![*preset])),
         }
     }
     let list = values.iter().map(|(text, presets)| format!("{text} ({})", presets.join(" "))).collect::<Vec<_>>();

@@ -1,5 +1,7 @@
 //! Where a slider goes from a value: the next one that its parameter takes.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use swapmeet_core::cost::machine::{Machine, presets};
 use swapmeet_core::cost::model::models;
 use swapmeet_core::cost::parameter::Parameter;
@@ -11,17 +13,21 @@ pub(crate) enum Notch {
     Large,
 }
 
-/// The values that presets have of a parameter, each with whose it is; the smallest number first.
-pub(crate) fn presets_of(parameter: &dyn Parameter) -> Vec<(String, &'static str)> {
-    let value = |name: &'static str| {
-        let machine = Machine::parse(name).ok()?;
-        let value = machine.values().into_iter().find(|value| value.parameter.key() == parameter.key())?;
-        Some((value.text, name))
+/// The values that presets have of a parameter, each with whose it is; the smallest number first. Every slider asks for them at every picture: they are looked up once.
+pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
+    type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
+    static KNOWN: OnceLock<Values> = OnceLock::new();
+    let all = || {
+        let mut known = Values::new();
+        let machines = presets().iter().filter_map(|preset| Some((preset.name, Machine::parse(preset.name).ok()?)));
+        for (name, value) in machines.flat_map(|(name, machine)| machine.values().into_iter().map(move |v| (name, v))) {
+            known.entry(value.parameter.key()).or_default().push((value.text, name));
+        }
+        let number = |text: &str| text.parse().unwrap_or(f64::INFINITY);
+        known.values_mut().for_each(|values| values.sort_by(|(a, _), (b, _)| number(a).total_cmp(&number(b))));
+        known
     };
-    let mut values: Vec<_> = presets().iter().filter_map(|preset| value(preset.name)).collect();
-    let number = |text: &str| text.parse().unwrap_or(f64::INFINITY);
-    values.sort_by(|(a, _), (b, _)| number(a).total_cmp(&number(b)));
-    values
+    KNOWN.get_or_init(all).get(parameter.key()).map_or(&[], Vec::as_slice)
 }
 
 /// The next value of a parameter, up or down; `None` where there is none.
@@ -75,7 +81,7 @@ fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String>
 pub(crate) fn values_of(parameter: &dyn Parameter) -> Vec<String> {
     const TRIED: [&str; 11] =
         ["1", "2", "all", "declared", "packed", "count", "free", "step", "data", "blocking", "nonblocking"];
-    let of_presets = presets_of(parameter).into_iter().map(|(text, _)| text);
+    let of_presets = presets_of(parameter).iter().map(|(text, _)| text.clone());
     let words = models().iter().map(|model| model.name).chain(TRIED);
     let mut values: Vec<String> = Vec::new();
     for value in of_presets.chain(words.filter_map(|word| parameter.canonical(word).ok())) {
