@@ -6,7 +6,7 @@
 use super::machine::Machine;
 use super::model::{Cost, Scale};
 use crate::delivery::payload::Proof;
-use crate::simulation::step::{BandwidthTimes, Listener, Reads, Step, StepFacts};
+use crate::simulation::step::{BandwidthTimes, Listener, Reads, Step, StepFacts, Summed};
 use std::collections::HashMap;
 
 /// A kind of step: all that models read which read facts.
@@ -101,7 +101,9 @@ impl Ledger {
                     }
                 }
                 Event::Rearranged { most, segments } => (0..*times).for_each(|_| evaluator.rearranged(most, segments)),
-                Event::Summed { most, segments } => (0..*times).for_each(|_| evaluator.summed(most, segments)),
+                Event::Summed { most, segments } => {
+                    (0..*times).for_each(|_| evaluator.summed(Summed { most, of: &[], segments }));
+                }
             }
         }
         Some(evaluator.cost())
@@ -167,7 +169,7 @@ impl Listener for Keeper {
         self.add(Event::Rearranged { most, segments });
     }
 
-    fn summed(&mut self, most: u64, segments: u64) {
+    fn summed(&mut self, Summed { most, segments, .. }: Summed<'_>) {
         self.add(Event::Summed { most, segments });
     }
 }

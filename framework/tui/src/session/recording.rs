@@ -11,7 +11,7 @@ use std::time::Instant;
 use swapmeet_core::cost::model::{Evaluator, Parts};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
-use swapmeet_core::simulation::step::{Listener, Sent, Step, StepFacts, Unsent};
+use swapmeet_core::simulation::step::{Listener, Sent, Step, StepFacts, Summed, Unsent};
 use swapmeet_results::{CaseId, Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
@@ -548,9 +548,9 @@ impl Listener for Recorder {
         }
     }
 
-    fn summed(&mut self, most: u64, segments: u64) {
+    fn summed(&mut self, summed: Summed<'_>) {
         if let Some(evaluator) = &mut self.evaluator {
-            evaluator.summed(most, segments);
+            evaluator.summed(summed);
         }
     }
 

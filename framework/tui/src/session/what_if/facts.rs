@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use swapmeet_core::cost::ledger::{Event, Keeper, Ledger};
-use swapmeet_core::simulation::step::{Listener, Reads, Step};
+use swapmeet_core::simulation::step::{Listener, Reads, Step, Summed};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host::Asked;
@@ -72,8 +72,8 @@ impl Listener for Keeping {
         self.keeper.rearranged(most, segments);
     }
 
-    fn summed(&mut self, most: u64, segments: u64) {
-        self.keeper.summed(most, segments);
+    fn summed(&mut self, summed: Summed<'_>) {
+        self.keeper.summed(summed);
     }
 }
 
