@@ -135,7 +135,7 @@ fn a_case_that_runs_is_open_its_schedule_is_seen_as_it_is_made() {
     terminal.wait_for("messages/s");
     let step = || {
         let shown = terminal.shown();
-        let number = shown.split("step ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
+        let number = shown.split("│ step ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
         number.unwrap_or(0)
     };
     terminal.wait("steps to come", || step() >= 3);

@@ -23,7 +23,7 @@ pub(crate) use log::LogLine;
 use offers::Study;
 use queue::{Queue, Row, State};
 pub use recording::WATCH;
-use recording::{Beside, Recording};
+use recording::{Beside, Recording, Wanted};
 pub use runs::RowSink;
 use runs::Runs;
 use selection::Selection;
@@ -215,11 +215,16 @@ impl Session {
 
     /// Simulates the schedule of the case in focus; frames are kept from a step on.
     pub(crate) fn record_from(&mut self, step: usize) {
+        self.record(Wanted::From(step));
+    }
+
+    /// Simulates the schedule of the case in focus; the steps that are wanted are kept.
+    pub(crate) fn record(&mut self, wanted: Wanted) {
         let Some((_, row)) = self.focused() else { return };
         // The panel says why there is none.
         let Ok(case) = &row.case else { return };
         let has_failed = row.record().is_some_and(is_failure);
-        let recording = Recording::start(case, Arc::clone(&row.key), step, has_failed, self.runs.workers.clone());
+        let recording = Recording::start(case, Arc::clone(&row.key), wanted, has_failed, self.runs.workers.clone());
         self.recording = Some(recording);
     }
 

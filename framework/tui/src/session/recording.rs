@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use swapmeet_core::cost::model::{Evaluator, Parts};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
@@ -155,11 +155,19 @@ enum Seen {
     After(Times),
 }
 
+/// Which steps are wanted in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Wanted {
+    /// From this one on, as many as there is room for.
+    From(usize),
+    /// The newest, a few times a second.
+    Newest,
+}
+
 /// What the worker is to keep.
 #[derive(Debug, Serialize, Deserialize)]
 struct Asked {
-    /// Frames from this step on.
-    from: u64,
+    wanted: Wanted,
     /// The step that a fault ends, too: each send is looked at for that.
     unfinished: bool,
 }
@@ -174,8 +182,8 @@ enum Event {
 pub const WATCH: Watch = Watch {
     name: "schedule",
     start: |case, asked, say| {
-        let Asked { from, unfinished } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
-        Ok(Box::new(Recorder::new(case, from, unfinished, say)))
+        let Asked { wanted, unfinished } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
+        Ok(Box::new(Recorder::new(case, wanted, unfinished, say)))
     },
 };
 
@@ -194,10 +202,11 @@ pub(crate) struct Recording {
     phases: Vec<String>,
     /// The facts of the first steps; all of them but for schedules longer than anyone looks through.
     pub(crate) notes: Vec<Note>,
-    /// The step of the first frame, from 0.
-    pub(crate) from: usize,
-    /// Steps in full, from there on.
-    pub(crate) frames: Vec<Frame>,
+    wanted: Wanted,
+    /// Steps in full, from the first that is wanted on.
+    frames: Vec<Frame>,
+    /// The newest step in full, where that is what is wanted.
+    newest: Option<(usize, Frame)>,
     pub(crate) ended: Option<Box<Record>>,
     /// The most messages on a link, the most load on a link, the most load in a node: of the steps in the window.
     pub(crate) most: [u64; 3],
@@ -210,8 +219,8 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Has a worker make the schedule of a case; its steps from `from` on are kept, and of one that `has_failed` what there is of the last.
-    pub(crate) fn start(case: &Case, key: Arc<CaseId>, from: usize, has_failed: bool, workers: Workers) -> Self {
+    /// Has a worker make the schedule of a case; the steps that are wanted are kept, and of one that `has_failed` what there is of the last.
+    pub(crate) fn start(case: &Case, key: Arc<CaseId>, wanted: Wanted, has_failed: bool, workers: Workers) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
@@ -219,7 +228,7 @@ impl Recording {
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
         // Without a thread there are no events, and the panel says that the schedule is being simulated: nothing worse.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
-            let asked = Asked { from: from as u64, unfinished: has_failed };
+            let asked = Asked { wanted, unfinished: has_failed };
             let Ok(asked) = serde_json::to_value(asked) else { return };
             let mut tell = |event: watch::Event| {
                 let news = match event {
@@ -244,8 +253,9 @@ impl Recording {
             segments: 1,
             phases: Vec::new(),
             notes: Vec::new(),
-            from,
+            wanted,
             frames: Vec::new(),
+            newest: None,
             ended: None,
             most: [0; 3],
             ends: Vec::new(),
@@ -296,7 +306,10 @@ impl Recording {
                             self.most[1] = self.most[1].max(load.load);
                         }
                         self.most[2] = frame.held.iter().copied().fold(self.most[2], u64::max);
-                        self.frames.push(frame);
+                        match self.wanted {
+                            Wanted::From(_) => self.frames.push(frame),
+                            Wanted::Newest => self.newest = Some((self.notes.len() - 1, frame)),
+                        }
                     }
                 }
             }
@@ -306,7 +319,10 @@ impl Recording {
 
     /// A step in full, if it is in the window.
     pub(crate) fn frame(&self, step: usize) -> Option<&Frame> {
-        self.frames.get(step.checked_sub(self.from)?)
+        match self.wanted {
+            Wanted::From(from) => self.frames.get(step.checked_sub(from)?),
+            Wanted::Newest => self.newest.as_ref().filter(|(newest, _)| *newest == step).map(|(_, frame)| frame),
+        }
     }
 
     /// When a step has ended, in us since the first began.
@@ -330,9 +346,17 @@ impl Recording {
         steps.into_iter().map(|(step, _)| step).collect()
     }
 
+    /// Whether a step that isn't there in full will come.
+    pub(crate) fn is_to_come(&self, step: usize) -> bool {
+        self.is_growing() && matches!(self.wanted, Wanted::From(from) if step >= from)
+    }
+
     /// The last step that is there in full.
     pub(crate) fn newest(&self) -> usize {
-        self.from + self.frames.len().saturating_sub(1)
+        match self.wanted {
+            Wanted::From(from) => from + self.frames.len().saturating_sub(1),
+            Wanted::Newest => self.newest.as_ref().map_or(0, |(newest, _)| *newest),
+        }
     }
 
     /// How far it has come and how fast it goes, while more may come.
@@ -387,7 +411,7 @@ pub(crate) struct Beside {
 
 impl Beside {
     pub(crate) fn start(case: &Case, key: Arc<CaseId>, workers: Workers) -> Self {
-        Self { case: case.clone(), recording: Recording::start(case, key, 0, false, workers) }
+        Self { case: case.clone(), recording: Recording::start(case, key, Wanted::From(0), false, workers) }
     }
 
     pub(crate) fn recording(&self) -> &Recording {
@@ -401,10 +425,10 @@ impl Beside {
     /// Has it simulated again from a step that is outside its window.
     pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
         let recording = &self.recording;
-        let to_come = recording.is_growing() && step >= recording.from;
-        if recording.frame(step).is_none() && !to_come && step < recording.notes.len() {
+        if recording.frame(step).is_none() && !recording.is_to_come(step) && step < recording.notes.len() {
             let key = Arc::clone(&recording.key);
-            self.recording = Recording::start(&self.case, key, step.saturating_sub(1), false, workers.clone());
+            self.recording =
+                Recording::start(&self.case, key, Wanted::From(step.saturating_sub(1)), false, workers.clone());
         }
     }
 }
@@ -429,7 +453,9 @@ struct Recorder {
     /// Prices steps one by one, where the machine does.
     evaluator: Option<Box<dyn Evaluator>>,
     priced: Times,
-    from: u64,
+    wanted: Wanted,
+    /// When the newest step was told last.
+    told: Option<Instant>,
     say: Say,
     messages: LinkLoad,
     load: LinkLoad,
@@ -446,7 +472,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(case: &Case, from: u64, unfinished: bool, say: Say) -> Self {
+    fn new(case: &Case, wanted: Wanted, unfinished: bool, say: Say) -> Self {
         let topology = Arc::clone(&case.topology);
         let evaluator = Some(case.machine.evaluator(scale(case))).filter(|evaluator| evaluator.so_far().is_some());
         let links = (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
@@ -456,7 +482,8 @@ impl Recorder {
             evaluator,
             priced: Times::default(),
             topology,
-            from,
+            wanted,
+            told: None,
             say,
             phase: None,
             phases: 0,
@@ -503,6 +530,20 @@ impl Recorder {
             }
         });
         (Frame { links, pairs, ..Frame::default() }, longest)
+    }
+
+    /// Whether a step is wanted in full.
+    fn wants(&mut self, step: u64) -> bool {
+        /// So often a newest step is told.
+        const EVERY: Duration = Duration::from_millis(200);
+        match self.wanted {
+            Wanted::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
+            Wanted::Newest => {
+                let is_due = self.told.is_none_or(|told| told.elapsed() >= EVERY);
+                self.told = if is_due { Some(Instant::now()) } else { self.told };
+                is_due
+            }
+        }
     }
 
     /// What has been charged since this was asked last.
@@ -592,7 +633,7 @@ impl Listener for Recorder {
             self.phases += 1;
             self.report(&Seen::Phase(step.phase.to_owned()));
         }
-        let wanted = step.number > self.from && self.spent < MOST_BYTES;
+        let wanted = self.wants(step.number - 1);
         let frame = wanted.then(|| {
             let way = |route: u32| (route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
             let messages = step.transfers.iter().map(|t| (u64::from(t.from), u64::from(t.to), way(t.route), t.load));
@@ -633,7 +674,7 @@ impl Watcher for Recorder {
             idle_sends: self.idle_sends,
         };
         let frame = Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
-        let is_seen = self.reported >= self.from;
+        let is_seen = matches!(self.wanted, Wanted::From(from) if self.reported >= from as u64);
         self.report(&Seen::Step(Note { phase: self.phases - 1, facts, times: None }, is_seen.then_some(frame)));
     }
 }

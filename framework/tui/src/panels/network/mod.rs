@@ -18,7 +18,7 @@ use crate::panel::{Keyed, List, Panel, around};
 use crate::session::Session;
 use crate::session::comparison::told_apart;
 use crate::session::queue::Row;
-use crate::session::recording::{Beside, Note, Recording};
+use crate::session::recording::{Beside, Note, Recording, Wanted};
 use lattice::Lattice;
 use playback::Playback;
 use ratatui::layout::Rect;
@@ -270,7 +270,7 @@ impl Network {
     /// Simulates the schedule; of a case that has no row yet its newest step is shown as it comes.
     fn record(&mut self, session: &mut Session) {
         let is_open = session.focused().is_some_and(|(_, row)| row.record().is_none());
-        session.record_from(if is_open { 0 } else { self.playback.step });
+        session.record(if is_open { Wanted::Newest } else { Wanted::From(self.playback.step) });
         self.playback.follows = is_open;
     }
 

@@ -68,8 +68,7 @@ impl Playback {
         let step = step.min(recording.steps().saturating_sub(1));
         (self.step, self.follows) = (step, false);
         self.since = session.now;
-        let to_come = recording.is_growing() && step >= recording.from;
-        if recording.frame(step).is_none() && !to_come {
+        if recording.frame(step).is_none() && !recording.is_to_come(step) {
             session.record_from(step.saturating_sub(1));
         }
     }
