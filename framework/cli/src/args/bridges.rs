@@ -106,7 +106,7 @@ pub(crate) enum On {
 }
 
 /// How `run` measures.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RealRanks {
     /// Carry schedules out on real ranks instead of pricing them, every byte verified. Needs MPI and its C compiler, mpicc.
     #[arg(long, value_name = "LAUNCHER", conflicts_with = "tui")]
