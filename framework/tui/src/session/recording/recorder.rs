@@ -1,0 +1,269 @@
+//! The worker's side: watches a schedule and says what it sees.
+
+use super::step::{Asked, Facts, Frame, Load, Note, Pair, Seen, Times, Wanted};
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use swapmeet_core::cost::model::{Evaluator, Parts};
+use swapmeet_core::network::links::LinkLoad;
+use swapmeet_core::network::topology::{Route, Topology};
+use swapmeet_core::simulation::step::{Listener, Sent, Step, Summed, Unsent};
+use swapmeet_results::{Record, Status};
+use swapmeet_runner::case::Case;
+use swapmeet_runner::host;
+use swapmeet_runner::session::scale;
+use swapmeet_runner::worker::{Say, Watch, Watcher};
+
+/// Bytes that the steps of a window may take.
+const MOST_BYTES: usize = 64 << 20;
+/// Steps whose facts are kept.
+const MOST_STEPS: u64 = 1 << 18;
+
+/// The watcher in the worker that makes a schedule for the dashboard.
+pub const WATCH: Watch = Watch {
+    name: "schedule",
+    start: |case, asked, say| {
+        let Asked { wanted, unfinished } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
+        Ok(Box::new(Recorder::new(case, wanted, unfinished, say)))
+    },
+};
+
+/// A send of the step under way, between nodes of the machine.
+struct Pending {
+    from: u64,
+    to: u64,
+    route: Option<Route>,
+    load: u64,
+}
+
+/// Watches a schedule in the worker and says what it sees.
+struct Recorder {
+    topology: Arc<dyn Topology>,
+    /// Prices steps one by one, where the machine does.
+    evaluator: Option<Box<dyn Evaluator>>,
+    priced: Times,
+    wanted: Wanted,
+    /// When the newest step was told last.
+    told: Option<Instant>,
+    say: Say,
+    messages: LinkLoad,
+    load: LinkLoad,
+    phase: Option<u32>,
+    phases: usize,
+    spent: usize,
+    reported: u64,
+    /// Sends of the step under way, where they are wanted for the case that a fault ends it.
+    pending: Option<Vec<Pending>>,
+    idle_sends: u64,
+    at_fault: Option<(u64, u64)>,
+    /// What nodes held last.
+    held: Vec<u64>,
+}
+
+impl Recorder {
+    fn new(case: &Case, wanted: Wanted, unfinished: bool, say: Say) -> Self {
+        let topology = Arc::clone(&case.topology);
+        let evaluator = Some(case.machine.evaluator(scale(case))).filter(|evaluator| evaluator.so_far().is_some());
+        let links = (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
+        let mut recorder = Self {
+            messages: LinkLoad::new(topology.as_ref()),
+            load: LinkLoad::new(topology.as_ref()),
+            evaluator,
+            priced: Times::default(),
+            topology,
+            wanted,
+            told: None,
+            say,
+            phase: None,
+            phases: 0,
+            spent: 0,
+            reported: 0,
+            pending: unfinished.then(Vec::new),
+            idle_sends: 0,
+            at_fault: None,
+            held: Vec::new(),
+        };
+        recorder.report(&Seen::Links(links as u64));
+        recorder
+    }
+
+    /// What messages, each with its ends, its way and its load, put on links; the longest way.
+    fn frame<'m>(&mut self, messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>) -> (Frame, u64) {
+        /// Messages of a step that are kept one by one.
+        const MOST_PAIRS: usize = 1 << 14;
+        self.messages.begin();
+        self.load.begin();
+        let (mut longest, mut pairs) = (0, Vec::new());
+        for (from, to, route, bytes) in messages {
+            if pairs.len() <= MOST_PAIRS {
+                pairs.push(Pair { from, to, load: bytes });
+            }
+            let (messages, load) = (&mut self.messages, &mut self.load);
+            // The simulation has taken the same route already: it is one.
+            let taken = self.topology.route(from, to, route, &mut |run| {
+                messages.add(run, 1);
+                load.add(run, bytes);
+            });
+            debug_assert!(taken.is_ok(), "{taken:?}");
+            longest = longest.max(taken.unwrap_or_default());
+        }
+        if pairs.len() > MOST_PAIRS {
+            pairs.clear();
+        }
+        let mut links = Vec::new();
+        self.messages.for_each_loaded(&mut |link, messages| links.push(Load { link, messages, load: 0 }));
+        links.sort_unstable_by_key(|l| l.link);
+        self.load.for_each_loaded(&mut |link, load| {
+            if let Ok(at) = links.binary_search_by_key(&link, |l| l.link) {
+                links[at].load = load;
+            }
+        });
+        (Frame { links, pairs, ..Frame::default() }, longest)
+    }
+
+    /// Whether a step is wanted in full.
+    fn wants(&mut self, step: u64) -> bool {
+        /// So often a newest step is told.
+        const EVERY: Duration = Duration::from_millis(200);
+        match self.wanted {
+            Wanted::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
+            Wanted::Newest => {
+                let is_due = self.told.is_none_or(|told| told.elapsed() >= EVERY);
+                self.told = if is_due { Some(Instant::now()) } else { self.told };
+                is_due
+            }
+        }
+    }
+
+    /// What has been charged since this was asked last.
+    fn charged(&mut self) -> Option<Times> {
+        let Parts { startup, transmission, propagation, rearrangement, barrier, contention, reduction } =
+            self.evaluator.as_ref()?.so_far()?;
+        let all = [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
+        let all = all.map(|part| part.unwrap_or(0.0));
+        let before = std::mem::replace(&mut self.priced, all);
+        let mut times = all;
+        times.iter_mut().zip(before).for_each(|(time, before)| *time -= before);
+        Some(times)
+    }
+
+    fn report(&mut self, seen: &Seen) {
+        // Its own figures and texts always have a value.
+        if let Ok(value) = serde_json::to_value(seen) {
+            (self.say)(value);
+        }
+    }
+}
+
+impl Listener for Recorder {
+    fn wants_sends(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    fn wants_multiplexing(&self) -> bool {
+        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_multiplexing())
+    }
+
+    fn wants_packing(&self) -> bool {
+        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_packing())
+    }
+
+    fn wants_busiest_links(&self) -> bool {
+        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_busiest_links())
+    }
+
+    fn rearranged(&mut self, most: u64, segments: u64) {
+        if let Some(evaluator) = &mut self.evaluator {
+            evaluator.rearranged(most, segments);
+        }
+    }
+
+    fn summed(&mut self, summed: Summed<'_>) {
+        if let Some(evaluator) = &mut self.evaluator {
+            evaluator.summed(summed);
+        }
+    }
+
+    fn sent(&mut self, sent: &Sent<'_>) {
+        if let Some(pending) = &mut self.pending
+            && sent.from.physical != sent.to.physical
+        {
+            let (from, to) = (sent.from.physical, sent.to.physical);
+            pending.push(Pending { from, to, route: sent.route.cloned(), load: sent.load });
+        }
+    }
+
+    fn unsent(&mut self, unsent: &Unsent) {
+        if unsent.is_refused {
+            self.at_fault = Some((unsent.from.physical, unsent.to.physical));
+        } else {
+            self.idle_sends += 1;
+        }
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        if let Some(evaluator) = &mut self.evaluator {
+            evaluator.step(step);
+        }
+        let times = self.charged();
+        let idle_sends = std::mem::take(&mut self.idle_sends);
+        if let Some(pending) = &mut self.pending {
+            pending.clear();
+            step.held.clone_into(&mut self.held);
+        }
+        if self.reported >= MOST_STEPS {
+            return;
+        }
+        if self.phase != Some(step.phase_number) {
+            if self.phase.is_none() {
+                self.report(&Seen::Segments(step.segments));
+            }
+            self.phase = Some(step.phase_number);
+            self.phases += 1;
+            self.report(&Seen::Phase(step.phase.to_owned()));
+        }
+        let wanted = self.wants(step.number - 1);
+        let frame = wanted.then(|| {
+            let way = |route: u32| (route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
+            let messages = step.transfers.iter().map(|t| (u64::from(t.from), u64::from(t.to), way(t.route), t.load));
+            Frame { held: step.held.to_vec(), ..self.frame(messages).0 }
+        });
+        self.spent += frame.as_ref().map_or(0, Frame::bytes);
+        self.reported += 1;
+        let note = Note { phase: self.phases - 1, facts: Facts::of(&step.facts, idle_sends), times };
+        self.report(&Seen::Step(note, frame));
+    }
+}
+
+impl Watcher for Recorder {
+    /// A schedule that a fault ended has a last step, as far as it went.
+    fn ended(&mut self, record: &Record, _: host::Asked) {
+        if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {
+            self.report(&Seen::After(times));
+        }
+        let Some(pending) = self.pending.take().filter(|_| record.status != Status::Ok) else { return };
+        if (pending.is_empty() && self.at_fault.is_none()) || self.reported >= MOST_STEPS {
+            return;
+        }
+        if self.phases == 0 {
+            self.phases = 1;
+            self.report(&Seen::Phase(String::new()));
+        }
+        let messages = pending.iter().map(|p| (p.from, p.to, p.route.as_ref(), p.load));
+        let (frame, max_hops) = self.frame(messages);
+        let mut senders: Vec<u64> = pending.iter().map(|p| p.from).collect();
+        senders.sort_unstable();
+        let max_sends = senders.chunk_by(|a, b| a == b).map(|sends| sends.len() as u64).max().unwrap_or(0);
+        let facts = Facts {
+            messages: pending.len() as u64,
+            max_load: pending.iter().map(|p| p.load).max().unwrap_or(0),
+            max_hops,
+            max_link_messages: frame.links.iter().map(|l| l.messages).max().unwrap_or(0),
+            max_sends,
+            idle_sends: self.idle_sends,
+        };
+        let frame = Frame { held: std::mem::take(&mut self.held), at_fault: self.at_fault, ..frame };
+        let is_seen = matches!(self.wanted, Wanted::From(from) if self.reported >= from as u64);
+        self.report(&Seen::Step(Note { phase: self.phases - 1, facts, times: None }, is_seen.then_some(frame)));
+    }
+}
