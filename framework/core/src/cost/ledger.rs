@@ -6,7 +6,7 @@
 use super::machine::Machine;
 use super::model::{Cost, Scale};
 use crate::delivery::payload::Proof;
-use crate::simulation::step::{BandwidthTimes, Listener, Reads, Step, StepFacts, Summed};
+use crate::simulation::step::{BandwidthTimes, Expected, Listener, Reads, Step, StepFacts, Summed};
 use std::collections::HashMap;
 
 /// A kind of step: all that models read which read facts.
@@ -123,6 +123,7 @@ fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
         routes: &[],
         segments,
         inverse_bandwidth: &[],
+        mean_hops: &[],
         busiest_links: &[],
         facts,
         held: &[],
@@ -249,6 +250,7 @@ macro_rules! figures {
     };
 }
 
+figures!(Expected { messages, load, hops });
 figures!(BandwidthTimes { message, link, multiplexed, node });
 figures!(StepFacts {
     messages,
@@ -262,8 +264,11 @@ figures!(StepFacts {
     max_sends,
     max_receives,
     max_node_load,
+    max_injected_load,
     max_packed_load,
     one_directional,
+    max_latency,
+    expected,
     bandwidth_times,
 });
 figures!(Kind { facts, segments });
@@ -298,8 +303,11 @@ mod tests {
             max_sends: 9,
             max_receives: 10,
             max_node_load: 11,
+            max_injected_load: 15,
             max_packed_load: None,
             one_directional: false,
+            max_latency: None,
+            expected: None,
             bandwidth_times: None,
         };
         let times = BandwidthTimes { message: 0.1, link: 1.0 / 3.0, multiplexed: 7.25, node: 1e300 };
@@ -307,6 +315,8 @@ mod tests {
             max_multiplexed_load: Some((12 << 64) + 13),
             max_packed_load: Some(14),
             one_directional: true,
+            max_latency: Some(1.5),
+            expected: Some(Expected { messages: 0.5, load: 2.5, hops: 3.5 }),
             bandwidth_times: Some(times),
             ..plain
         };
