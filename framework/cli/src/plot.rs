@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::say::say;
 use std::process::ExitCode;
-use swapmeet_plot::{Drawn, Figure, FigureError, Log, Paper, Stacked, Wanted, Winners, Y};
+use swapmeet_plot::{Drawn, Figure, FigureError, Log, Paper, Stack, Stacked, Wanted, Winners, Y};
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
@@ -25,10 +25,9 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
             only_for_curves(args)?;
             Box::new(Winners::of(&files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?)
         }
-        FigureKind::Parts => {
-            only_for_curves(args)?;
-            Box::new(Stacked::of(&files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?)
-        }
+        FigureKind::Parts => stacked(args, &files, Stack::Parts)?,
+        FigureKind::Steps => stacked(args, &files, Stack::Steps)?,
+        FigureKind::Traffic => stacked(args, &files, Stack::Traffic)?,
     };
     let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
     let picture = || drawn.picture(&paper);
@@ -51,6 +50,11 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         say!("{words}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn stacked(args: &PlotArgs, files: &[(String, Vec<Record>)], stack: Stack) -> Result<Box<dyn Drawn>, Failure> {
+    only_for_curves(args)?;
+    Ok(Box::new(Stacked::of(stack, files, args.title.as_deref(), &args.labels).map_err(|e| refused(&e))?))
 }
 
 /// What is to be shown of curves.

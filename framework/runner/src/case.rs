@@ -420,5 +420,12 @@ pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
 }
 
 fn machine_among(text: &Text, own: &[Machine]) -> Result<Machine, InputError> {
-    Machine::parse_among(&text.value, own).map_err(|e| spec_error(text, &e))
+    Machine::parse_among(&text.value, own).map_err(|e| {
+        let error = spec_error(text, &e);
+        let is_unlike_any = e.at == 0 && e.near.is_empty() && e.message.starts_with("unknown name");
+        if !is_unlike_any {
+            return error;
+        }
+        error.help("a machine of your own is a table `[machine.NAME]` in an experiment file, or `free:startup_us=..,byte_us=..`")
+    })
 }

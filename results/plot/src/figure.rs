@@ -112,8 +112,8 @@ pub enum FigureError {
     /// No two sizes, networks or machines to lay out.
     #[error("a map needs rows of two block sizes, or of two networks or machines")]
     NoMap,
-    #[error("no row has parts of time")]
-    NoParts,
+    #[error("no row has what the bars are to show")]
+    NoBars,
     /// A label for nothing.
     #[error(transparent)]
     Label(#[from] UnknownLabel),

@@ -1,4 +1,4 @@
-//! Where time goes, as a figure: a panel a group of cases, a bar an algorithm, its parts end to end.
+//! Where time goes, or what is sent, as a figure: a panel a group of cases, a bar an algorithm, its pieces end to end.
 
 use crate::draw::{Drawn, Row, heading, remarks};
 use crate::figure::FigureError;
@@ -6,11 +6,12 @@ use crate::labels::Labels;
 use crate::marks::scene::{Anchor, Colour, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
+use crate::stack::Stack;
 use crate::table::csv;
 use std::collections::BTreeSet;
-use swapmeet_results::{Parts, Record, Setting, Status, compare, duration, parts};
+use swapmeet_results::{Record, Setting, Status, compare};
 
-/// A colour a part, in the order of the columns; neighbours differ in a grey print, too.
+/// A colour a piece, in their order; neighbours differ in a grey print, too.
 const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0x8f, 0xd0, 0xf5),
@@ -24,10 +25,10 @@ const COLOURS: [Colour; 7] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,
-    /// The means over its rows.
-    pub parts: Parts,
-    /// What they come to, in us.
-    pub time_us: f64,
+    /// The means over its rows, in the order of [`Stack`]'s names.
+    pub pieces: Vec<Option<f64>>,
+    /// What they come to.
+    pub sum: f64,
 }
 
 /// The bars of cases that differ in nothing but the algorithm.
@@ -35,13 +36,15 @@ pub struct Bar {
 pub struct Bars {
     /// What tells it from other panels.
     pub title: String,
-    /// The fastest first.
+    /// The shortest first.
     pub bars: Vec<Bar>,
 }
 
-/// Bars of parts of time.
+/// Bars of pieces end to end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stacked {
+    /// What the bars are made of.
+    pub stack: Stack,
     /// What all panels have in common, if nothing else was asked for.
     pub title: String,
     pub panels: Vec<Bars>,
@@ -56,6 +59,7 @@ impl Stacked {
 
     /// The bars of the rows of files, given with their names.
     pub fn of(
+        stack: Stack,
         files: &[(String, Vec<Record>)],
         title: Option<&str>,
         labels: &[(String, String)],
@@ -65,11 +69,11 @@ impl Stacked {
         for group in &comparison.groups {
             let mut bars: Vec<Bar> = Vec::new();
             for line in &group.lines {
-                let parts = parts::mean(line.records(files).filter(|row| row.status == Status::Ok));
-                let Some(time_us) = parts::total(&parts) else { continue };
-                bars.push(Bar { name: line.algorithm.clone(), parts, time_us });
+                let rows = line.records(files).filter(|row| row.status == Status::Ok);
+                let Some((pieces, sum)) = stack.of(rows) else { continue };
+                bars.push(Bar { name: line.algorithm.clone(), pieces, sum });
             }
-            bars.sort_by(|a, b| a.time_us.total_cmp(&b.time_us));
+            bars.sort_by(|a, b| a.sum.total_cmp(&b.sum));
             if !bars.is_empty() {
                 panels.push((&group.setting, Bars { title: String::new(), bars }));
             }
@@ -79,20 +83,26 @@ impl Stacked {
         let labels = Labels::of(labels, &names)?;
         let title = title.map_or(common, str::to_owned);
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
-        Ok(Self { title, panels, labels, unlike: comparison.unlike })
+        Ok(Self {
+            stack,
+            title,
+            panels,
+            labels,
+            unlike: if stack == Stack::Parts { comparison.unlike } else { Vec::new() },
+        })
     }
 }
 
 impl Drawn for Stacked {
-    /// Every part of every bar, in us; empty where a model has no meaning for it.
+    /// Every piece of every bar; empty where a model has no meaning for it.
     fn csv(&self) -> Result<String, csv::Error> {
-        let columns = Parts::default().each().map(|(name, _)| format!("{name}_us"));
+        let columns = self.stack.columns();
         let columns = ["panel", "algorithm"].map(str::to_owned).into_iter().chain(columns).collect::<Vec<_>>();
         let bars = self.panels.iter().flat_map(|panel| panel.bars.iter().map(move |bar| (panel, bar)));
         let bars = bars.map(|(panel, bar)| {
-            let parts = bar.parts.each().map(|(_, part)| part.map(|p| p.to_string()).unwrap_or_default());
+            let pieces = bar.pieces.iter().map(|piece| piece.map(|p| p.to_string()).unwrap_or_default());
             let name = self.labels.name(&bar.name);
-            [panel.title.clone(), name.to_owned()].into_iter().chain(parts).collect()
+            [panel.title.clone(), name.to_owned()].into_iter().chain(pieces).collect()
         });
         csv([columns].into_iter().chain(bars))
     }
@@ -105,16 +115,16 @@ impl Drawn for Stacked {
             top = self.panel(&mut scene, panel, top + 0.6 * font, font);
         }
         let mut row = Row::new(&scene, top + 1.4 * font, font);
-        for (part, (name, _)) in Parts::default().each().into_iter().enumerate() {
-            let of = |bar: &Bar| bar.parts.each()[part].1.unwrap_or(0.0);
+        for (piece, name) in self.stack.names().into_iter().enumerate() {
+            let of = |bar: &Bar| bar.pieces[piece].unwrap_or(0.0);
             if self.panels.iter().flat_map(|panel| &panel.bars).any(|bar| of(bar) > 0.0) {
                 let (x, y) = row.place(1.6 * font + width(name, font));
-                scene.filled([x, y - 0.8 * font, x + 1.2 * font, y + 0.1 * font], COLOURS[part], None);
+                scene.filled([x, y - 0.8 * font, x + 1.2 * font, y + 0.1 * font], COLOURS[piece], None);
                 scene.text((x + 1.6 * font, y), name, font, Anchor::Start);
             }
         }
         scene.height = remarks(&mut scene, &self.unlike, row.end(), font) + font;
-        Picture::new(scene, if self.title.is_empty() { "where time goes" } else { &self.title }, paper)
+        Picture::new(scene, if self.title.is_empty() { self.stack.title() } else { &self.title }, paper)
     }
 }
 
@@ -130,24 +140,25 @@ impl Stacked {
         top += 0.6 * font;
         let names = panel.bars.iter().map(|bar| width(self.labels.name(&bar.name), font));
         let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
-        let times = panel.bars.iter().map(|bar| width(&duration(bar.time_us), small)).fold(0.0, f64::max);
-        let room = (scene.width - left - times - 2.0 * font).max(font);
-        let longest = panel.bars.iter().map(|bar| bar.time_us).fold(0.0, f64::max);
+        let sums = panel.bars.iter().map(|bar| width(&self.stack.text(bar.sum), small)).fold(0.0, f64::max);
+        let room = (scene.width - left - sums - 2.0 * font).max(font);
+        let names = self.stack.names();
+        let longest = panel.bars.iter().map(|bar| bar.sum).fold(0.0, f64::max);
         for bar in &panel.bars {
             let middle = top + high / 2.0 + 0.33 * font;
             let name = wrapped(self.labels.name(&bar.name), font, left - 1.5 * font);
             scene.text((left - 0.6 * font, middle), name.first().map_or("", String::as_str), font, Anchor::End);
             let (mut sum, mut from) = (0.0, left);
-            for (part, (name, time)) in bar.parts.each().into_iter().enumerate() {
-                let Some(time) = time.filter(|time| *time > 0.0) else { continue };
-                sum += time;
+            for ((name, value), colour) in names.iter().zip(&bar.pieces).zip(COLOURS) {
+                let Some(value) = value.filter(|value| *value > 0.0) else { continue };
+                sum += value;
                 let to = if longest > 0.0 { left + room * sum / longest } else { left };
-                let share = time / bar.time_us * 100.0;
-                let hint = format!("{}: {name} {}, {share:.1} %", self.labels.name(&bar.name), duration(time));
-                scene.filled([from, top + 0.2 * high, to, top + 0.8 * high], COLOURS[part], Some(hint));
+                let share = value / bar.sum * 100.0;
+                let hint = format!("{}: {name} {}, {share:.1} %", self.labels.name(&bar.name), self.stack.text(value));
+                scene.filled([from, top + 0.2 * high, to, top + 0.8 * high], colour, Some(hint));
                 from = to;
             }
-            scene.text((from + 0.5 * font, middle), &duration(bar.time_us), small, Anchor::Start);
+            scene.text((from + 0.5 * font, middle), &self.stack.text(bar.sum), small, Anchor::Start);
             top += high;
         }
         let foot = top;
@@ -160,7 +171,7 @@ impl Stacked {
 /// Titles the panels by what tells them apart; returns what they have in common.
 fn title_panels(panels: &mut [(&Setting, Bars)]) -> Result<String, FigureError> {
     const CHOICES: [&str; 4] = ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];
-    let Some((first, _)) = panels.first() else { return Err(FigureError::NoParts) };
+    let Some((first, _)) = panels.first() else { return Err(FigureError::NoBars) };
     let of = |s: &Setting| [&s.topology, &s.workload, &s.machine, &s.model].map(String::clone);
     let first = of(first);
     let all: Vec<[String; 4]> = panels.iter().map(|(setting, _)| of(setting)).collect();

@@ -270,6 +270,37 @@ fn bars_of_parts_are_as_long_as_the_rows_say() {
 }
 
 #[test]
+fn bars_of_steps_and_of_traffic_are_what_the_rows_count() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("bars.csv"));
+    let drawn = |kind: &str| -> Vec<csv::StringRecord> {
+        plot(&rows, &out, &["--kind", kind, "--machine", "own", "--topology", "torus:8x8"]).success();
+        let table = std::fs::read_to_string(&out).unwrap();
+        csv::Reader::from_reader(table.as_bytes()).records().map(Result::unwrap).collect()
+    };
+    let records: Vec<Record> = read_file(&rows).unwrap();
+    for (kind, least, whole) in [
+        (
+            "steps",
+            (|r| r.steps.unwrap() as f64) as fn(&Record) -> f64,
+            (|r| r.sum_link_messages.unwrap() as f64) as fn(&Record) -> f64,
+        ),
+        ("traffic", |r| r.total_bytes.unwrap() as f64, |r| r.total_hop_bytes.unwrap() as f64),
+    ] {
+        let bars = drawn(kind);
+        assert_eq!(bars.len(), 3 * 4);
+        for bar in &bars {
+            let here = |r: &&Record| {
+                r.machine == "own" && r.topology == "torus:8x8" && r.workload == bar[0] && r.algorithm == bar[1]
+            };
+            let row = records.iter().find(here).unwrap();
+            let pieces = [2, 3].map(|at: usize| bar[at].parse::<f64>().unwrap());
+            assert_eq!(pieces, [least(row), whole(row) - least(row)], "{kind}: {bar:?}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_drawn_is_said() {
     let dir = tempdir().unwrap();
     let rows = rows_in(&dir);

@@ -12,6 +12,7 @@ Examples:
   swapmeet plot rows.csv --y ratio --baseline pex --log x --out figure.svg
   swapmeet plot rows.csv --kind winners --out winners.pdf
   swapmeet plot rows.csv --kind parts --topology torus:8x8 --out parts.svg
+  swapmeet plot rows.csv --kind traffic --workload uniform:1KiB --out traffic.svg
   swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise --lower-bound --out figure.pdf
 
 Rows that differ in topology or machine go into panels of their own. Bars are 95 %
@@ -35,6 +36,10 @@ pub(crate) enum FigureKind {
     Winners,
     /// The parts of each algorithm's time, end to end.
     Parts,
+    /// Steps, and the turns that they come to if messages over one link wait for each other.
+    Steps,
+    /// Bytes over links: what is sent, once, and again for each further link of its route.
+    Traffic,
 }
 
 /// What is on the x axis.
