@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use swapmeet_plot::{Drawn, Figure, Paper, Stacked, Wanted, Winners, Y};
+use swapmeet_plot::{Drawn, Figure, Paper, Stack, Stacked, Wanted, Winners, Y};
 use swapmeet_results::{Record, read_files};
 use swapmeet_runner::again::experiment_of;
 use swapmeet_runner::case::Product;
@@ -161,7 +161,7 @@ fn draw(sheet: &Sheet, rows: Vec<Record>) -> Result<Vec<u8>, String> {
             Box::new(Figure::of(&files, &wanted).map_err(|e| e.to_string())?)
         }
         SheetKind::Winners => Box::new(Winners::of(&files, None, &[]).map_err(|e| e.to_string())?),
-        SheetKind::Parts => Box::new(Stacked::of(&files, None, &[]).map_err(|e| e.to_string())?),
+        SheetKind::Parts => Box::new(Stacked::of(Stack::Parts, &files, None, &[]).map_err(|e| e.to_string())?),
     };
     let picture = drawn.picture(&Paper::default());
     Ok(match sheet.path.extension().and_then(|e| e.to_str()) {
