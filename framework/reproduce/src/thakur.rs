@@ -9,6 +9,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::simulation::step::StepFacts;
 use swapmeet_results::Record;
 
+mod clocks;
 mod contention;
 mod errata;
 mod findings;
@@ -104,6 +105,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     tables.push(links::table(&thakur, &profiles));
     tables.push(fit::table(&thakur, &cells, &profiles));
     tables.push(findings::table(&thakur, &cells, &profiles));
+    tables.push(clocks::table(&thakur, bench, &cells)?);
     tables.push(thakur.words.errata(Some(errata::table(&thakur, bench, &cells)?)));
     tables.push(thakur.words.left_out());
     Ok(tables)
