@@ -494,7 +494,8 @@ impl<'a> Simulation<'a> {
             let step = payload.step();
             self.listeners.iter_mut().for_each(|listener| listener.redundant(step, node, block));
         }
-        if let Some(most) = payload.summed().iter().copied().max().filter(|most| *most > 0) {
+        let most = payload.most_summed();
+        if most > 0 {
             self.totals.critical_summed += u128::from(most);
             self.write_out_summed();
             let State::Running(payload) = &self.state else { return Ok(()) };

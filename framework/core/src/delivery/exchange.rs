@@ -301,6 +301,11 @@ impl Exchange {
         self.inventory.sums()
     }
 
+    /// The most load that one node added to what it had, in the step that has ended.
+    pub fn most_summed(&self) -> u64 {
+        self.loads.most_summed()
+    }
+
     /// The load that each node of the machine added to what it had, in the step that has ended; empty if none did.
     pub fn summed(&self) -> &[u64] {
         self.loads.all_summed()

@@ -142,6 +142,15 @@ impl Payload {
         either!(self, payload => payload.peak())
     }
 
+    /// The most load that one node added to what it had, in the step that has ended.
+    pub fn most_summed(&self) -> u64 {
+        match self {
+            Self::Blocks(exchange) => exchange.most_summed(),
+            Self::Orbits(exchange) => exchange.most_summed(),
+            Self::ByteCounts(_) | Self::LargeByteCounts(_) => 0,
+        }
+    }
+
     /// The load that each node of the machine, or each representative, added to what it had, in the step that has ended; empty if none did.
     pub fn summed(&self) -> &[u64] {
         match self {

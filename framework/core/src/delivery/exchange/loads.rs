@@ -51,6 +51,11 @@ impl Loads {
         }
     }
 
+    /// The most that one node summed in the step that has ended; only those that did are looked at.
+    pub(super) fn most_summed(&self) -> u64 {
+        self.summing.iter().map(|physical| self.summed[*physical as usize]).max().unwrap_or(0)
+    }
+
     /// What each node summed in the step that has ended; empty if none did.
     pub(super) fn all_summed(&self) -> &[u64] {
         if self.summing.is_empty() { &[] } else { &self.summed }

@@ -42,9 +42,9 @@ pub struct OrbitExchange {
     /// What arrives where it is summed: send by send.
     pub(super) terms: Vec<Vec<Arrived>>,
     pub(super) loads: Vec<u64>,
-    /// What representatives have added to what they had, in the step under way or the one that has just ended; and whether any has.
+    /// What representatives have added to what they had, in the step under way or the one that has just ended; and the most that one has.
     pub(super) summed: Vec<u64>,
-    any_summed: bool,
+    most_summed: u64,
     peak: u64,
     pub(super) copied: bool,
     pub(super) step: u64,
@@ -95,7 +95,7 @@ impl OrbitExchange {
             terms: vec![Vec::new(); if collective.kind().sums { representatives } else { 0 }],
             loads: vec![0; representatives],
             summed: vec![0; representatives],
-            any_summed: false,
+            most_summed: 0,
             peak: 0,
             copied: false,
             step: 0,
@@ -294,13 +294,13 @@ impl OrbitExchange {
     pub fn end_step(&mut self) -> Result<(), Fault> {
         let mut receivers = std::mem::take(&mut self.receivers);
         receivers.sort_unstable();
-        if std::mem::take(&mut self.any_summed) {
+        if std::mem::take(&mut self.most_summed) > 0 {
             self.summed.fill(0);
         }
         for &index in &receivers {
             if self.sums() {
                 self.values_arrive(index)?;
-                self.any_summed |= self.summed[index] > 0;
+                self.most_summed = self.most_summed.max(self.summed[index]);
             } else {
                 self.blocks_arrive(index)?;
             }
@@ -376,9 +376,14 @@ impl OrbitExchange {
         self.collective.kind().sums
     }
 
+    /// The most load that one node added to what it had, in the step that has ended.
+    pub fn most_summed(&self) -> u64 {
+        self.most_summed
+    }
+
     /// The load that each representative added to what it had, in the step that has ended; empty if none did.
     pub fn summed(&self) -> &[u64] {
-        if self.any_summed { &self.summed } else { &[] }
+        if self.most_summed > 0 { &self.summed } else { &[] }
     }
 
     /// Which node of the machine runs which of the grid.

@@ -7,16 +7,12 @@ fn adding<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
     Rule { combine: true, strict: true, copy, ..rule(from, to) }
 }
 
-fn most_summed(x: &Exchange) -> u64 {
-    x.summed().iter().copied().max().unwrap_or(0)
-}
-
 #[test]
 fn sums_are_one_value_whoever_contributes_and_hold_each_contribution_once() {
     let mut x = exchange(Collective::of(&REDUCE), &[4], 1);
     assert_eq!((x.held(), x.sums()), (&[1; 4][..], true));
     step(&mut x, &[adding(1, 0, false), adding(3, 2, false)]).unwrap();
-    assert_eq!((x.held(), most_summed(&x)), (&[1, 0, 1, 0][..], 1));
+    assert_eq!((x.held(), x.most_summed()), (&[1, 0, 1, 0][..], 1));
     x.begin_step();
     assert_eq!(x.send(&adding(2, 0, false)), Ok(Some(1)), "a sum of two is as long as one");
     x.end_step().unwrap();
@@ -44,7 +40,7 @@ fn a_value_that_replaces_another_has_all_its_contributions() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
     step(&mut x, &[adding(0, 1, true)]).unwrap();
     step(&mut x, &[Rule { copy: true, ..rule(1, 0) }]).unwrap();
-    assert_eq!((x.verify(), x.held(), most_summed(&x)), (Ok(()), &[1, 1][..], 0));
+    assert_eq!((x.verify(), x.held(), x.most_summed()), (Ok(()), &[1, 1][..], 0));
 }
 
 #[test]
@@ -54,7 +50,7 @@ fn a_contribution_left_out_is_missing_at_the_end() {
         .map(|(from, to)| Rule { destinations: NodeSet::One(to), ..adding(from, to, false) })
         .to_vec();
     step(&mut x, &sends).unwrap();
-    assert_eq!(most_summed(&x), 2);
+    assert_eq!(x.most_summed(), 2);
     assert_eq!(
         message(x.verify()),
         "after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); 1 contribution in all are missing, at 1 node"
@@ -74,9 +70,9 @@ fn a_virtual_node_keeps_a_second_value_apart() {
     }
     let mut x = Exchange::new(Collective::of(&REDUCE).at(1), placement, Division::WHOLE, None).unwrap();
     step(&mut x, &[rule(0, 2)]).unwrap();
-    assert_eq!((x.held(), most_summed(&x)), (&[0, 2][..], 0));
+    assert_eq!((x.held(), x.most_summed()), (&[0, 2][..], 0));
     step(&mut x, &[adding(2, 1, false)]).unwrap();
-    assert_eq!((x.held(), most_summed(&x), x.verify()), (&[0, 1][..], 1, Ok(())));
+    assert_eq!((x.held(), x.most_summed(), x.verify()), (&[0, 1][..], 1, Ok(())));
 }
 
 /// Recursive halving over two axes: what is told apart by the vector's parts is sent part by part.
