@@ -355,8 +355,8 @@ static FAMILIES: &[Family] = &[
     },
     Family {
         name: "groups",
-        syntax: "groups:GxR,inside=B,inside_hop=H",
-        help: "two tiers: G groups of R ranks, with links of B times the bandwidth and H times the hop within a group; one switch joins all",
+        syntax: "groups:GxR,inside=B",
+        help: "two tiers: G groups of R ranks, with links of B times the bandwidth within a group, and with inside_hop=H of H times the hop; one switch joins all",
         make: |spec, _| groups::parse(spec),
     },
     Family {

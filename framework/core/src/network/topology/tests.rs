@@ -356,7 +356,7 @@ fn every_family_parses_what_its_syntax_says() {
             .replace("KxL", "3x2")
             .replace("K(BASE)", "1(ring:3)")
             .replace('N', "4")
-            .replace(['D', 'H'], "2")
+            .replace('D', "2")
             .replace('Q', "5")
             .replace('P', "3")
             .replace('X', "1")
