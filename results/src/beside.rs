@@ -1,6 +1,7 @@
 //! What was measured beside what was predicted of the same case: on the same topology, of the same collective, workload and algorithm.
 
 use crate::record::{Record, Status};
+use crate::stats::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -50,9 +51,9 @@ pub(crate) fn beside(files: &[(String, Vec<Record>)]) -> Vec<Beside> {
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {
-            let measured_us = median(times.clone());
+            let Some(Summary { n, median: measured_us, .. }) = Summary::of(&times) else { continue };
             for ((predicted_for, model), guesses) in &predicted {
-                let predicted_us = guesses.iter().sum::<f64>() / guesses.len() as f64;
+                let Some(Summary { mean: predicted_us, .. }) = Summary::of(guesses) else { continue };
                 let [topology, collective, workload, algorithm] = case.map(str::to_owned);
                 all.push(Beside {
                     topology,
@@ -60,7 +61,7 @@ pub(crate) fn beside(files: &[(String, Vec<Record>)]) -> Vec<Beside> {
                     workload,
                     algorithm,
                     measured_on: measured_on.to_owned(),
-                    n: times.len(),
+                    n,
                     measured_us,
                     predicted_for: (*predicted_for).to_owned(),
                     model: (*model).to_owned(),
@@ -71,12 +72,6 @@ pub(crate) fn beside(files: &[(String, Vec<Record>)]) -> Vec<Beside> {
         }
     }
     all
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    let half = times.len() / 2;
-    if times.len().is_multiple_of(2) { f64::midpoint(times[half - 1], times[half]) } else { times[half] }
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ pub struct Cell {
     pub bytes: u64,
     /// The algorithm, as the row spells it.
     pub algorithm: String,
-    /// Its time; the mean of repetitions.
+    /// Its time, of all repetitions.
     pub time_us: f64,
 }
 

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_bridges::tune::{Cell, Loss, Own, library};
-use swapmeet_results::{Record, Status, read_file};
+use swapmeet_results::stats::Summary;
+use swapmeet_results::{Record, Status, is_measured, read_file};
 use swapmeet_workloads::file::read_bounded;
 
 /// Writes the table, and says what is lost without it: where the library decides by itself, and with one algorithm for all.
@@ -54,7 +55,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The mean time of each case; of one machine, and of one topology for each number of nodes.
+/// The time of each case, of one machine, and of one topology for each number of nodes: the mean of what is predicted, and the median of what was measured,
+/// which is often of a machine that did something else, too.
 fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
@@ -84,15 +86,18 @@ fn cells(rows: &[Record]) -> Result<Vec<Cell>, Failure> {
     if times.is_empty() {
         return Err(Failure::Usage("no row has a time and one size of block".to_owned()));
     }
-    let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
-    let cell = |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| Cell {
-        collective: collective.to_owned(),
-        ranks,
-        bytes,
-        algorithm: algorithm.to_owned(),
-        time_us: mean(&times),
+    let is_measured = rows.first().is_some_and(is_measured);
+    let cell = |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| {
+        let all = Summary::of(&times)?;
+        Some(Cell {
+            collective: collective.to_owned(),
+            ranks,
+            bytes,
+            algorithm: algorithm.to_owned(),
+            time_us: if is_measured { all.median } else { all.mean },
+        })
     };
-    Ok(times.into_iter().map(cell).collect())
+    Ok(times.into_iter().filter_map(cell).collect())
 }
 
 /// A library's own table.

@@ -195,6 +195,30 @@ fn measured_rows_are_rows_like_others() {
     }
 }
 
+/// Blocks without bytes need no message, and whoever passes them on never had them: their ranks are not waited for.
+#[test]
+fn blocks_without_bytes_are_missed_nowhere() {
+    let dir = tempdir().unwrap();
+    let Some(program) = replay(&dir) else { return };
+    let (pairs, nodes) = (dir.path().join("pairs.csv"), dir.path().join("nodes.csv"));
+    std::fs::write(&pairs, "0,0,3,0\n7,0,0,1\n0,0,0,0\n9,0,300,2\n").unwrap();
+    std::fs::write(&nodes, "5\n0\n17\n300\n").unwrap();
+    for (algorithm, collective, file) in [
+        ("bruck", "alltoall", &pairs),
+        ("linear", "alltoall", &pairs),
+        ("bruck", "allgather", &nodes),
+        ("ring", "allgather", &nodes),
+        ("binomial-scatter", "scatter", &nodes),
+        ("binomial-gather", "gather", &nodes),
+    ] {
+        let folder = dir.path().join(format!("{algorithm}-{collective}"));
+        let workload = format!("{collective}/matrix:{}", file.display());
+        assert!(exports("mpi", ["fully-connected:4", algorithm, &workload], &[], &folder));
+        let (ended_well, said) = ranks(&program, 4, &folder.join("schedule.txt"), &["--repetitions", "2"]);
+        assert!(ended_well && said.contains("every byte verified"), "{algorithm}, {collective}: {said}");
+    }
+}
+
 /// A file that is not what was exported: said with who and what, before anybody waits for ever. Each edit is of rank 0's lines, or the first of all.
 #[test]
 fn corrupt_schedules_are_caught() {
@@ -340,6 +364,12 @@ fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
         ("ring:80", "ring", "allgather/uniform:1", "needs more than 64 steps, MSCCL's limit for a thread block"),
         ("ring:4", "two-stage", "uniform:1KiB", "it moves byte counts, not blocks"),
         ("mesh:2x2", "linear", "permutation/transpose-2d:8", "MSCCL has no `permutation`"),
+        (
+            "ring:4",
+            "bruck",
+            "irregular:dist=pareto,mean=64",
+            "its blocks differ in size, and MSCCL's chunks are all alike",
+        ),
     ] {
         let args =
             ["export", "--format", "msccl", "--topology", topology, "--algorithm", algorithm, "--workload", workload];

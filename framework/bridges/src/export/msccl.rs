@@ -52,6 +52,9 @@ impl Msccl {
         let word = head.collective.replace('-', "");
         let known = Collective::WORDS.iter().find(|(known, _)| *known == word);
         let (_, collective) = *known.ok_or_else(|| format!("MSCCL has no `{}`", head.collective))?;
+        if head.block_bytes.is_none() {
+            return Err("its blocks differ in size, and MSCCL's chunks are all alike".to_owned());
+        }
         let gpus = (0..head.nodes).map(|_| Work::default()).collect();
         let name = format!("{}_on_{}", head.algorithm, head.topology);
         let root = head.root.unwrap_or(0);
