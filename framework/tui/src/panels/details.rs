@@ -9,7 +9,7 @@ use crate::session::queue::Row;
 use crate::session::{Request, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
-use swapmeet_results::{columns, units};
+use swapmeet_results::{Beside, Record, columns, units};
 use swapmeet_runner::case::Case;
 
 /// The case in focus, scrolled by the cursor.
@@ -115,6 +115,7 @@ impl Details {
             Ok(case) => about(case, row, session),
             Err(why) => vec![entry("to repeat it", format!("not to be had here: {why}")), entry("state", state(row))],
         };
+        all.extend(row.record().into_iter().flat_map(|record| beside(&session.compared.beside, record)));
         all.extend(schedule(session));
         if let Some(record) = row.record() {
             all.extend([entry("", ""), entry("ALL COLUMNS", "")]);
@@ -167,6 +168,29 @@ fn state(row: &Row) -> String {
     if remark.is_empty() { row.word().to_owned() } else { format!("{}: {remark}", row.word()) }
 }
 
+/// How a row's case is away from there: a prediction from what was measured of it, and the other way round.
+fn beside(all: &[Beside], row: &Record) -> Vec<Entry> {
+    let name = |row: &Record| match row.machine_definition.is_empty() {
+        true => row.machine.clone(),
+        false => row.machine_definition.clone(),
+    };
+    let is_of = |b: &&Beside| {
+        let case = [&b.topology, &b.collective, &b.workload, &b.algorithm];
+        let (machine, model) = (name(row), &row.model);
+        case == [&row.topology, &row.collective, &row.workload, &row.algorithm]
+            && (b.measured_on == machine || (b.predicted_for == machine && b.model == *model))
+    };
+    let said = |b: &Beside| {
+        let n = if b.n > 1 { format!(" ({} times)", b.n) } else { String::new() };
+        let [measured, predicted] = [b.measured_us, b.predicted_us].map(units::duration);
+        format!(
+            "{measured} on {}{n}, {:+.1} % of {predicted} predicted for {}, {}",
+            b.measured_on, b.residual_percent, b.predicted_for, b.model
+        )
+    };
+    all.iter().filter(is_of).map(|b| entry("measured", said(b))).collect()
+}
+
 /// The schedule's phases, once it has been simulated.
 fn schedule(session: &Session) -> Vec<Entry> {
     let Some(recording) = session.schedule() else { return Vec::new() };
@@ -191,4 +215,43 @@ fn schedule(session: &Session) -> Vec<Entry> {
         all.push(entry("", "being simulated .."));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_stands_beside_its_prediction_and_beside_no_other() {
+        let case = Record {
+            topology: "ring:4".to_owned(),
+            collective: "alltoall".to_owned(),
+            workload: "uniform:64".to_owned(),
+            algorithm: "ring".to_owned(),
+            machine: "sp2".to_owned(),
+            model: "flat".to_owned(),
+            ..Record::default()
+        };
+        let known = Beside {
+            topology: case.topology.clone(),
+            collective: case.collective.clone(),
+            workload: case.workload.clone(),
+            algorithm: case.algorithm.clone(),
+            measured_on: "measured:here".to_owned(),
+            n: 3,
+            measured_us: 12.5,
+            predicted_for: "sp2".to_owned(),
+            model: "flat".to_owned(),
+            predicted_us: 10.0,
+            residual_percent: 25.0,
+        };
+        let all = [known];
+        let of = |row: &Record| beside(&all, row).into_iter().map(|entry| entry.value).collect::<Vec<_>>();
+        let expected = ["12.50 us on measured:here (3 times), +25.0 % of 10.00 us predicted for sp2, flat"];
+        assert_eq!(of(&case), expected);
+        let measured = Record { machine: "measured:here".to_owned(), model: "measured".to_owned(), ..case.clone() };
+        assert_eq!(of(&measured), expected);
+        assert_eq!(of(&Record { machine: "t3d".to_owned(), ..case.clone() }), [""; 0]);
+        assert_eq!(of(&Record { algorithm: "bruck".to_owned(), ..case }), [""; 0]);
+    }
 }

@@ -5,7 +5,7 @@ use crate::short::Short;
 use std::collections::HashMap;
 use swapmeet_results::analysis::{Across, Axis, Family, Map, families, maps};
 use swapmeet_results::stats::{Interval, Summary};
-use swapmeet_results::{CompareError, Comparison, Group, Parts, Record, Status, compare, parts};
+use swapmeet_results::{Beside, CompareError, Comparison, Group, Parts, Record, Status, compare, parts};
 use unicode_width::UnicodeWidthStr;
 
 /// One algorithm on one topology, with one workload and machine.
@@ -35,6 +35,8 @@ pub(crate) struct Compared {
     pub(crate) families: Vec<Family>,
     /// Who is fastest where, over block sizes and one thing more.
     pub(crate) maps: Vec<Map>,
+    /// What was measured beside what was predicted of the same case.
+    pub(crate) beside: Vec<Beside>,
     /// Why there is no comparison.
     pub(crate) error: Option<String>,
     /// What came of trying other parameters, where rows are tried.
@@ -116,7 +118,7 @@ impl Compared {
         let along = |axis| families(&comparison, axis).families;
         let families = Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
         let maps = Across::ALL.into_iter().flat_map(|across| maps(&comparison, across)).collect();
-        Self { lines, families, maps, groups: comparison.groups, ranks, ..Self::default() }
+        Self { lines, families, maps, groups: comparison.groups, beside: comparison.beside, ranks, ..Self::default() }
     }
 }
 
