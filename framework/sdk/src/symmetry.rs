@@ -71,6 +71,16 @@ impl Planned {
         self.everyone
     }
 
+    /// Whether a node is one of them.
+    pub fn contains(&self, node: u64) -> bool {
+        let mut rest = node;
+        self.axes.iter().all(|(count, stride)| {
+            let coordinate = rest / stride;
+            rest %= stride;
+            coordinate < *count
+        })
+    }
+
     /// The nodes to plan for, in rising order.
     pub fn iter(&self) -> PlannedNodes<'_> {
         let run = self.axes.last().map_or(1, |(count, _)| *count);
@@ -125,6 +135,7 @@ mod tests {
         let planned = Planned::new(&[3, 4, 5], &[2, 4, 2]);
         let expected: Vec<u64> = (0..60).filter(|node| node / 20 < 2 && node % 5 < 2).collect();
         assert_eq!(planned.iter().collect::<Vec<_>>(), expected);
+        assert_eq!((0..60).filter(|node| planned.contains(*node)).collect::<Vec<_>>(), expected);
         assert_eq!((planned.len(), planned.is_everyone()), (16, false));
     }
 
@@ -133,6 +144,7 @@ mod tests {
         let planned = Planned::new(&[3, 4, 5], &[3, 4, 5]);
         assert!(planned.iter().eq(0..60) && planned.is_everyone());
         assert_eq!(planned.axes, [(60, 1)]);
+        assert!((0..60).all(|node| planned.contains(node)));
         assert!(Planned::new(&[], &[]).iter().eq(0..1));
     }
 }

@@ -10,7 +10,7 @@ use affine::Affine;
 use rotation::Rotation;
 use shift::Directions;
 use stage::Stage;
-use swapmeet_sdk::{Problem, Schedule, Stop};
+use swapmeet_sdk::{Problem, Schedule, Stop, Symmetry};
 
 mod affine;
 mod combined;
@@ -86,10 +86,13 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
             return rotation.plan(torus, nodes, schedule);
         }
     }
-    let parts = stages.iter().map(Stage::parts).fold(1, lcm);
+    let parts = stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
     schedule.layout(&torus.dims, parts)?;
+    // A stage's period divides the axis, and so does what several have in common.
+    let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
+    let planned = schedule.symmetric(&(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>())?;
     for (i, stage) in stages.iter().enumerate() {
-        stage.plan(torus, parts, &stages[..i], nodes, schedule)?;
+        stage.plan(torus, parts, &stages[..i], &planned, schedule)?;
     }
     Ok(())
 }
@@ -145,7 +148,7 @@ fn even(n: u64) -> Result<(), Stop> {
     Err(Stop::unsupported(format!("takes dimensions of an even number of nodes, as the thesis does; one has {n}")))
 }
 
-fn lcm(a: u32, b: u32) -> u32 {
+fn lcm(a: u64, b: u64) -> u64 {
     let (mut x, mut y) = (a, b);
     while y > 0 {
         (x, y) = (y, x % y);

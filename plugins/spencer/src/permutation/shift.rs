@@ -31,6 +31,16 @@ pub(super) struct Row {
     pub journeys: Vec<Journey>,
 }
 
+impl Row {
+    /// By multiples of what a row of n may be shifted and all that is done in it shifts along: by sections, if they are all of a size, as many as make journeys the same again.
+    pub(super) fn period(&self, n: u64) -> u64 {
+        let count = self.journeys.len();
+        let same = |by: &usize| (0..count).all(|i| self.journeys[i] == self.journeys[(i + by) % count]);
+        let turn = (1..=count).filter(|by| count.is_multiple_of(*by)).find(same);
+        turn.filter(|_| n.is_multiple_of(count as u64)).map_or(n, |turn| n / count as u64 * turn as u64)
+    }
+}
+
 /// Whether blocks may go the longer way round, for the links' sake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directions {
@@ -185,6 +195,15 @@ mod tests {
         let row = row(36, 1, 18, 1, Directions::Best);
         assert_eq!(row.journeys.len(), 4);
         assert_eq!(row.journeys.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
+    }
+
+    /// Sections of 9, every other of which goes back; of 10 or 9 there is nothing but the whole row.
+    #[test]
+    fn a_row_is_the_same_after_as_many_sections_as_make_journeys_the_same() {
+        assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);
+        assert_eq!(row(24, 1, 8, 1, Directions::Forward).period(24), 8);
+        let uneven = row(25, 1, 8, 1, Directions::Forward);
+        assert_eq!((uneven.journeys.len(), uneven.period(25)), (3, 25));
     }
 
     #[test]

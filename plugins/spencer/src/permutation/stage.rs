@@ -14,9 +14,10 @@ use super::affine::Affine;
 use super::mirrors::{Mirror, Mirrors};
 use super::sections::{Collecting, Collectors, Sections};
 use super::shift::{Directions, Row, Task};
+use super::lcm;
 use crate::cost::{self, Cost, Prices};
 use crate::torus::{Torus, Variant};
-use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
+use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
 /// What the collectors do.
 pub(super) enum Middle {
@@ -125,6 +126,24 @@ impl Stage {
         if two.least_rounds(torus) < one.least_rounds(torus) { two } else { one }
     }
 
+    /// By multiples of what coordinates on an axis may be shifted and all that the stage does shifts along.
+    ///
+    /// It goes by where nodes lie on its own axes, and leaves their other coordinates as they are: these may be shifted by anything, but for the one that tells a shear's rows
+    /// apart. On its own axes a translation's diagonals shift as coordinates do, and every row is the same after its period. A mirror lies at a place of its own: no shift takes
+    /// what goes round it to anything but itself.
+    pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
+        let n = torus.dims[axis];
+        match self.middle {
+            _ if !self.axes.contains(&axis) => {
+                let tells_rows_apart = axis == 1 && self.rows.len() > 1;
+                if tells_rows_apart { n } else { 1 }
+            }
+            Middle::Mirrors(_) | Middle::Direct(_) => n,
+            // Each of the periods divides n.
+            Middle::Shift => self.rows.iter().fold(1, |period, row| lcm(period, row.period(n))),
+        }
+    }
+
     /// Rounds if no round of circuits has to be run in turns.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
@@ -226,9 +245,10 @@ impl Stage {
         torus: &Torus,
         parts: u32,
         earlier: &[Self],
-        nodes: u64,
+        planned: &Planned,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
+        let nodes = torus.nodes();
         let names: Vec<String> = self.axes.iter().map(usize::to_string).collect();
         let names = format!("dimension{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
         let last = self.collection_rounds();
@@ -237,7 +257,7 @@ impl Stage {
         }
         for from_last in (0..last).rev() {
             schedule.step()?;
-            for node in 0..nodes {
+            for node in planned {
                 self.collect(torus, parts, node, from_last, schedule)?;
             }
         }
@@ -249,12 +269,14 @@ impl Stage {
             for (origin, node) in &mut at {
                 let path = self.path(torus, round, *origin, *node);
                 let Some(to) = path.last().filter(|to| *to != node) else { continue };
-                let (route, section) = (Route::path(&path), self.section(torus, earlier, *origin));
-                let send = Blocks::new(*node, *to).route(&route);
-                schedule.send(&match &section {
-                    Some(origins) => send.origins(Set::product(origins)),
-                    None => send,
-                })?;
+                if planned.contains(*node) {
+                    let (route, section) = (Route::path(&path), self.section(torus, earlier, *origin));
+                    let send = Blocks::new(*node, *to).route(&route);
+                    schedule.send(&match &section {
+                        Some(origins) => send.origins(Set::product(origins)),
+                        None => send,
+                    })?;
+                }
                 *node = *to;
             }
         }
@@ -264,7 +286,7 @@ impl Stage {
         for from_last in 0..last {
             schedule.step()?;
             for node in 0..nodes {
-                self.distribute(torus, parts, earlier, node, from_last, schedule)?;
+                self.distribute(torus, (parts, earlier), planned, node, from_last, schedule)?;
             }
         }
         Ok(())
@@ -340,12 +362,12 @@ impl Stage {
         Ok(())
     }
 
-    /// What the image of a node is given by the image of the one that collected it: all that the node had collected itself.
+    /// What the image of a node is given by the image of the one that collected it, if that is planned for: all that the node had collected itself.
     fn distribute(
         &self,
         torus: &Torus,
-        parts: u32,
-        earlier: &[Self],
+        (parts, earlier): (u32, &[Self]),
+        planned: &Planned,
         node: u64,
         from_last: usize,
         schedule: &mut Schedule<'_>,
@@ -357,6 +379,9 @@ impl Stage {
                 let ascends = (self.signs[lane] > 0) != turned;
                 let signs = torus.along(axis, (by > 0) != ascends);
                 let from = self.map.image(torus, self.along(torus, node, lane, by));
+                if !planned.contains(from) {
+                    continue;
+                }
                 // What it had collected came from neighbours along its own axis, which nothing earlier has touched.
                 let first = circuit.first as i64 - circuit.to as i64;
                 let lowest = if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };

@@ -425,7 +425,7 @@ proptest! {
                 prop_assert!((latest..=received[from as usize]).contains(&x.after()) || went.is_none());
                 arriving.extend(gone.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
             }
-            x.end_step().unwrap();
+            x.end_step(&Alone).unwrap();
             arriving.iter().for_each(|(.., to, step)| received[*to as usize] = *step);
             at.extend(arriving);
         }
@@ -478,7 +478,7 @@ fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
             ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) }).unwrap();
             assert_eq!(ring.after(), number - 1);
         }
-        ring.end_step().unwrap();
+        ring.end_step(&Alone).unwrap();
     }
     assert_eq!(ring.verify(), Ok(()));
     // A direct exchange passes nothing on, whatever has come meanwhile.
