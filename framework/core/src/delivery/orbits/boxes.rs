@@ -17,24 +17,38 @@ pub(super) fn count(cube: &[Set]) -> u64 {
     cube.iter().fold(1, |product: u64, set| product.saturating_mul(set.count()))
 }
 
-/// What is in both, and boxes of what else is in `cube`; `None` if they have nothing in common. Only axes that are narrowed cost anything.
-pub(super) fn cut(cube: &Cube, narrowed: &Narrowed, radices: &Radices) -> Option<(Cube, SmallVec<[Cube; 2]>)> {
+/// What is in a box and a rule on the axes that the rule narrows, one after another; `None` if that is nothing.
+pub(super) fn met(cube: &Cube, narrowed: &Narrowed, radices: &Radices) -> Option<SmallVec<[Set; 4]>> {
     let common = narrowed.iter().map(|(axis, set)| {
         let common = cube[*axis].and(set, radices[*axis]);
         (!common.is_empty()).then_some(common)
     });
-    let common: SmallVec<[Set; 4]> = common.collect::<Option<_>>()?;
-    let (mut inner, mut rest) = (cube.clone(), SmallVec::new());
-    for ((axis, _), common) in narrowed.iter().zip(common) {
+    common.collect()
+}
+
+/// A box where a rule has [`met`] it, and boxes of what else was in it. Only axes that are narrowed cost anything.
+pub(super) fn split(
+    mut cube: Cube,
+    narrowed: &Narrowed,
+    met: SmallVec<[Set; 4]>,
+    radices: &Radices,
+) -> (Cube, SmallVec<[Cube; 2]>) {
+    let mut rest = SmallVec::new();
+    for ((axis, _), common) in narrowed.iter().zip(met) {
         let outside = cube[*axis].minus(&common, radices[*axis]);
+        cube[*axis] = common;
         if !outside.is_empty() {
-            let mut piece = inner.clone();
+            let mut piece = cube.clone();
             piece[*axis] = outside;
             rest.push(piece);
         }
-        inner[*axis] = common;
     }
-    Some((inner, rest))
+    (cube, rest)
+}
+
+/// What is in both, and boxes of what else is in `cube`; `None` if they have nothing in common.
+pub(super) fn cut(cube: &Cube, narrowed: &Narrowed, radices: &Radices) -> Option<(Cube, SmallVec<[Cube; 2]>)> {
+    met(cube, narrowed, radices).map(|met| split(cube.clone(), narrowed, met, radices))
 }
 
 /// A box as a rule on every axis.

@@ -1,6 +1,6 @@
 //! Who holds what, for one node of each orbit.
 
-use super::boxes::{Cube, common, count, cut, insert, without};
+use super::boxes::{Cube, common, count, insert, met, split, without};
 use super::set::Set;
 use crate::delivery::boxes::{NodeSet, Side};
 use crate::delivery::collective::{Blocks, Collective, SecondCopy};
@@ -181,12 +181,18 @@ impl OrbitExchange {
         let mut at = self.held[sender].len();
         while at > 0 && found < selected {
             at -= 1;
-            let Some((inner, rest)) = cut(&self.held[sender][at], &narrowed, &self.radices) else { continue };
-            found = found.saturating_add(count(&inner));
-            if !rule.copy {
-                self.held[sender].swap_remove(at);
+            let held = &mut self.held[sender];
+            let Some(met) = met(&held[at], &narrowed, &self.radices) else { continue };
+            let inner = if rule.copy {
+                let mut inner = held[at].clone();
+                narrowed.iter().zip(met).for_each(|((axis, _), common)| inner[*axis] = common);
+                inner
+            } else {
+                let (inner, rest) = split(held.swap_remove(at), &narrowed, met, &self.radices);
                 rests.extend(rest);
-            }
+                inner
+            };
+            found = found.saturating_add(count(&inner));
             taken.push(inner);
         }
         let load = if self.sums() { self.load_of_values(&taken) } else { found };
@@ -277,17 +283,17 @@ impl OrbitExchange {
         if element == 0 {
             return cube.clone();
         }
-        let mut moved = cube.clone();
-        let (mut rest, grid) = (element, self.group.axes().len());
-        for axis in (0..grid).rev() {
-            let acting = self.group.axes()[axis];
-            let own = rest % acting.radix;
+        let grid = self.group.axes();
+        let mut own: SmallVec<[u64; 8]> = SmallVec::from_elem(0, grid.len());
+        let mut rest = element;
+        for (own, acting) in own.iter_mut().zip(grid).rev() {
+            *own = rest % acting.radix;
             rest /= acting.radix;
-            for side in [&self.origins, &self.destinations].into_iter().filter(|side| own > 0 && !side.is_empty()) {
-                moved[side.start + axis] = cube[side.start + axis].moved(acting, own);
-            }
         }
-        moved
+        // Origins and destinations have the grid's axes each; segments, which are last, stay.
+        let sides = cube[..cube.len() - 1].chunks(grid.len().max(1));
+        let moved = sides.flat_map(|side| side.iter().zip(grid).zip(&own).map(|((set, acting), own)| set.moved(*acting, *own)));
+        moved.chain(cube.last().cloned()).collect()
     }
 
     /// Ends the step: what was sent has arrived.

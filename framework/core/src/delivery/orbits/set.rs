@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 type Runs = SmallVec<[(u32, u32); 2]>;
 
 /// A subset. Its axis's radix is known to whoever has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Set {
     /// Bit c is coordinate c, on an axis of up to 64.
     Word(u64),
@@ -18,6 +18,17 @@ pub(super) enum Set {
     Runs(Runs),
     /// Bit `c % 64` of word `c / 64` is coordinate c.
     Bits(Box<[u64]>),
+}
+
+impl Clone for Set {
+    /// Runs as a whole: a vector's own clone goes one by one, which was a tenth of what an all-to-all by orbits took.
+    fn clone(&self) -> Self {
+        match self {
+            Self::Word(word) => Self::Word(*word),
+            Self::Runs(runs) => Self::Runs(Runs::from_slice(runs)),
+            Self::Bits(bits) => Self::Bits(bits.clone()),
+        }
+    }
 }
 
 fn words(radix: u64) -> usize {
