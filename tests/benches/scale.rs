@@ -6,9 +6,11 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::delivery::grid::Grid;
+use swapmeet_core::executor::{Executor, alone};
 use swapmeet_core::simulation::Proving;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::{Case, cases};
@@ -17,6 +19,7 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
+use swapmeet_runner::threads;
 
 /// (topology, algorithm, what is asked of it)
 const CASES: [(&str, &str, &str); 14] = [
@@ -50,6 +53,43 @@ const BY_ORBITS: [(&str, &str, &str, bool); 11] = [
     ("ring:100000", "linear", "uniform:1", false),
     ("hypercube:30", "hypercube-alltoall", "uniform:1", false),
 ];
+
+/// Reductions: (topology, algorithm, workload, whether everyone is planned for, what is asked of it)
+const REDUCTIONS: [(&str, &str, &str, bool, &str); 4] = [
+    ("ring:4096", "ring-allreduce", "allreduce/uniform:4096", true, "a message no slower than an all-to-all's"),
+    ("ring:4096", "gen", "uniform:1", true, "such an all-to-all"),
+    ("hypercube:20", "rabenseifner-allreduce", "allreduce/uniform:1MiB", false, "under 5 s"),
+    ("ring:100000", "ring-allreduce", "allreduce/uniform:100000", false, "2 x 10^10 messages, under 10 s"),
+];
+
+/// On how many threads schedules that nothing is symmetric about are followed, beside one: (topology, algorithm, workload)
+const ON_THREADS: [(&str, &str, &str); 6] = [
+    ("torus:128x128", "suh-shin", "uniform:1"),
+    ("torus:127x127", "suh-shin", "uniform:1"),
+    ("torus:32x32x32", "suh-shin", "uniform:1"),
+    ("mesh:64x64", "gen", "uniform:1"),
+    ("hypercube:12", "pairwise", "uniform:1"),
+    ("torus:32x32", "gen", "irregular:dist=lognormal,mean=512,cv=2"),
+];
+
+/// Clocks without steps that all share: (topology, algorithm, workload, machine, what is asked of it)
+const ASYNCHRONOUS: [(&str, &str, &str, &str, &str); 6] = [
+    (
+        "fully-connected:512",
+        "pairwise",
+        "uniform:1KiB",
+        "free:model=loggp,latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
+        "LogGOPSim takes 0.21 s",
+    ),
+    ("torus:16x32", "pairwise", "uniform:1KiB", FLUID, "SimGrid's S4U takes 8.0 s"),
+    ("torus:16x32", "gen", "uniform:1KiB", FLUID, "12 s"),
+    ("torus:8x8x8", "pairwise", "uniform:1KiB", FLUID, ""),
+    ("torus:16x16", "linear", "uniform:1KiB", FLUID, "10 s"),
+    ("torus:32x32", "pairwise", "uniform:1KiB", FLUID, "about 400 s"),
+];
+
+/// Links of 1 GB/s with 0.1 us, as SimGrid was given them.
+const FLUID: &str = "free:model=fluid,byte_us=0.001,hop_us=0.1";
 
 /// Blocks of different sizes, priced event by event on a flat machine: (topology, algorithm, workload, what is asked of it)
 const IRREGULAR: [(&str, &str, &str, &str); 7] = [
@@ -100,6 +140,9 @@ fn main() {
         );
     }
     by_orbits(&registry, wanted);
+    on_threads(&registry, wanted);
+    reductions(&registry, wanted);
+    asynchronous(&registry, wanted);
     let on = |cases: &[(&'static str, &'static str, &'static str, &'static str)], machine: &'static str| {
         cases.iter().map(|case| (*case, machine)).collect::<Vec<_>>()
     };
@@ -159,12 +202,68 @@ fn by_orbits(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     println!();
 }
 
-/// The best of three runs, or of one where a run takes seconds.
+/// Schedules planned for everyone, on one thread and on as many as there are cores.
+fn on_threads(registry: &Registry, wanted: impl Fn(&str) -> bool) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (threads, why) = threads::start(cores);
+    why.into_iter().for_each(|why| println!("{why}"));
+    println!("\nplanned for everyone, on {} threads", threads.threads());
+    println!("{:<34}{:>12}{:>10}{:>12}", "", "messages", "seconds", "one / this");
+    for (topology, algorithm, workload) in ON_THREADS {
+        let name = format!("{algorithm} {topology}");
+        if !wanted(&name) && !wanted("threads") {
+            continue;
+        }
+        let cases = full(group(registry, topology, algorithm, workload, &["paragon"]));
+        let (one, _) = best_of(&cases);
+        let (seconds, rows) = best_on(&cases, &threads);
+        let messages = rows[0].messages.unwrap_or(0);
+        println!("{name:<34}{messages:>12}{seconds:>10.3}{:>12.2}", one / seconds);
+    }
+}
+
+/// Sums, beside an all-to-all of as many nodes.
+fn reductions(registry: &Registry, wanted: impl Fn(&str) -> bool) {
+    println!("\nreductions, every contribution counted once");
+    println!("{:<34}{:>14}{:>16}{:>10}{:>14}   asked", "", "planned for", "messages", "seconds", "messages/s");
+    for (topology, algorithm, workload, for_everyone, asked) in REDUCTIONS {
+        let name = format!("{algorithm} {topology}");
+        if !wanted(&name) && !wanted("reductions") {
+            continue;
+        }
+        let cases = group(registry, topology, algorithm, workload, &["paragon"]);
+        let (seconds, rows) = best_of(&if for_everyone { full(cases) } else { cases });
+        let (on, messages) = (rows[0].proved_on.unwrap_or(0), rows[0].messages.unwrap_or(0));
+        println!("{name:<34}{on:>14}{messages:>16}{seconds:>10.3}{:>14.3e}   {asked}", messages as f64 / seconds);
+    }
+}
+
+/// Events of ranks that don't wait for each other's steps.
+fn asynchronous(registry: &Registry, wanted: impl Fn(&str) -> bool) {
+    println!("\nranks on clocks of their own");
+    println!("{:<34}{:>12}{:>10}{:>14}", "", "messages", "seconds", "messages/s");
+    for (topology, algorithm, workload, machine, asked) in ASYNCHRONOUS {
+        let name = format!("{algorithm} {topology}");
+        if !wanted(&name) && !wanted("asynchronous") {
+            continue;
+        }
+        let (seconds, rows) = best_of(&group(registry, topology, algorithm, workload, &[machine]));
+        let (model, messages) = (&rows[0].model, rows[0].messages.unwrap_or(0));
+        println!("{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {model}; {asked}", messages as f64 / seconds);
+    }
+}
+
+/// The best of three runs on one thread, or of one where a run takes seconds.
 fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
+    best_on(group, &alone())
+}
+
+/// The same on these threads.
+fn best_on(group: &[Case], executor: &Arc<dyn Executor>) -> (f64, Vec<Record>) {
     let mut best = (f64::INFINITY, Vec::new());
     for _ in 0..3 {
         let start = Instant::now();
-        let rows = run_group(group, &mut []);
+        let rows = run_group(group, &mut [], executor);
         let seconds = start.elapsed().as_secs_f64();
         assert!(rows.iter().all(|r| r.status == Status::Ok), "{}", rows[0].reason);
         if seconds < best.0 {

@@ -76,7 +76,7 @@ fn run(args: &RerunArgs, cases: &[Case], mut ended: impl FnMut(usize, &Record)) 
     /// How long an interrupt may go unnoticed.
     const SLICE: Duration = Duration::from_millis(100);
     let interrupted = interrupts();
-    let workers = workers(args.jobs, None, units(cases).len(), &args.plugins)?;
+    let workers = workers((args.jobs, args.threads), None, units(cases).len(), &args.plugins)?;
     let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
     let mut stopping = false;
     while let Some(event) = batch.next_within(SLICE) {

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     };
     let finished = course.follow(
         &to_run,
-        &workers(args.jobs, args.memory_limit, units(&to_run).len(), &args.plugins)?,
+        &workers((args.jobs, args.threads), args.memory_limit, units(&to_run).len(), &args.plugins)?,
         &interrupted,
     )?;
     let Course { tally, progress, in_order, .. } = course;
@@ -179,7 +179,7 @@ pub(crate) fn before(args: &RunArgs) -> Before {
 
 /// How workers are started, of which so many parts can run side by side.
 pub(crate) fn workers(
-    jobs: Option<u32>,
+    (jobs, threads): (Option<u32>, Option<u32>),
     memory_limit: Option<u64>,
     parts: usize,
     plugins: &PluginArgs,
@@ -187,7 +187,7 @@ pub(crate) fn workers(
     let command = child("worker", plugins).map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
     let jobs = jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
     let memory_limit = memory_limit.unwrap_or_else(|| default_memory(jobs.min(parts) as u64));
-    Ok(Workers { command, jobs, memory_limit })
+    Ok(Workers { command, jobs, memory_limit, threads: threads.map(|threads| threads as usize) })
 }
 
 /// How a child that runs plugins is started.

@@ -100,7 +100,7 @@ fn document(case: &Case, plugins: &PluginArgs, asked: &Asked, out: &mut dyn Writ
 
 /// Writes what a worker says of the cases' one schedule.
 fn said(cases: &[Case], plugins: &PluginArgs, asked: &Asked, out: &mut dyn Write) -> Result<Traced, Failure> {
-    let workers = run::workers(Some(1), None, 1, plugins)?;
+    let workers = run::workers((Some(1), Some(1)), None, 1, plugins)?;
     let asked = serde_json::to_value(asked).map_err(|e| Failure::Output(e.to_string()))?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();

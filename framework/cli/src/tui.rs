@@ -111,7 +111,7 @@ fn open(args: &RunArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         opened,
         draw,
         // Another experiment may be picked, with more cases.
-        workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
+        workers: run::workers((args.jobs, args.threads), args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
     };

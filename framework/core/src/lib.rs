@@ -8,6 +8,7 @@
 
 pub mod cost;
 pub mod delivery;
+pub mod executor;
 pub mod limits;
 pub mod network;
 pub mod simulation;

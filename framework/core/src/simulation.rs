@@ -4,24 +4,27 @@
 
 mod expansion;
 mod messages;
+mod sends;
 pub mod step;
 pub mod step_statistics;
 
 use crate::delivery::boxes::Side;
-use crate::delivery::byte_counts::{Redistribution, Share, Units, What};
+use crate::delivery::byte_counts::{Redistribution, Units};
 use crate::delivery::collective::{BlockSizes, Collective};
-use crate::delivery::exchange::{Division, Exchange, Inventory, Rule};
+use crate::delivery::exchange::queue::Queue;
+use crate::delivery::exchange::{Division, Exchange, Inventory};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
-use crate::delivery::orbits::{OrbitExchange, Put};
+use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::payload::{Payload, Proof};
 use crate::delivery::placement::Placement;
+use crate::executor::{Executor, alone};
 use crate::limits;
 use crate::network::symmetry::{Group, Symmetry};
 use crate::network::topology::{Route, Topology};
 use crate::simulation::expansion::Expansion;
-use crate::simulation::messages::{Beside, Messages};
-use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Summed, Totals, Transfer, Unsent};
+use crate::simulation::messages::Messages;
+use crate::simulation::step::{Listener, Reads, Step, Summed, Totals};
 use crate::simulation::step_statistics::{Orbits, StepStatistics, Wanted};
 use std::sync::Arc;
 
@@ -38,6 +41,8 @@ pub struct Task {
     pub skip_empty: bool,
     /// On whom delivery is to be proved.
     pub proving: Proving,
+    /// Who does what can be done side by side. What comes of a schedule is the same; of what a broken one is said to lack, where it is may be of a later moment.
+    pub executor: Arc<dyn Executor>,
 }
 
 /// On whom delivery is proved.
@@ -53,7 +58,7 @@ pub enum Proving {
 impl Task {
     /// A task on blocks of the same size.
     pub fn new(topology: Arc<dyn Topology>, collective: Collective) -> Self {
-        Self { topology, collective, sizes: None, skip_empty: false, proving: Proving::Auto }
+        Self { topology, collective, sizes: None, skip_empty: false, proving: Proving::Auto, executor: alone() }
     }
 }
 
@@ -107,6 +112,8 @@ pub struct Simulation<'a> {
     in_step: bool,
     messages: Messages,
     routes: Vec<Route>,
+    /// Sends of the step that are to be carried out side by side.
+    queue: Queue,
     totals: Totals,
 }
 
@@ -128,7 +135,7 @@ impl<'a> Simulation<'a> {
                 claimed: None,
             },
             // What is kept of each node is made when it is known how many are planned for.
-            statistics: StepStatistics::of(Arc::clone(&task.topology), 0, wanted),
+            statistics: StepStatistics::of(Arc::clone(&task.topology), 0, wanted).with(Arc::clone(&task.executor)),
             task,
             listeners,
             watched,
@@ -141,6 +148,7 @@ impl<'a> Simulation<'a> {
             in_step: false,
             messages: Messages::new(0, kept),
             routes: Vec::new(),
+            queue: Queue::default(),
             totals: Totals::default(),
         })
     }
@@ -308,188 +316,15 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Adds a send of blocks to the step.
-    pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        let looked_at = self.watched || self.kept.blocks;
-        let exchange = match self.in_step()? {
-            Payload::Blocks(exchange) => exchange,
-            Payload::Orbits(_) => return self.send_of_all(rule, route),
-            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
-                return Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"));
-            }
-        };
-        let before = if looked_at { exchange.boxes_on_their_way() } else { 0 };
-        match exchange.send(rule) {
-            Ok(Some(load)) => {
-                let blocks = if looked_at { exchange.blocks_on_their_way(before) } else { 0 };
-                let kept = Kept { copy: rule.copy, combine: rule.combine };
-                self.sent((rule.from, rule.to), kept, before, load, blocks, route)
-            }
-            nothing => self.unsent((rule.from, rule.to), nothing.err()),
-        }
-    }
-
-    /// Adds a send of byte counts to the step.
-    pub fn send_shares(&mut self, share: &Share<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        match self.in_step()?.send_shares(share) {
-            Ok(Some(load)) => {
-                self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|l| l.share(share));
-                // Where data comes from is forgotten: what is for one node lies together, what a bucket holds is for many.
-                let blocks = match share.what {
-                    What::Bucket(_) => u32::MAX,
-                    What::Listed(destinations) => u32::try_from(destinations.len()).unwrap_or(u32::MAX),
-                };
-                self.sent((share.from, share.to), Kept::default(), 0, load, blocks, route)
-            }
-            nothing => self.unsent((share.from, share.to), nothing.err()),
-        }
-    }
-
-    /// Nothing was put on its way, perhaps because a rule was broken.
-    fn unsent(&mut self, (from, to): (u64, u64), fault: Option<Fault>) -> Result<(), Fault> {
-        if let State::Running(payload) = &self.state
-            && from.max(to) < payload.placement().grid().nodes()
-        {
-            let placement = payload.placement();
-            let (from, to) = (placement.locate(from), placement.locate(to));
-            let unsent = Unsent { step: payload.step(), from, to, is_refused: fault.is_some() };
-            self.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent));
-        }
-        fault.map_or(Ok(()), Err)
-    }
-
-    fn in_step(&mut self) -> Result<&mut Payload, Fault> {
-        match &mut self.state {
-            State::Running(payload) if self.in_step => Ok(payload),
-            State::Running(_) => Err(Fault::OutOfOrder(
-                "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
-            )),
-            State::Open { .. } => Err(Fault::OutOfOrder("the schedule sends before its first step")),
-        }
-    }
-
-    /// A load of so many blocks, if they are counted, was put on its way, boxes from number `before` on.
-    fn sent(
-        &mut self,
-        (from, to): (u64, u64),
-        kept: Kept,
-        before: usize,
-        load: u64,
-        blocks: u32,
-        route: Option<&Route>,
-    ) -> Result<(), Fault> {
-        let State::Running(payload) = &self.state else { return Ok(()) };
-        if self.watched
-            && let Some(layout) = payload.layout()
-        {
-            let boxes = match &**payload {
-                Payload::Blocks(exchange) => exchange.on_their_way(before).map(|(_, b)| b).collect(),
-                Payload::Orbits(_) | Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Vec::new(),
-            };
-            let sent = Sent {
-                step: payload.step(),
-                after: payload.after(),
-                from: payload.placement().locate(from),
-                to: payload.placement().locate(to),
-                proof: payload.proof(),
-                boxes,
-                layout,
-                placement: payload.placement(),
-                topology: self.task.topology.as_ref(),
-                copy: kept.copy,
-                combine: kept.combine,
-                in_parts: payload.in_parts(),
-                segments: payload.segments(),
-                load,
-                route,
-            };
-            for listener in self.listeners.iter_mut().filter(|l| l.wants_sends()) {
-                listener.sent(&sent);
-            }
-        }
-        self.count((from, to), load, blocks, route);
-        Ok(())
-    }
-
-    /// Counts a send from one node of the schedule's grid to another.
-    fn count(&mut self, (from, to): (u64, u64), load: u64, blocks: u32, route: Option<&Route>) {
-        let State::Running(payload) = &self.state else { return };
-        let (from, to) = (payload.placement().physical(from), payload.placement().physical(to));
-        let (step, segments) = (payload.step(), payload.segments());
-        // Of more steps than 32 bits count the latest is waited for, which is no less.
-        let after = u32::try_from(payload.after()).unwrap_or(u32::MAX);
-        if load == 0 && self.task.skip_empty {
-            return;
-        }
-        let (from, to, phase_number) = (from as u32, to as u32, self.phase_number);
-        if from == to {
-            self.statistics.local_copy(from, load);
-            for listener in &mut self.listeners {
-                listener.local_copy(LocalCopy { node: from, load, segments, phase_number, schedule_step: step });
-            }
-            return;
-        }
-        let route = match route {
-            None => 0,
-            Some(route) => self.route_number(route),
-        };
-        self.messages.add(step, Transfer { from, to, route, hops: 0, load }, Beside { blocks, after });
-    }
-
-    /// A representative sends, and with it all nodes of its orbit.
-    fn send_of_all(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        let State::Running(payload) = &mut self.state else { return Ok(()) };
-        let Payload::Orbits(exchange) = &mut **payload else { return Ok(()) };
-        let sent = exchange.send(rule);
-        match (&mut self.expansion, sent) {
-            (Some(expansion), Ok(put)) => expansion.done(exchange, rule, put, route, self.watched, self.kept.blocks),
-            (Some(_), Err(fault)) => {
-                self.refused_of_all(rule);
-                Err(fault)
-            }
-            (None, Ok(Some(put))) if self.orbits.is_some() => self.sent_by_all(rule, put, route),
-            (None, Ok(Some(put))) => {
-                let blocks = if self.kept.blocks { exchange.blocks_taken() } else { 0 };
-                self.count((rule.from, rule.to), put.load, blocks, route);
-                Ok(())
-            }
-            (None, nothing) => self.unsent((rule.from, rule.to), nothing.err()),
-        }
-    }
-
-    /// A representative put a load on its way, and with it all nodes of its orbit theirs.
-    fn sent_by_all(&mut self, rule: &Rule<'_>, put: Put, route: Option<&Route>) -> Result<(), Fault> {
-        let sender = put.sender as u32;
-        if rule.from == rule.to {
-            self.statistics.local_copy(sender, put.load);
-            return Ok(());
-        }
-        let route = route.map_or(0, |route| self.route_number(route));
-        let State::Running(payload) = &self.state else { return Ok(()) };
-        let sent = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load: put.load };
-        self.messages.add(payload.step(), sent, Beside::default());
-        Ok(())
-    }
-
-    /// Schedules use few different ways, a direction each; a path is seldom used twice.
-    fn route_number(&mut self, route: &Route) -> u32 {
-        const LOOK_BACK: usize = 16;
-        let recent = self.routes.len().saturating_sub(LOOK_BACK);
-        if let Some(i) = self.routes[recent..].iter().position(|w| w.is(route)) {
-            return (recent + i) as u32 + 1;
-        }
-        self.routes.push(route.clone());
-        self.routes.len() as u32
-    }
-
     fn end_step(&mut self) -> Result<(), Fault> {
         if !std::mem::take(&mut self.in_step) {
             return Ok(());
         }
+        self.carry_out()?;
         self.write_out(None);
         let State::Running(payload) = &mut self.state else { return Ok(()) };
         let anything = !self.messages.is_empty();
-        payload.end_step()?;
+        payload.end_step(self.task.executor.as_ref())?;
         if let Some((node, block)) = payload.take_redundant() {
             let step = payload.step();
             self.listeners.iter_mut().for_each(|listener| listener.redundant(step, node, block));
@@ -504,6 +339,7 @@ impl<'a> Simulation<'a> {
             self.listeners.iter_mut().for_each(|listener| listener.summed(summed));
         }
         if !anything {
+            self.routes.clear();
             return Ok(());
         }
         self.write_out_held();
@@ -600,10 +436,14 @@ fn is_invariant(collective: &Collective, group: &Group) -> bool {
 mod orbits_tests;
 
 #[cfg(test)]
+mod together_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::delivery::boxes::{Axis, NodeSet};
     use crate::delivery::collective::SCATTER;
+    use crate::delivery::exchange::Rule;
     use crate::network::topology::parse;
 
     /// Node 1 gets nothing, the others a byte.

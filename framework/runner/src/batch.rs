@@ -59,6 +59,7 @@ impl Batch {
         let shared =
             Shared { cases: cases.into(), queue: Arc::new(Mutex::new(queue)), events: sender, stop: Arc::clone(&stop) };
         let mut threads = Vec::new();
+        let workers = workers.at_a_time(jobs);
         for _ in 0..jobs {
             let (shared, workers) = (shared.clone(), workers.clone());
             match std::thread::Builder::new().name("worker".to_owned()).spawn(move || shared.run(&workers)) {

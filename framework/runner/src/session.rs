@@ -4,10 +4,12 @@ use crate::case::Case;
 use crate::host::{Answers, Asked, Outcome, Planned, plan};
 use crate::process::state::FloatingPoint;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::model::{Cost, Evaluator, Scale};
 use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::executor::Executor;
 use swapmeet_core::simulation::step::{Listener, Reads, Totals};
 use swapmeet_core::simulation::{self, Proving, Task};
 use swapmeet_results::{Record, Status, Verified};
@@ -26,9 +28,9 @@ pub enum Event {
 }
 
 /// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step too.
-pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Record> {
+pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener], executor: &Arc<dyn Executor>) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
-    tell_group(group, watchers, &mut |event| {
+    tell_group(group, watchers, executor, &mut |event| {
         if let Event::Row(index, record) = event {
             records[index] = Some(*record);
         }
@@ -37,13 +39,18 @@ pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener]) -> Vec<Reco
 }
 
 /// Runs cases that share a schedule and tells their rows as they come.
-pub fn tell_group(group: &[Case], watchers: &mut [&mut dyn Listener], tell: &mut dyn FnMut(Event)) {
+pub fn tell_group(
+    group: &[Case],
+    watchers: &mut [&mut dyn Listener],
+    executor: &Arc<dyn Executor>,
+    tell: &mut dyn FnMut(Event),
+) {
     let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
     while !open.is_empty() {
         tell(Event::Plans);
         let started = Instant::now();
-        let rows = plan_and_price(group, &open, watchers, tell);
+        let rows = plan_and_price(group, &open, watchers, executor, tell);
         let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
         let done: BTreeSet<usize> = rows.iter().map(|(index, _)| *index).collect();
         open.retain(|case| !done.contains(case));
@@ -59,12 +66,13 @@ fn plan_and_price(
     group: &[Case],
     open: &[usize],
     watchers: &mut [&mut dyn Listener],
+    executor: &Arc<dyn Executor>,
     tell: &mut dyn FnMut(Event),
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
     let task = match affordable(first, nodes).and_then(|()| first.workload.task(&first.topology, first.seed)) {
-        Ok(task) => Task { proving: first.proving, ..task },
+        Ok(task) => Task { proving: first.proving, executor: Arc::clone(executor), ..task },
         Err(reason) => {
             let mut record = first.blank_row();
             refuse(&mut record, Status::Unsupported, &reason);

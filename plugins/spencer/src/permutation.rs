@@ -90,7 +90,8 @@ pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule
     schedule.layout(&torus.dims, parts)?;
     // A stage's period divides the axis, and so does what several have in common.
     let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
-    let planned = schedule.symmetric(&(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>())?;
+    let planned =
+        schedule.symmetric(&(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>())?;
     for (i, stage) in stages.iter().enumerate() {
         stage.plan(torus, parts, &stages[..i], &planned, schedule)?;
     }

@@ -7,6 +7,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::clock::Clock;
 use swapmeet_core::cost::model::flat::Flat;
 use swapmeet_core::cost::model::flat::stage::{Message, Stage};
+use swapmeet_core::executor::alone;
 use swapmeet_core::simulation::step::{Listener, LocalCopy, Step};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
@@ -117,7 +118,7 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
         ..Experiment::default()
     };
     let mut watched = Watched::default();
-    let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [&mut watched]).pop().unwrap();
+    let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [&mut watched], &alone()).pop().unwrap();
     assert_eq!(row.status, Status::Ok, "{}", row.reason);
     watched.settle();
     Run { row, stages: watched.stages }
@@ -188,7 +189,7 @@ fn any_number_of_nodes_is_served_one_message_at_a_time() {
                 machines: text("sp2"),
                 ..Experiment::default()
             };
-            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut []).pop().unwrap();
+            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut [], &alone()).pop().unwrap();
             assert_eq!((row.status, row.verified), (Status::Ok, Verified::Amounts), "{p}: {}", row.reason);
             assert_eq!((row.max_sends, row.max_receives), (Some(1), Some(1)), "{p}");
             let side = p.isqrt() + u64::from(p.isqrt().pow(2) < p);

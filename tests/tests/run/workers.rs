@@ -474,7 +474,8 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         ),
         (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
     ] {
-        let workers = Workers { command: command.iter().map(PathBuf::from).collect(), jobs: 1, memory_limit: 1 << 30 };
+        let command = command.iter().map(PathBuf::from).collect();
+        let workers = Workers { command, jobs: 1, memory_limit: 1 << 30, threads: None };
         let rows: Vec<Record> = Batch::start(&cases, &workers)
             .unwrap()
             .filter_map(|event| match event {

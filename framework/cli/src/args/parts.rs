@@ -41,6 +41,9 @@ pub(crate) struct RerunArgs {
     /// How many cases run at a time [default: one a core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
+    /// How many threads a case has [default: the cores, over the cases that run at a time]; rows say the same.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub threads: Option<u32>,
     /// Seconds that a case may take [default: 600].
     #[arg(long, value_name = "SECS", value_parser = super::seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
@@ -78,6 +81,9 @@ pub(crate) struct WorkerArgs {
     /// The most memory it may map, in bytes.
     #[arg(long)]
     pub memory_limit: u64,
+    /// How many threads do what can be done side by side.
+    #[arg(long, default_value_t = 1)]
+    pub threads: usize,
     /// Not confined.
     #[arg(long)]
     pub no_sandbox: bool,

@@ -3,18 +3,24 @@
 //! Blocks are never listed. A send takes boxes out of one node's holdings and puts them into another's, and since a block that moves is
 //! in one place at a time, counting what each node holds at the end proves delivery.
 
-use crate::delivery::boxes::{Axis, Layout, NodeSet, Selection, Side};
-use crate::delivery::collective::{BlockSizes, Collective, SecondCopy};
-use crate::delivery::fault::{Block, DeliveryFault, Fault, Place, SendFault};
-use crate::delivery::holdings::Holdings;
+use crate::delivery::boxes::{Axis, Layout, NodeSet, Selection};
+use crate::delivery::collective::{BlockSizes, Collective};
+use crate::delivery::fault::{Block, Fault, Place};
+use crate::delivery::holdings::{self, Holdings};
 use crate::delivery::placement::Placement;
+use crate::executor::Executor;
 use loads::Loads;
 use std::sync::Arc;
-use values::Combining;
+use taking::{Refusal, Taken, Taking, Way};
+use together::Crew;
 
+mod arriving;
 mod explain;
 mod inventory;
 mod loads;
+pub(crate) mod queue;
+mod taking;
+pub(crate) mod together;
 mod values;
 
 pub use inventory::Division;
@@ -48,9 +54,11 @@ pub struct Rule<'a> {
 pub struct Exchange {
     inventory: Inventory,
     holdings: Holdings,
-    /// What arrives at the end of the current step: receivers, and their records one after another.
-    receivers: Vec<u64>,
-    arriving: Vec<u64>,
+    /// What arrives at the end of the current step, before what the last sends put on their way, and that.
+    earlier: Vec<Way>,
+    way: Way,
+    /// Room that was used before.
+    spare: Vec<Way>,
     loads: Loads,
     copied: bool,
     /// The first block that came where it was already, since somebody asked.
@@ -59,8 +67,8 @@ pub struct Exchange {
     /// Of what the last send took, the latest arrival.
     after: u64,
     selection: Selection,
-    /// What is done with what arrives, where values are summed.
-    combining: Box<Combining>,
+    /// Who carries out sends side by side.
+    crews: Vec<Crew>,
 }
 
 impl Exchange {
@@ -95,14 +103,15 @@ impl Exchange {
             selection: layout.select_all(),
             inventory,
             holdings,
-            receivers: Vec::new(),
-            arriving: Vec::new(),
+            earlier: Vec::new(),
+            way: Way::default(),
+            spare: Vec::new(),
             loads: Loads::new(held),
             copied: false,
             redundant: None,
             step: 0,
             after: 0,
-            combining: Box::default(),
+            crews: Vec::new(),
         })
     }
 
@@ -120,129 +129,44 @@ impl Exchange {
     /// Carries out one send and returns the load that went, `None` if nothing did (blocks may be of no bytes). What arrives can be
     /// sent on only after [`Exchange::end_step`].
     pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
-        let (from, to, step) = (rule.from, rule.to, self.step);
-        let (layout, placement) = (&self.inventory.layout, &self.inventory.placement);
-        let nodes = layout.grid().nodes();
-        for (role, node) in [("sender", from), ("receiver", to)] {
-            if node >= nodes {
-                return Err(Fault::Send(step, SendFault::UnknownNode { role, node, last: nodes - 1 }));
+        let Self { inventory, holdings, way, selection, step, .. } = self;
+        let first = way.receivers.len();
+        let taking = Taking { inventory, shape: holdings.shape(), step: *step };
+        match taking.put(rule, &mut holdings.whole(), selection, way) {
+            Ok(Some(Taken { load, after })) => {
+                let placement = &self.inventory.placement;
+                self.after = after;
+                self.took((placement.physical(rule.from), placement.physical(rule.to)), rule.copy, load);
+                Ok(Some(load))
             }
+            Ok(None) => Ok(None),
+            Err(Refusal::Broken(fault)) => Err(fault),
+            Err(Refusal::NotHeld) => Err(self.not_held(rule, first)),
         }
-        if from == to && !rule.local {
-            return Err(Fault::Send(step, SendFault::SentToItself { node: placement.locate(from) }));
-        }
-        if rule.combine && !self.inventory.sums() {
-            return Err(Fault::COMBINES_NOTHING);
-        }
-        if let Err((side, what)) = self.select(rule) {
-            return Err(Fault::Send(step, SendFault::BadSet { from, to, side, what }));
-        }
-        let first = self.receivers.len();
-        let (mut count, mut after) = (0, 0);
-        let (receivers, arriving, shape) = (&mut self.receivers, &mut self.arriving, self.holdings.shape());
-        // What stays within a node of the machine came when it came there.
-        let placement = &self.inventory.placement;
-        let stays = shape.follows_arrivals() && placement.physical(from) == placement.physical(to);
-        self.holdings.select(&self.inventory.layout, from, &self.selection, rule.copy, |record| {
-            receivers.push(to);
-            arriving.extend_from_slice(record);
-            count += shape.count(record);
-            after = after.max(shape.came(record));
-            if !stays {
-                let at = arriving.len() - shape.words();
-                shape.comes_in(step, &mut arriving[at..]);
-            }
-        });
-        self.after = after;
-        if self.inventory.sums() {
-            return self.send_values(rule, first);
-        }
-        if rule.strict && count < self.selection.count() {
-            return Err(self.not_held(rule, first));
-        }
-        if count == 0 {
-            return Ok(None);
-        }
-        self.copied |= rule.copy;
-        let load = if self.inventory.sizes.is_some() {
-            self.on_their_way(first).map(|(_, bits)| self.inventory.load(bits, 0)).sum()
-        } else {
-            count
-        };
-        let placement = &self.inventory.placement;
-        if !rule.copy {
-            self.loads.left(placement.physical(from), load);
-        }
-        self.loads.came(placement.physical(to), load);
-        Ok(Some(load))
     }
 
-    /// Narrows the selection to a rule's sets. `Err` says which set is wrong, and how.
-    fn select(&mut self, rule: &Rule<'_>) -> Result<(), (&'static str, String)> {
-        let (layout, selection) = (&self.inventory.layout, &mut self.selection);
-        let kind = self.inventory.collective.kind();
-        layout.widen(selection);
-        for (name, side, set) in
-            [("origins", Side::Origins, rule.origins), ("destinations", Side::Destinations, rule.destinations)]
-        {
-            if let NodeSet::All = set {
-                continue;
-            }
-            let is_part = side == Side::Destinations && self.inventory.division.in_parts;
-            let refused = if is_part { None } else { kind.refuses(side) };
-            let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
-            narrowed.map_err(|what| (name, what))?;
+    /// A send has put a load on its way, between these nodes of the machine.
+    #[inline]
+    fn took(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
+        self.copied |= copy;
+        if !copy {
+            self.loads.left(from, load);
         }
-        layout.narrow_segments(rule.segments, selection).map_err(|what| ("segments", what))
+        self.loads.came(to, load);
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self) -> Result<(), Fault> {
-        let arriving = std::mem::take(&mut self.arriving);
-        let receivers = std::mem::take(&mut self.receivers);
-        if self.inventory.sums() {
-            self.values_arrive(&receivers, &arriving)?;
-        } else {
-            for (&node, record) in receivers.iter().zip(arriving.chunks_exact(self.holdings.shape().words())) {
-                if self.copied {
-                    self.insert_what_is_new(node, record)?;
-                } else {
-                    self.holdings.insert(&self.inventory.layout, node, record);
-                }
-            }
-        }
+    pub fn end_step(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
+        let way = std::mem::take(&mut self.way);
+        self.earlier.push(way);
+        self.take_in(executor)?;
+        let Self { inventory, earlier, way, spare, loads, .. } = self;
         // Only now is all waste off what a node holds.
-        let placement = &self.inventory.placement;
-        self.loads.end_step(receivers.iter().map(|node| placement.physical(*node)));
-        (self.arriving, self.receivers) = (arriving, receivers);
-        self.arriving.clear();
-        self.receivers.clear();
-        Ok(())
-    }
-
-    /// Once anything has been copied, a node may receive what it has: wrong where blocks have one destination, waste elsewhere.
-    fn insert_what_is_new(&mut self, node: u64, record: &[u64]) -> Result<(), Fault> {
-        let Inventory { layout, placement, collective, .. } = &self.inventory;
-        let shape = self.holdings.shape();
-        let arrived = shape.bits(record);
-        let Some(overlap) = self.holdings.overlap(layout, node, arrived) else {
-            self.holdings.insert(layout, node, record);
-            return Ok(());
-        };
-        if collective.kind().second_copy == SecondCopy::Fault {
-            let block = self.inventory.first_block(&overlap);
-            return Err(Fault::Delivery(
-                self.step,
-                DeliveryFault::DeliveredTwice { node: placement.locate(node), block },
-            ));
-        }
-        let mut waste = self.inventory.load(arrived, shape.count(record));
-        for new in self.holdings.missing(layout, node, arrived) {
-            waste -= self.inventory.load(&new, layout.count(&new));
-            self.holdings.insert_box(layout, node, &new, shape.came(record));
-        }
-        self.redundant.get_or_insert_with(|| Box::new((placement.locate(node), self.inventory.first_block(&overlap))));
-        self.loads.wasted(placement.physical(node), waste);
+        let receivers = earlier.iter().flat_map(|way| &way.receivers);
+        loads.end_step(receivers.map(|node| inventory.placement.physical(*node)));
+        earlier.iter_mut().for_each(Way::clear);
+        *way = earlier.pop().unwrap_or_default();
+        spare.append(earlier);
         Ok(())
     }
 
@@ -324,23 +248,22 @@ impl Exchange {
     /// The boxes that sends of this step put on their way, from the `first` on, with their receivers.
     pub fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> + Clone {
         // Cut before they are walked: a step of many sends asks for the last few again and again.
-        let (shape, first) = (self.holdings.shape(), first.min(self.receivers.len()));
-        let records = self.arriving[first * shape.words()..].chunks_exact(shape.words());
+        let (shape, first) = (self.holdings.shape(), first.min(self.way.receivers.len()));
+        let records = self.way.records[first * shape.words()..].chunks_exact(shape.words());
         let records = records.map(move |record| shape.bits(record));
-        self.receivers[first..].iter().copied().zip(records)
+        self.way.receivers[first..].iter().copied().zip(records)
     }
 
     /// Boxes that were put on their way in the step so far.
     pub fn boxes_on_their_way(&self) -> usize {
-        self.receivers.len()
+        self.way.receivers.len()
     }
 
     /// Blocks in the boxes from number `first` on; segments of one block that are in several boxes count as often.
     pub fn blocks_on_their_way(&self, first: usize) -> u32 {
         let shape = self.holdings.shape();
-        let records = self.arriving[first * shape.words()..].chunks_exact(shape.words());
-        let blocks = records.map(|record| shape.count(record) / self.layout().segments_of(shape.bits(record)).max(1));
-        blocks.fold(0_u32, |sum, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
+        let records = self.way.records[first * shape.words()..].chunks_exact(shape.words());
+        holdings::blocks(self.layout(), shape, records)
     }
 
     /// Load that each node of the machine holds.

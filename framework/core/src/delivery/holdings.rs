@@ -12,10 +12,32 @@ use crate::delivery::boxes::{Cut, Layout, Selection};
 pub struct Holdings {
     shape: Shape,
     lists: Vec<Vec<u64>>,
-    // Kept from call to call, so that no send allocates.
+    /// At least one, and one a part.
+    scratch: Vec<Scratch>,
+}
+
+/// Room to work in, kept from call to call, so that no send allocates; on cache lines of its own, for other threads write to theirs.
+#[derive(Debug, Clone)]
+#[repr(align(128))]
+struct Scratch {
     inner: Vec<u64>,
-    scratch: Vec<u64>,
+    joined: Vec<u64>,
     rest: Vec<u64>,
+}
+
+impl Scratch {
+    fn new(shape: Shape) -> Self {
+        Self { inner: vec![0; shape.words], joined: vec![0; shape.words], rest: Vec::new() }
+    }
+}
+
+/// The boxes of some nodes that follow each other, to work on while others work on those of other nodes.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    shape: Shape,
+    first: usize,
+    lists: &'a mut [Vec<u64>],
+    scratch: &'a mut Scratch,
 }
 
 /// What stands where in a record.
@@ -67,8 +89,27 @@ impl Holdings {
         Self::shaped(Shape { head: 1, words: layout.words() + 1 }, vec![Vec::new(); nodes])
     }
 
+    /// All nodes, as one part.
+    pub(super) fn whole(&mut self) -> Part<'_> {
+        Part { shape: self.shape, first: 0, lists: &mut self.lists, scratch: &mut self.scratch[0] }
+    }
+
+    /// All nodes, in stretches that end before these.
+    pub(super) fn parts(&mut self, ends: &[u64]) -> impl Iterator<Item = Part<'_>> {
+        let shape = self.shape;
+        self.scratch.resize_with(ends.len().max(1), || Scratch::new(shape));
+        let (mut first, mut rest) = (0, &mut self.lists[..]);
+        ends.iter().zip(&mut self.scratch).map(move |(end, scratch)| {
+            let (lists, others) = std::mem::take(&mut rest).split_at_mut(*end as usize - first);
+            rest = others;
+            let part = Part { shape, first, lists, scratch };
+            first = *end as usize;
+            part
+        })
+    }
+
     fn shaped(shape: Shape, lists: Vec<Vec<u64>>) -> Self {
-        Self { shape, lists, inner: vec![0; shape.words], scratch: vec![0; shape.words], rest: Vec::new() }
+        Self { shape, lists, scratch: vec![Scratch::new(shape)] }
     }
 
     /// The same, with a note beside each box of the step in which it came: so far, at the start.
@@ -89,8 +130,30 @@ impl Holdings {
         self.lists[node as usize].chunks_exact(self.shape.words).map(|record| self.shape.bits(record))
     }
 
+    /// Adds a box, none of whose blocks the node holds, which comes in this step.
+    pub fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
+        self.whole().insert_box(layout, node, bits, step);
+    }
+
+    /// What of `wanted` the node does not hold, as boxes.
+    pub fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
+        without(layout, vec![wanted.to_vec()], self.of(node))
+    }
+}
+
+impl Part<'_> {
+    /// Whether a node is one of these.
+    pub(super) fn has(&self, node: u64) -> bool {
+        (node as usize).wrapping_sub(self.first) < self.lists.len()
+    }
+
+    /// The boxes of a node.
+    pub(super) fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
+        self.lists[node as usize - self.first].chunks_exact(self.shape.words).map(|record| self.shape.bits(record))
+    }
+
     /// Takes what lies within `selection` out of a node's list (or copies it, if `keep`) and hands out the records.
-    pub fn select(
+    pub(super) fn select(
         &mut self,
         layout: &Layout,
         node: u64,
@@ -98,7 +161,8 @@ impl Holdings {
         keep: bool,
         mut found: impl FnMut(&[u64]),
     ) {
-        let (shape, list, inner) = (self.shape, &mut self.lists[node as usize], &mut self.inner);
+        let Scratch { inner, joined, rest } = &mut *self.scratch;
+        let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
         // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it. The newest boxes are at
         // the end and most often asked for.
@@ -119,8 +183,7 @@ impl Holdings {
                     inner[head - 1] = segment;
                     found(inner);
                     if !keep {
-                        let rest = &mut self.rest;
-                        layout.subtract(shape.bits(held), shape.bits(inner), &mut self.scratch[head..], |piece| {
+                        layout.subtract(shape.bits(held), shape.bits(inner), &mut joined[head..], |piece| {
                             rest.extend_from_slice(&held[..head - 1]);
                             rest.push(layout.count(piece));
                             rest.extend_from_slice(piece);
@@ -136,8 +199,9 @@ impl Holdings {
     }
 
     /// Takes out of a node's list what is a term of the values that `bits` has terms of, and hands out the records.
-    pub fn take_terms(&mut self, layout: &Layout, node: u64, bits: &[u64], mut found: impl FnMut(&[u64])) {
-        let (shape, list, inner) = (self.shape, &mut self.lists[node as usize], &mut self.inner);
+    pub(super) fn take_terms(&mut self, layout: &Layout, node: u64, bits: &[u64], mut found: impl FnMut(&[u64])) {
+        let Scratch { inner, joined, rest } = &mut *self.scratch;
+        let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
         let mut at = list.len();
         while at > 0 {
@@ -150,8 +214,7 @@ impl Holdings {
             inner[head - 1] = layout.count(shape.bits(inner));
             found(inner);
             if shape.count(inner) < shape.count(held) {
-                let rest = &mut self.rest;
-                layout.subtract(shape.bits(held), shape.bits(inner), &mut self.scratch[head..], |piece| {
+                layout.subtract(shape.bits(held), shape.bits(inner), &mut joined[head..], |piece| {
                     rest.extend_from_slice(&held[..head - 1]);
                     rest.push(layout.count(piece));
                     rest.extend_from_slice(piece);
@@ -164,20 +227,21 @@ impl Holdings {
 
     /// Adds what is left of boxes of which a part was taken.
     fn put_back(&mut self, layout: &Layout, node: u64) {
-        if self.rest.is_empty() {
+        if self.scratch.rest.is_empty() {
             return;
         }
-        let rest = std::mem::take(&mut self.rest);
+        let rest = std::mem::take(&mut self.scratch.rest);
         for record in rest.chunks_exact(self.shape.words) {
             self.insert(layout, node, record);
         }
-        self.rest = rest;
-        self.rest.clear();
+        self.scratch.rest = rest;
+        self.scratch.rest.clear();
     }
 
     /// Adds a record, none of whose blocks the node holds, to the node's list, joining it with what it fits.
-    pub fn insert(&mut self, layout: &Layout, node: u64, record: &[u64]) {
-        let (shape, list, new) = (self.shape, &mut self.lists[node as usize], &mut self.scratch);
+    pub(super) fn insert(&mut self, layout: &Layout, node: u64, record: &[u64]) {
+        let new = &mut self.scratch.joined;
+        let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
         new.copy_from_slice(record);
         // Each join makes the box larger; a larger box may fit others, so look again until none does.
@@ -197,7 +261,7 @@ impl Holdings {
     }
 
     /// Adds a box, none of whose blocks the node holds, which comes in this step.
-    pub fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
+    pub(super) fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
         let mut record = vec![layout.count(bits); self.shape.head];
         record.extend_from_slice(bits);
         self.shape.comes_in(step, &mut record);
@@ -205,15 +269,21 @@ impl Holdings {
     }
 
     /// Of a box, some that the node holds already, if it does any.
-    pub fn overlap(&self, layout: &Layout, node: u64, arrived: &[u64]) -> Option<Vec<u64>> {
+    pub(super) fn overlap(&self, layout: &Layout, node: u64, arrived: &[u64]) -> Option<Vec<u64>> {
         let mut inner = vec![0; layout.words()];
         self.of(node).any(|held| layout.intersect(held, arrived, &mut inner)).then_some(inner)
     }
 
     /// What of `wanted` the node does not hold, as boxes.
-    pub fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
+    pub(super) fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
         without(layout, vec![wanted.to_vec()], self.of(node))
     }
+}
+
+/// Blocks in the boxes of these records; segments of one block that are in several boxes count as often.
+pub fn blocks<'a>(layout: &Layout, shape: Shape, records: impl Iterator<Item = &'a [u64]>) -> u32 {
+    let blocks = records.map(|record| shape.count(record) / layout.segments_of(shape.bits(record)).max(1));
+    blocks.fold(0, |sum: u32, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
 }
 
 /// Takes the record at word `at` out of a list; the last one takes its place.

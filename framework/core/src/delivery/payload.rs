@@ -7,6 +7,7 @@ use crate::delivery::exchange::Exchange;
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::placement::Placement;
+use crate::executor::Executor;
 use std::sync::Arc;
 
 /// How delivery was proved.
@@ -96,8 +97,13 @@ impl Payload {
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self) -> Result<(), Fault> {
-        either!(self, payload => payload.end_step())
+    pub fn end_step(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
+        match self {
+            Self::Blocks(exchange) => exchange.end_step(executor),
+            Self::Orbits(exchange) => exchange.end_step(),
+            Self::ByteCounts(byte_counts) => byte_counts.end_step(),
+            Self::LargeByteCounts(byte_counts) => byte_counts.end_step(),
+        }
     }
 
     /// The first block of the step that has ended which came where it was already, and no fault; where blocks are followed node by node.

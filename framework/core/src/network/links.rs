@@ -14,6 +14,7 @@ mod counted;
 mod few;
 pub(crate) mod orbits;
 mod summed;
+pub(crate) mod together;
 
 use crate::network::topology::{Plane, Run, Topology};
 use counted::Counted;

@@ -178,6 +178,7 @@ impl Simulation<'_> {
             };
             self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|listener| listener.sent(&sent));
         }
+        let route = route.map_or(0, |route| self.route_number(route));
         self.count((from, to), load, deed.blocks, route);
     }
 

@@ -3,11 +3,13 @@
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER};
+use crate::delivery::exchange::Rule;
 use crate::delivery::fault::{DeliveryFault, EndFault};
+use crate::executor::Alone;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use crate::network::transfer::Transfer;
-use crate::simulation::step::{StepFacts, Summed, Unsent};
+use crate::simulation::step::{Sent, StepFacts, Summed, Unsent};
 use proptest::prelude::*;
 use std::mem::discriminant;
 
@@ -217,6 +219,97 @@ proptest! {
             let full = simulate(what, symmetries, &steps, (everything, Proving::Full));
             prop_assert_eq!(&simulate(what, symmetries, &steps, (everything, Proving::Auto)), &full);
         }
+    }
+}
+
+/// What each send takes and each node holds then, what each has summed and the most that any has held; at last whether all was delivered.
+type Followed = (Vec<(Option<u64>, Vec<u64>)>, Vec<(Vec<u64>, u64)>, Result<(), String>);
+
+/// Everyone's sends followed, in runs or in bits. Of what is chosen some sets are stretches of an axis, some scattered.
+fn follow(
+    radices: &[u64],
+    (kind, in_parts): (&'static CollectiveKind, bool),
+    steps: &[Vec<Choice>],
+    runs: bool,
+) -> Followed {
+    let (grid, collective) = (Grid::new(radices).unwrap(), Collective::of(kind));
+    let nodes = grid.nodes();
+    let (placement, division) = (Placement::new(grid, nodes), Division { in_parts, segments: 1 + u32::from(in_parts) });
+    let mut payload = if runs {
+        Payload::Orbits(OrbitExchange::of_everyone(collective, placement, division).unwrap())
+    } else {
+        Payload::Blocks(Exchange::new(collective, placement, division, None).unwrap())
+    };
+    let words = |members: &[Vec<u64>]| -> Vec<Vec<u64>> {
+        let axes = members.iter().zip(radices).map(|(members, radix)| {
+            let stretch = members[0]..members[0] + radix / members.len() as u64;
+            let is_stretch = members[0] % 2 == 0;
+            let mut words = vec![0; radix.div_ceil(64) as usize];
+            for member in stretch.filter(|_| is_stretch).chain(members.iter().copied()).map(|member| member % radix) {
+                words[(member / 64) as usize] |= 1 << (member % 64);
+            }
+            words
+        });
+        axes.collect()
+    };
+    let by_origin = kind.refuses(Side::Origins).is_none();
+    let by_destination = in_parts || kind.refuses(Side::Destinations).is_none();
+    let (mut sends, mut ends) = (Vec::new(), Vec::new());
+    let mut run = || -> Result<(), Fault> {
+        for step in steps {
+            payload.begin_step();
+            for choice in step {
+                let (origins, destinations) = (words(&choice.origins), words(&choice.destinations));
+                let origins: Vec<Axis<'_>> = origins.iter().map(|words| Axis::Bits(words)).collect();
+                let destinations: Vec<Axis<'_>> = destinations.iter().map(|words| Axis::Bits(words)).collect();
+                let from = choice.from % nodes;
+                let rule = Rule {
+                    from,
+                    to: (from + 1 + choice.to % (nodes - 1)) % nodes,
+                    origins: if by_origin { NodeSet::Axes(&origins) } else { NodeSet::All },
+                    destinations: if by_destination { NodeSet::Axes(&destinations) } else { NodeSet::All },
+                    segments: if in_parts { Axis::Bits(&[2]) } else { Axis::All },
+                    strict: choice.strict,
+                    copy: std::ptr::eq(kind, &ALL_GATHER) || kind.sums && choice.copy,
+                    combine: kind.sums && choice.combine,
+                    local: false,
+                };
+                let load = match &mut payload {
+                    Payload::Orbits(exchange) => exchange.send(&rule)?.map(|put| put.load),
+                    Payload::Blocks(exchange) => exchange.send(&rule)?,
+                    Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => None,
+                };
+                sends.push((load, Vec::new()));
+            }
+            payload.end_step(&Alone)?;
+            sends.last_mut().unwrap().1 = payload.held().to_vec();
+            ends.push((payload.summed().to_vec(), payload.peak()));
+        }
+        payload.verify()
+    };
+    let ended = run().map_err(|fault| in_short(&fault));
+    (sends, ends, ended)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Where axes are long everyone's sets are followed as runs: whatever is sent, as it is in bits.
+    #[test]
+    fn runs_say_of_everyone_what_bits_do(
+        (radices, steps, what) in prop::sample::select(vec![&[6][..], &[70], &[300], &[3, 130], &[2, 2, 70]])
+            .prop_flat_map(|radices| (Just(radices), choices(radices.len()), prop::sample::select(vec![
+                (&ALL_TO_ALL, false),
+                (&ALL_GATHER, false),
+                (&ALL_GATHER, true),
+                (&ALL_REDUCE, false),
+                (&ALL_REDUCE, true),
+                (&REDUCE_SCATTER, false),
+            ])))
+    ) {
+        // What was chosen is done twice over: the second time some of it has moved on.
+        let steps = [steps.clone(), steps].concat();
+        prop_assert_eq!(follow(radices, what, &steps, true), follow(radices, what, &steps, false));
     }
 }
 

@@ -1,11 +1,13 @@
 //! Measures a step: messages, loads, hops, ports, and the load of every directed link.
 
 use crate::delivery::fault::{Fault, SendFault};
+use crate::executor::{Executor, alone};
 use crate::network::links::LinkLoad;
 use crate::network::topology::{Route, Run, Topology};
 use crate::simulation::step::{BandwidthTimes, Expected, Listener, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
+use together::Crew;
 
 /// What one node does in the current step; stale unless `step` is the current one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,9 +24,35 @@ struct Port {
 }
 
 impl Port {
-    fn meets(&mut self, node: u32) {
+    #[inline]
+    fn meets(&mut self, step: u64, node: u32) {
+        if self.step != step {
+            *self = Self { step, ..Self::default() };
+        }
         self.several |= self.sends + self.receives > 0 && self.partner != node;
         self.partner = node;
+    }
+
+    /// It sends a load to another node.
+    #[inline]
+    fn sends(&mut self, step: u64, to: u32, load: u64, facts: &mut StepFacts) {
+        self.meets(step, to);
+        self.sends += 1;
+        self.sent += load;
+        facts.one_directional |= self.one_directional();
+        facts.max_sends = facts.max_sends.max(u64::from(self.sends));
+        facts.max_node_load = facts.max_node_load.max(self.sent);
+    }
+
+    /// It receives one.
+    #[inline]
+    fn receives(&mut self, step: u64, from: u32, load: u64, facts: &mut StepFacts) {
+        self.meets(step, from);
+        self.receives += 1;
+        self.received += load;
+        facts.one_directional |= self.one_directional();
+        facts.max_receives = facts.max_receives.max(u64::from(self.receives));
+        facts.max_node_load = facts.max_node_load.max(self.received);
     }
 
     /// Whether it sends to one node and receives from another.
@@ -111,6 +139,8 @@ pub struct StepStatistics {
     mean_hops: Vec<f64>,
     /// For each rank the node whose ports it has; empty where each has its own.
     hosts: Vec<u32>,
+    executor: Arc<dyn Executor>,
+    crews: Vec<Crew>,
 }
 
 impl StepStatistics {
@@ -141,7 +171,14 @@ impl StepStatistics {
             inverse_bandwidth: Vec::new(),
             mean_hops: Vec::new(),
             hosts,
+            executor: alone(),
+            crews: Vec::new(),
         }
+    }
+
+    /// The same, with somebody who does things side by side.
+    pub(super) fn with(self, executor: Arc<dyn Executor>) -> Self {
+        Self { executor, ..self }
     }
 
     /// From now on so many nodes are looked at; nothing was measured before.
@@ -182,11 +219,13 @@ impl StepStatistics {
         &self.busiest_links
     }
 
+    #[inline]
     fn buffer_sent(&mut self, node: u32, load: u64) {
         let sent = self.buffers[node as usize].add(self.phase, Buffers::SENT, load);
         self.most_buffered.0 = self.most_buffered.0.max(sent);
     }
 
+    #[inline]
     fn buffer_received(&mut self, node: u32, load: u64) {
         let received = self.buffers[node as usize].add(self.phase, Buffers::RECEIVED, load);
         self.most_buffered.1 = self.most_buffered.1.max(received);
@@ -202,29 +241,12 @@ impl StepStatistics {
         routes: &[Route],
     ) -> Result<StepFacts, Fault> {
         self.step += 1;
-        self.links.begin();
-        let mut facts = StepFacts { messages: transfers.len() as u64, ..StepFacts::default() };
-        let mut alike = true;
         let load = transfers.first().map_or(0, |t| t.load);
-        for t in transfers.iter_mut() {
-            let links = &mut self.links;
-            let hops = self
-                .topology
-                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| links.add(run, 1))
-                .map_err(|source| bad_route(number, t, source))?;
-            t.hops = hops as u32;
-            alike &= t.load == load;
-            facts.max_load = facts.max_load.max(t.load);
-            facts.total_load = facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
-            facts.max_hops = facts.max_hops.max(hops);
-            facts.load_hops += u128::from(t.load) * u128::from(hops);
-            let [from, to] = [t.from, t.to].map(|rank| self.hosts.get(rank as usize).copied().unwrap_or(rank));
-            self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
-            self.buffer_sent(t.from, t.load);
-            self.buffer_received(t.to, t.load);
-        }
+        let (mut facts, alike) = match self.division(transfers.len()) {
+            Some(division) => self.measure_together(number, division, transfers, routes)?,
+            None => self.measure_one_by_one(number, transfers, routes)?,
+        };
         facts.max_injected_load = self.most_injected(transfers).unwrap_or(facts.max_node_load);
-        facts.max_link_messages = self.links.max();
         if self.wanted.multiplexing {
             facts.max_multiplexed_load = Some(match facts.max_link_messages {
                 0 | 1 => facts.max_load.into(),
@@ -254,6 +276,38 @@ impl StepStatistics {
             facts.max_latency = Some(self.most_latency(number, transfers, routes)?);
         }
         Ok(facts)
+    }
+
+    /// What is looked at message by message: the facts, and whether all loads are alike.
+    fn measure_one_by_one(
+        &mut self,
+        number: u64,
+        transfers: &mut [Transfer],
+        routes: &[Route],
+    ) -> Result<(StepFacts, bool), Fault> {
+        self.links.begin();
+        let mut facts = StepFacts { messages: transfers.len() as u64, ..StepFacts::default() };
+        let mut alike = true;
+        let load = transfers.first().map_or(0, |t| t.load);
+        for t in transfers.iter_mut() {
+            let links = &mut self.links;
+            let hops = self
+                .topology
+                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| links.add(run, 1))
+                .map_err(|source| bad_route(number, t, source))?;
+            t.hops = hops as u32;
+            alike &= t.load == load;
+            facts.max_load = facts.max_load.max(t.load);
+            facts.total_load = facts.total_load.checked_add(t.load).ok_or_else(|| too_much(number))?;
+            facts.max_hops = facts.max_hops.max(hops);
+            facts.load_hops += u128::from(t.load) * u128::from(hops);
+            let [from, to] = [t.from, t.to].map(|rank| self.hosts.get(rank as usize).copied().unwrap_or(rank));
+            self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
+            self.buffer_sent(t.from, t.load);
+            self.buffer_received(t.to, t.load);
+        }
+        facts.max_link_messages = self.links.max();
+        Ok((facts, alike))
     }
 
     /// What is expected where routes are drawn; the busiest links are named by that, if wanted.
@@ -295,29 +349,10 @@ impl StepStatistics {
         Ok(most)
     }
 
+    #[inline]
     fn count_ports(&mut self, ends: Ends, load: u64, facts: &mut StepFacts) {
-        let step = self.step;
-        let fresh = Port { step, ..Port::default() };
-        let sender = &mut self.ports[ends.sender as usize];
-        if sender.step != step {
-            *sender = fresh;
-        }
-        sender.meets(ends.to);
-        sender.sends += 1;
-        sender.sent += load;
-        facts.one_directional |= sender.one_directional();
-        facts.max_sends = facts.max_sends.max(u64::from(sender.sends));
-        facts.max_node_load = facts.max_node_load.max(sender.sent);
-        let receiver = &mut self.ports[ends.receiver as usize];
-        if receiver.step != step {
-            *receiver = fresh;
-        }
-        receiver.meets(ends.from);
-        receiver.receives += 1;
-        receiver.received += load;
-        facts.one_directional |= receiver.one_directional();
-        facts.max_receives = facts.max_receives.max(u64::from(receiver.receives));
-        facts.max_node_load = facts.max_node_load.max(receiver.received);
+        self.ports[ends.sender as usize].sends(self.step, ends.to, load, facts);
+        self.ports[ends.receiver as usize].receives(self.step, ends.from, load, facts);
     }
 
     /// The most that one node sends, or receives, over links; `None` where all that it sends goes over some.
@@ -470,7 +505,10 @@ impl StepStatistics {
     }
 
     /// The most load on one link: a second walk, needed only where links are shared by messages of different length.
-    fn heaviest_link(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<u64, Fault> {
+    fn heaviest_link(&mut self, number: u64, transfers: &mut [Transfer], routes: &[Route]) -> Result<u64, Fault> {
+        if let Some(division) = self.division(transfers.len()) {
+            return self.heaviest_together(number, division, transfers, routes);
+        }
         self.links.begin();
         for t in transfers {
             let links = &mut self.links;
@@ -498,6 +536,7 @@ fn bad_route(step: u64, t: &Transfer, source: crate::network::topology::RouteErr
 }
 
 mod orbits;
+mod together;
 
 pub(super) use orbits::Orbits;
 

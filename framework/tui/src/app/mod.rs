@@ -256,7 +256,12 @@ mod tests {
             found: Vec::new(),
             opened: Vec::new(),
             draw: |_, _| Err("nothing is drawn here".to_owned()),
-            workers: swapmeet_runner::worker::Workers { command: Vec::new(), jobs: 1, memory_limit: 1 << 30 },
+            workers: swapmeet_runner::worker::Workers {
+                command: Vec::new(),
+                jobs: 1,
+                memory_limit: 1 << 30,
+                threads: None,
+            },
             rows: None,
             out: None,
         };

@@ -11,10 +11,10 @@
 //! neighbours stay neighbours, distribution is the collection of the images, backwards.
 
 use super::affine::Affine;
+use super::lcm;
 use super::mirrors::{Mirror, Mirrors};
 use super::sections::{Collecting, Collectors, Sections};
 use super::shift::{Directions, Row, Task};
-use super::lcm;
 use crate::cost::{self, Cost, Prices};
 use crate::torus::{Torus, Variant};
 use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};

@@ -1,5 +1,7 @@
 //! How much each node holds.
 
+use super::arriving::Settled;
+
 /// The load at every node of the machine, and the most there has been.
 #[derive(Debug)]
 pub(super) struct Loads {
@@ -27,21 +29,23 @@ impl Loads {
         *held = held.wrapping_add(load);
     }
 
-    /// Of what came, so much was there already.
-    pub(super) fn wasted(&mut self, physical: u64, load: u64) {
-        let held = &mut self.held[physical as usize];
-        *held = held.wrapping_sub(load);
-    }
-
-    /// A node has added what came to what it had.
-    pub(super) fn summed(&mut self, physical: u64, load: u64) {
-        self.summed.resize(self.held.len(), 0);
-        self.begin();
-        let summed = &mut self.summed[physical as usize];
-        if *summed == 0 {
-            self.summing.push(physical);
+    /// What came is settled at its receiver.
+    pub(super) fn settle(&mut self, settled: Settled) {
+        match settled {
+            Settled::Wasted(physical, load) => {
+                let held = &mut self.held[physical as usize];
+                *held = held.wrapping_sub(load);
+            }
+            Settled::Summed(physical, load) => {
+                self.summed.resize(self.held.len(), 0);
+                self.begin();
+                let summed = &mut self.summed[physical as usize];
+                if *summed == 0 {
+                    self.summing.push(physical);
+                }
+                *summed += load;
+            }
         }
-        *summed += load;
     }
 
     /// Forgets what was summed in the step before.

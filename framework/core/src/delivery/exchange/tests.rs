@@ -1,10 +1,12 @@
 //! The exchange fails every kind of wrong schedule, naming step, node and block, and passes right ones.
 
 use super::*;
+use crate::delivery::boxes::Side;
 use crate::delivery::collective::{
     ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, GATHER, REDUCE, REDUCE_SCATTER, SCATTER,
 };
 use crate::delivery::grid::Grid;
+use crate::executor::Alone;
 use proptest::prelude::*;
 
 mod sums;
@@ -38,7 +40,7 @@ fn step(x: &mut Exchange, sends: &[Rule<'_>]) -> Result<(), Fault> {
     for send in sends {
         x.send(send)?;
     }
-    x.end_step()
+    x.end_step(&Alone)
 }
 
 fn message(result: Result<(), Fault>) -> String {
@@ -386,7 +388,7 @@ proptest! {
                 let send = Rule { origins, segments, copy: true, ..rule(from, (from + distance) % 8) };
                 x.send(&send).unwrap();
             }
-            x.end_step().unwrap();
+            x.end_step(&Alone).unwrap();
             peak = x.held().iter().copied().fold(peak, u64::max);
             for node in 0..8 {
                 let of = |b: &[u64]| {

@@ -292,7 +292,8 @@ impl OrbitExchange {
         }
         // Origins and destinations have the grid's axes each; segments, which are last, stay.
         let sides = cube[..cube.len() - 1].chunks(grid.len().max(1));
-        let moved = sides.flat_map(|side| side.iter().zip(grid).zip(&own).map(|((set, acting), own)| set.moved(*acting, *own)));
+        let moved =
+            sides.flat_map(|side| side.iter().zip(grid).zip(&own).map(|((set, acting), own)| set.moved(*acting, *own)));
         moved.chain(cube.last().cloned()).collect()
     }
 

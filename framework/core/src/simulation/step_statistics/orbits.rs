@@ -59,6 +59,9 @@ impl Orbits {
 impl StepStatistics {
     /// Measures one step by the messages of representatives, which come with the number of their sender among these and leave with its node. What is said of
     /// ports and buffers is said of representatives.
+    ///
+    /// Multiplexed loads, blocks of messages and the busiest links two ways are asked for by those who look at every message anyway, as circuits do, whose rounds are arranged:
+    /// they read the schedule written out, and no step of it comes here.
     pub(in crate::simulation) fn measure_orbits(
         &mut self,
         number: u64,
@@ -94,8 +97,10 @@ impl StepStatistics {
             return Ok(facts);
         }
         orbits.expand(number, messages, routes)?;
-        let (topology, wanted) = (&self.topology, self.wanted);
-        let everyone = orbits.everyone.get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), wanted)));
+        let (topology, wanted, executor) = (&self.topology, self.wanted, &self.executor);
+        let everyone = orbits
+            .everyone
+            .get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), wanted).with(Arc::clone(executor))));
         everyone.measure(number, &mut orbits.expanded, None, &orbits.routes)
     }
 }

@@ -1,0 +1,135 @@
+//! Steps whose sends are carried out side by side against the same steps send by send.
+
+use super::*;
+use crate::delivery::boxes::{Axis, NodeSet};
+use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind};
+use crate::delivery::exchange::Rule;
+use crate::network::topology::parse;
+use crate::simulation::step::{StepFacts, Transfer, Unsent};
+
+/// Takes a send of a schedule.
+type Send<'a> = &'a mut dyn FnMut(&Rule<'_>) -> Result<(), Fault>;
+/// What a node sends another.
+type Sends<'a> = &'a dyn Fn(u64, u64, Send<'_>) -> Result<(), Fault>;
+
+/// Does the parts of work one after another, the last one first: nobody may depend on another's having been done.
+#[derive(Debug)]
+struct Backwards(usize);
+
+impl Executor for Backwards {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..parts).rev().for_each(work);
+    }
+}
+
+/// Keeps all there is to know of steps, and of sends of nothing.
+#[derive(Default)]
+struct Steps(Vec<(StepFacts, Vec<Transfer>, Vec<u64>)>, Vec<String>);
+
+impl Listener for Steps {
+    fn wants_packing(&self) -> bool {
+        true
+    }
+
+    fn unsent(&mut self, unsent: &Unsent) {
+        self.1.push(format!("{unsent:?}"));
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        self.0.push((step.facts, step.transfers.to_vec(), step.held.to_vec()));
+    }
+}
+
+/// What comes of a schedule in which in every step each node sends to those at some distances, whatever `rule` says of it; nodes so far apart follow each other.
+fn carried_out(
+    executor: &Arc<dyn Executor>,
+    kind: &'static CollectiveKind,
+    spec: &str,
+    distances: &[&[u64]],
+    stride: u64,
+    rule: Sends<'_>,
+) -> (Steps, Result<Totals, Fault>) {
+    let task = Task { executor: Arc::clone(executor), ..Task::new(parse(spec).unwrap(), Collective::of(kind)) };
+    let nodes = task.topology.nodes();
+    let mut steps = Steps::default();
+    let mut simulation = Simulation::new(task, vec![&mut steps]).unwrap();
+    let sent = distances.iter().try_for_each(|distances| {
+        simulation.step()?;
+        for from in (0..nodes).map(|i| i * stride % nodes) {
+            for distance in *distances {
+                rule(from, (from + distance) % nodes, &mut |rule| simulation.send(rule, None))?;
+            }
+        }
+        Ok(())
+    });
+    let totals = sent.and_then(|()| simulation.finish());
+    (steps, totals)
+}
+
+const SEND: Rule<'static> = Rule {
+    from: 0,
+    to: 0,
+    origins: NodeSet::All,
+    destinations: NodeSet::All,
+    segments: Axis::All,
+    strict: false,
+    copy: false,
+    combine: false,
+    local: true,
+};
+
+#[test]
+fn what_is_carried_out_side_by_side_comes_out_as_if_send_by_send() {
+    let direct = |from, to, send: Send<'_>| {
+        let (half, other) = ([Axis::Range { first: 0, stride: 1, count: 1 }], [Axis::All]);
+        // Nothing at first, then all in two sends with the same ends.
+        send(&Rule { from, to, origins: NodeSet::Axes(&half), destinations: NodeSet::One(to), ..SEND })?;
+        send(&Rule { from, to, origins: NodeSet::Axes(&other), destinations: NodeSet::One(to), ..SEND })
+    };
+    let passed_on = |from, to, send: Send<'_>| send(&Rule { from, to, copy: true, ..SEND });
+    let summed = |from, to, send: Send<'_>| send(&Rule { from, to, copy: true, combine: true, ..SEND });
+    let all: Vec<u64> = (0..60).collect();
+    let powers: Vec<[u64; 1]> = (0..9).map(|bit| [1 << bit]).collect();
+    let powers: Vec<&[u64]> = powers.iter().map(|one| &one[..]).collect();
+    let one: Arc<dyn Executor> = alone();
+    for (threads, stride) in [(2, 1), (3, 7), (16, 1), (16, 7)] {
+        let many: Arc<dyn Executor> = Arc::new(Backwards(threads));
+        for spec in ["ring:60", "fully-connected:60"] {
+            let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, spec, &[&all], stride, &direct));
+            assert!(one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0, "{:?} {:?}", one.1, many.1);
+            assert!(!one.0.1.is_empty() && one.0.1 == many.0.1, "what was not sent is told in its order");
+        }
+        for (spec, kind, rule, nodes) in
+            [("torus:8x8x8", &ALL_GATHER, &passed_on as Sends<'_>, 512), ("hypercube:9", &ALL_REDUCE, &summed, 512)]
+        {
+            let [one, many] = [&one, &many].map(|by| carried_out(by, kind, spec, &powers, stride, rule));
+            assert_eq!(powers.len(), 9, "{nodes} nodes");
+            assert!(one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0, "{:?} {:?}", one.1, many.1);
+        }
+    }
+}
+
+/// What was sent twice, and what was never held, ends a schedule either way.
+#[test]
+fn a_broken_rule_is_noticed_side_by_side() {
+    let (one, many): (Arc<dyn Executor>, Arc<dyn Executor>) = (alone(), Arc::new(Backwards(3)));
+    let never_held = |from: u64, to, send: Send<'_>| {
+        send(&Rule { from, to, origins: NodeSet::One(from ^ u64::from(from == 400)), strict: true, ..SEND })
+    };
+    let nowhere = |from: u64, to, send: Send<'_>| send(&Rule { from, to: to + 1000 * u64::from(from == 400), ..SEND });
+    for rule in [&never_held as Sends<'_>, &nowhere] {
+        let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, "ring:1000", &[&[3]], 7, rule));
+        assert_eq!(one.0.1, many.0.1, "which send it is");
+        let [one, many] = [one, many].map(|(_, ended)| ended.unwrap_err());
+        let broken = |fault: &Fault| match fault {
+            Fault::Send(step, rule) => (*step, format!("{:?}", std::mem::discriminant(rule))),
+            Fault::Delivery(step, rule) => (*step, format!("{:?}", std::mem::discriminant(rule))),
+            other => panic!("{other}"),
+        };
+        assert_eq!(broken(&one), broken(&many), "{one} {many}");
+    }
+}
