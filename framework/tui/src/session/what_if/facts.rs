@@ -13,8 +13,8 @@ use swapmeet_runner::host::Asked;
 use swapmeet_runner::watch::{self, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher, Workers};
 
-/// Kinds of steps of a schedule that are kept; one of more is planned again instead.
-const MOST_KINDS: usize = 1 << 16;
+/// Kinds of steps of a schedule that are kept, of some 300 bytes each; one of more is planned again instead.
+const MOST_KINDS: usize = 1 << 17;
 
 /// What of a schedule is known without planning it again.
 #[derive(Debug, Default)]
