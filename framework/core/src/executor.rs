@@ -10,9 +10,17 @@ pub trait Executor: Debug + Send + Sync {
     /// How many at a time.
     fn threads(&self) -> usize;
 
+    /// Steps of fewer messages are done sooner by one thread than others are told of them.
+    fn fewest(&self) -> usize {
+        FEWEST
+    }
+
     /// Calls `work` with each number below `parts` once, in whatever order and on whatever threads, and comes back once all is done.
     fn run(&self, parts: usize, work: &(dyn Fn(usize) + Sync));
 }
+
+/// What waking three threads some times a step takes, in messages: measured on four cores, where steps of 2,048 took longer together and steps of 16,384 two thirds of the time.
+const FEWEST: usize = 8192;
 
 /// One thread, that of the caller.
 #[derive(Debug, Clone, Copy, Default)]

@@ -32,53 +32,29 @@ fn same(topologies: &[&str], algorithms: &[&str], workloads: &[&str], machines: 
 
 #[test]
 fn all_to_alls_come_out_the_same_on_any_number_of_threads() {
-    let machines = ["paragon", "t3d:model=circuit", "sp2", "paragon:rearrangement=packed"];
-    let [ok, invalid, _] =
-        same(&["torus:24x24", "mesh:16x35"], &["suh-shin", "gen", "bruck"], &["uniform:8"], &machines, &[]);
-    assert!(ok >= 20 && invalid == 0, "{ok} ok, {invalid} invalid");
-    let [ok, ..] = same(
-        &["torus:24x24"],
-        &["suh-shin", "torus-multiscatter", "linear"],
-        &["irregular:dist=lognormal,mean=512,cv=2"],
-        &["paragon"],
-        &[],
-    );
-    assert_eq!(ok, 3);
+    let machines = ["paragon", "paragon:rearrangement=packed"];
+    let [ok, ..] = same(&["torus:96x96", "mesh:94x98"], &["suh-shin"], &["uniform:8"], &machines, &[]);
+    assert_eq!(ok, 4);
+    let [ok, ..] = same(&["hypercube:14"], &["bruck", "hypercube-alltoall"], &["uniform:1KiB"], &["paragon"], &[]);
+    assert_eq!(ok, 2);
 }
 
 #[test]
-fn so_do_other_networks_and_collectives() {
-    let networks =
-        ["hypercube:10", "fat-tree:24x2", "dragonfly:9x8x8", "rdn:1(hypercube:4)", "torus:9x9x8,place=random:3"];
-    let all_to_alls = ["bruck", "hypercube-alltoall", "rdn-alltoall"];
-    let [ok, ..] = same(&networks, &all_to_alls, &["uniform:1KiB"], &["paragon"], &[]);
-    assert!(ok >= 7, "{ok} ok");
-    let reductions = ["rabenseifner-allreduce", "recursive-doubling-allreduce", "swing-allreduce", "bucket-allreduce"];
-    let [ok, ..] = same(&["torus:32x32"], &reductions, &["allreduce/uniform:64KiB"], &["paragon"], &[]);
-    assert_eq!(ok, 4);
-    let copies = ["hypercube-allgather", "recursive-doubling-allgather", "bruck"];
-    let [ok, ..] = same(&["hypercube:10"], &copies, &["allgather/uniform:8"], &["paragon"], &[]);
-    assert_eq!(ok, 3);
+fn so_do_other_collectives() {
+    let reductions = ["rabenseifner-allreduce", "recursive-doubling-allreduce"];
+    let [ok, ..] = same(&["torus:128x128"], &reductions, &["allreduce/uniform:64KiB"], &["paragon"], &[]);
+    assert_eq!(ok, 2);
+    let copies = ["hypercube-allgather", "recursive-doubling-allgather"];
+    let [ok, ..] = same(&["hypercube:14"], &copies, &["allgather/uniform:8"], &["paragon"], &[]);
+    assert_eq!(ok, 2);
 }
 
 /// The first send that breaks a rule is named, with where its blocks are in that moment, though others had been carried out by the time it was noticed.
 #[test]
 fn broken_schedules_are_said_to_be_broken_in_the_same_words() {
     let plugins = build().to_str().unwrap();
-    let wrong = [
-        "suh-shin-3d-phase-4",
-        "suh-shin-mesh-step-2",
-        "suh-shin-figure-5",
-        "suh-shin-hops-ahead",
-        "pex-gen-shift-figure-4",
-    ];
+    let wrong = ["suh-shin-mesh-step-2", "suh-shin-figure-5", "suh-shin-hops-ahead"];
     let folder = ["--plugin-dir", plugins];
-    let [_, invalid, _] = same(
-        &["torus:28x28", "mesh:28x28", "torus:12x8x8", "mesh:8x72"],
-        &wrong,
-        &["uniform:4"],
-        &["paragon", "sp2"],
-        &folder,
-    );
-    assert!(invalid >= 8, "{invalid} invalid");
+    let [_, invalid, _] = same(&["torus:96x96", "mesh:96x96"], &wrong, &["uniform:4"], &["paragon"], &folder);
+    assert!(invalid >= 3, "{invalid} invalid");
 }

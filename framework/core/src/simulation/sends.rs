@@ -3,7 +3,7 @@
 use super::{Kept, Simulation, State};
 use crate::delivery::byte_counts::{Share, What};
 use crate::delivery::exchange::Rule;
-use crate::delivery::exchange::together::{Done, FEWEST, Moved};
+use crate::delivery::exchange::together::{Done, Moved};
 use crate::delivery::fault::Fault;
 use crate::delivery::orbits::Put;
 use crate::delivery::payload::Payload;
@@ -86,7 +86,7 @@ impl Simulation<'_> {
     /// Carries out the sends that wait.
     pub fn carry_out(&mut self) -> Result<(), Fault> {
         let mut queue = std::mem::take(&mut self.queue);
-        if queue.len() < FEWEST {
+        if queue.len() < self.task.executor.fewest() {
             queue.iter().try_for_each(|send| queue.with(send, |rule| self.send_at_once(rule, |_| send.route)))?;
         } else if let State::Running(payload) = &mut self.state
             && let Payload::Blocks(exchange) = &mut **payload

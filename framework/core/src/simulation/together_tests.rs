@@ -21,6 +21,10 @@ impl Executor for Backwards {
         self.0
     }
 
+    fn fewest(&self) -> usize {
+        512
+    }
+
     fn run(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..parts).rev().for_each(work);
     }

@@ -149,7 +149,7 @@ impl Exchange {
         let Self { inventory, holdings, earlier, loads, copied, redundant, step, .. } = self;
         let came = Arriving { inventory, shape: holdings.shape(), step: *step, copied: *copied, ways: earlier };
         let count = earlier.iter().map(|way| way.receivers.len()).sum();
-        if executor.threads() == 1 || count < FEWEST {
+        if executor.threads() == 1 || count < executor.fewest() {
             let mut first = None;
             came.at(&mut holdings.whole(), &mut first, &mut |settled| loads.settle(settled))?;
             *redundant = redundant.take().or(first.map(|(_, node, block)| Box::new((node, block))));
@@ -181,9 +181,6 @@ struct Taker<'a> {
     settled: Vec<Settled>,
     outcome: Result<(), Fault>,
 }
-
-/// Fewer sends than this are carried out sooner by one thread than others are told of them.
-pub(crate) const FEWEST: usize = 512;
 
 impl Crew {
     fn new(selection: Selection) -> Self {

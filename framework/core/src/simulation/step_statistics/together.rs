@@ -41,10 +41,9 @@ fn turns(transfers: &mut [Transfer]) -> impl Iterator<Item = (Turn, &mut [Transf
 impl StepStatistics {
     /// How a step of so many messages is divided; `None` for one that one thread looks at sooner.
     pub(super) fn division(&mut self, messages: usize) -> Option<Division> {
-        const FEWEST: usize = 512;
         let threads = self.executor.threads();
         // Ranks that share a node share its ports: whoever looks at one of them would look at another's.
-        if threads == 1 || messages < FEWEST || !self.hosts.is_empty() {
+        if threads == 1 || messages < self.executor.fewest() || !self.hosts.is_empty() {
             return None;
         }
         self.links.division(messages, threads)
