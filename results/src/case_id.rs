@@ -132,8 +132,8 @@ impl<'a> CaseId<&'a str> {
     }
 
     /// In what it differs from the one of `cases` that is most like it, in words.
-    pub fn unlike(&self, cases: &[Self]) -> String {
-        let differences = cases.iter().map(|case| self.differences(case)).min_by_key(Vec::len);
+    pub fn unlike(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
+        let differences = cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
         // Of another plugin these say nothing.
         if differences.iter().any(|d| d.column == "plugin") {

@@ -3,7 +3,10 @@
 //! A file may have been cut off anywhere: the run that wrote it was stopped, the disk was full. Then its last row is torn, and everything
 //! before it is whole. That is told apart from a file that is wrong ([`ReadError::Torn`]), because a run can be taken up from there.
 
-use crate::record::{Record, columns, required_columns};
+mod rows;
+
+use crate::record::Record;
+pub(crate) use rows::{Header, Row, Rows};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -27,6 +30,9 @@ pub enum ReadError {
         /// The line, from 1.
         line: u64,
     },
+    /// What was read once is not there the second time.
+    #[error("{file}: it changed while it was read, expected the same rows both times")]
+    Changed { file: String },
     /// Not CSV.
     #[error("{file}: {source}")]
     NotCsv {
@@ -135,88 +141,7 @@ fn line_ends(bytes: &[u8]) -> u64 {
 
 /// Reads the rows of a result file's text; `file` is its name, for errors. Columns that this version doesn't know are passed over.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
-    let named = || file.to_owned();
-    let text = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let mark = content.len() - text.len();
-    if text.is_empty() {
-        return Err(ReadError::Empty { file: named() });
-    }
-    let not_csv = |source: csv::Error| ReadError::NotCsv { file: named(), source };
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(not_csv)?.clone();
-    let whole_header = columns().collect::<Vec<_>>().join(",");
-    if !text.contains('\n') && whole_header.starts_with(text.trim_end_matches('\r')) {
-        // Not even the header's end. (A line of something else is no header of ours that broke off.)
-        return Err(ReadError::Torn { file: named(), line: 1, intact: 0 });
-    }
-    check(file, &header)?;
-
-    let mut lines = Lines { text, at: 0, line: 1 };
-    let mut rows = reader.records().peekable();
-    let mut records = Vec::new();
-    while let Some(row) = rows.next() {
-        let row = row.map_err(not_csv)?;
-        let (start, line) = lines.start_of(&row);
-        let is_last = rows.peek().is_none();
-        if is_last && (row.len() < header.len() || is_cut_off(&text[start..])) {
-            return Err(ReadError::Torn { file: named(), line, intact: mark + start });
-        }
-        if row.len() != header.len() {
-            return Err(ReadError::BadRow { file: named(), line, found: row.len(), expected: header.len() });
-        }
-        let mut record = Record::default();
-        for (column, field) in header.iter().zip(&row) {
-            if let Some(Err(expected)) = record.set(column, field) {
-                let (column, found) = (column.to_owned(), field.to_owned());
-                return Err(ReadError::BadField { file: named(), line, column, found, expected });
-            }
-        }
-        if let Some((column, expected)) = record.impossible() {
-            let found = header.iter().zip(&row).find(|(name, _)| *name == column).map_or("", |(_, field)| field);
-            let (column, found) = (column.to_owned(), found.to_owned());
-            return Err(ReadError::BadField { file: named(), line, column, found, expected: expected.to_owned() });
-        }
-        records.push(record);
-    }
-    Ok(records)
-}
-
-fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
-    // Remarks came later than the rest: a file without them is whole.
-    if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
-        return Err(ReadError::NoColumn { file: file.to_owned(), column });
-    }
-    let twice = header.iter().enumerate().find(|(i, column)| header.iter().take(*i).any(|earlier| earlier == *column));
-    match twice {
-        Some((_, column)) => Err(ReadError::ColumnTwice { file: file.to_owned(), column: column.to_owned() }),
-        None => Ok(()),
-    }
-}
-
-/// Whether the text of a last row lacks its line end: either there is none, or it is within quotes that were never closed.
-fn is_cut_off(row: &str) -> bool {
-    !row.ends_with(['\n', '\r']) || row.matches('"').count() % 2 == 1
-}
-
-/// Counts lines up to rows, going forward. Our own because the reader places a row before the blank lines, or the second half of the line end, that it
-/// skips on its way there.
-struct Lines<'a> {
-    text: &'a str,
-    at: usize,
-    line: u64,
-}
-
-impl Lines<'_> {
-    /// The byte at which a row starts, and its line.
-    fn start_of(&mut self, row: &csv::StringRecord) -> (usize, u64) {
-        let bytes = self.text.as_bytes();
-        let from = row.position().and_then(|p| usize::try_from(p.byte()).ok()).unwrap_or(0).min(bytes.len());
-        let skipped = bytes[from..].iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
-        let start = from + skipped;
-        self.line += line_ends(bytes.get(self.at..start).unwrap_or_default());
-        self.at = start;
-        (start, self.line)
-    }
+    Rows::new(file.to_owned(), content.as_bytes())?.map(|row| row.map(|row| row.record)).collect()
 }
 
 #[cfg(test)]
@@ -224,6 +149,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::output::{CsvSink, Sink};
     use crate::record::{Status, Verified};
+    use crate::record::{columns, required_columns};
     use proptest::prelude::*;
 
     pub(crate) fn written(records: &[Record]) -> String {
@@ -324,6 +250,13 @@ pub(crate) mod tests {
         // Not even a file without an end holds it up.
         let said = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
         assert!(said.starts_with("/dev/zero: with it there are more than 1MiB of rows"), "{said}");
+    }
+
+    /// Rows that are read one by one have no bound together, so each has its own.
+    #[test]
+    fn a_row_without_an_end_does_not_fill_the_memory() {
+        let said = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();
+        assert_eq!(said, "zeros: a row of more than 64MiB, expected less");
     }
 
     #[test]

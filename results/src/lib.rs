@@ -26,7 +26,7 @@ pub use compare::{CompareError, Comparison, Group, Line, RowAt, Tests, compare};
 pub use family::family;
 pub use finite::NotFinite;
 pub use input::{ReadError, read_bytes, read_file, read_files, read_records};
-pub use merge::{MergeError, Merged, merge};
+pub use merge::{MergeError, Merged, Missing, Mixture, Shards};
 pub use output::{CsvSink, Sink};
 pub use record::{About, Record, Status, Verified, about_columns, columns, outcome_columns};
 pub use render::{as_csv, as_html, as_json, as_markdown, as_table, escaped, in_words};

@@ -1,16 +1,31 @@
 //! Joins the rows of shards: none lost, none doubled.
+//!
+//! Files are read twice, so that a sweep of any size can be joined: first from end to end, to see which case each row is of, of which a fingerprint is
+//! kept and where the row stands; then row by row, in the order in which they are wanted.
+
+mod fingerprint;
+mod meanings;
+mod missing;
+mod source;
 
 use crate::beside::is_measured;
-use crate::case_id::{CaseId, inputs};
+use crate::case_id::CaseId;
+use crate::input::ReadError;
 use crate::record::Record;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use fingerprint::{Fingerprint, Fingerprints};
+use meanings::Meanings;
+pub use meanings::Mixture;
+pub use missing::Missing;
+use missing::Named;
+use source::{Again, Source};
+use std::collections::HashMap;
+use std::path::Path;
 
 /// What cannot be joined.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// Rows of different experiments, or made by different versions.
-    #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`")]
-    Mixture { first: String, second: String, what: String, a: String, b: String },
+    #[error(transparent)]
+    Mixture(#[from] Mixture),
     /// A case that is there twice.
     #[error("{case} is in {first} and in {second}: expected every case once")]
     Doubled { case: String, first: String, second: String },
@@ -24,145 +39,170 @@ pub enum MergeError {
     /// No rows at all.
     #[error("no rows to join")]
     NoRows,
+    /// A row that was there is no more.
+    #[error(transparent)]
+    Gone(#[from] ReadError),
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Merged<'a> {
-    /// All rows: in the order of the experiment's cases where these are known, else as they stand in the files.
-    pub rows: Vec<&'a Record>,
+/// Rows joined: which, in which order. [`Shards::rows`] reads them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Merged {
+    order: Vec<usize>,
     /// Cases without a row.
-    pub missing: Vec<String>,
+    pub missing: Missing,
 }
 
-/// A row, and the file and place it is from.
-struct Found<'a> {
-    record: &'a Record,
-    file: &'a str,
-    number: usize,
-}
+impl Merged {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
 
-impl Found<'_> {
-    fn place(&self) -> String {
-        format!("{}, row {}", self.file, self.number)
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
     }
 }
 
-/// Joins the rows of files, given with their names. Without the experiment's cases in order, those expected are the cross product of all that the rows name.
-pub fn merge<'a>(files: &'a [(String, Vec<Record>)], expected: Option<&[CaseId]>) -> Result<Merged<'a>, MergeError> {
-    let found = |(file, rows): &'a (String, Vec<Record>)| {
-        rows.iter().enumerate().map(move |(i, record)| Found { record, file, number: i + 1 })
-    };
-    // What was measured is of no experiment: it stands after what was predicted, and is missed nowhere.
-    let (measured, all): (Vec<Found<'_>>, Vec<Found<'_>>) =
-        files.iter().flat_map(found).partition(|found| is_measured(found.record));
-    let merged = if all.is_empty() && !measured.is_empty() {
-        Merged { rows: Vec::new(), missing: Vec::new() }
-    } else {
-        predicted(&all, expected)?
-    };
-    by_case(&measured)?;
-    let rows = merged.rows.into_iter().chain(measured.iter().map(|found| found.record)).collect();
-    Ok(Merged { rows, ..merged })
+/// Files of rows that are to be joined.
+pub struct Shards {
+    sources: Vec<Source>,
+    /// All rows, in the order of the files.
+    rows: Vec<Place>,
+    fingerprints: Fingerprints,
+    named: Named,
+    mixture: Option<Mixture>,
 }
 
-/// Rows of one experiment.
-fn predicted<'a>(all: &[Found<'a>], expected: Option<&[CaseId]>) -> Result<Merged<'a>, MergeError> {
-    refuse_mixtures(all)?;
-    let at = by_case(all)?;
-    let Some(expected) = expected else {
-        return Ok(Merged { rows: all.iter().map(|found| found.record).collect(), missing: missing(all) });
-    };
-    let cases: Vec<CaseId<&str>> = expected.iter().map(CaseId::borrowed).collect();
-    let known: HashSet<&CaseId<&str>> = cases.iter().collect();
-    if let Some(found) = all.iter().find(|found| !known.contains(&found.record.case())) {
-        return Err(MergeError::Stranger { at: found.place(), why: found.record.case().unlike(&cases) });
-    }
-    let rows = cases.iter().filter_map(|case| at.get(case).map(|found| found.record)).collect();
-    let missing = cases.iter().filter(|case| !at.contains_key(*case)).map(CaseId::in_words).collect();
-    Ok(Merged { rows, missing })
+/// Where a row stands, and of which case it is.
+struct Place {
+    case: Fingerprint,
+    from: u64,
+    /// Which of the sources.
+    source: u32,
+    is_measured: bool,
 }
 
-/// The row of each case, of which there is but one.
-fn by_case<'r, 'a>(all: &'r [Found<'a>]) -> Result<HashMap<CaseId<&'a str>, &'r Found<'a>>, MergeError> {
-    let mut at: HashMap<CaseId<&str>, &Found<'_>> = HashMap::new();
-    for found in all {
-        let case = found.record.case();
-        if let Some(first) = at.insert(case, found) {
-            return Err(MergeError::Doubled { case: case.in_words(), first: first.place(), second: found.place() });
-        }
-    }
-    Ok(at)
-}
-
-/// Refuses rows that one run could not have made: what a name stands for is the same in all of them.
-fn refuse_mixtures(all: &[Found<'_>]) -> Result<(), MergeError> {
-    if all.is_empty() {
-        return Err(MergeError::NoRows);
-    }
-    let mut meanings: BTreeMap<(&str, &str), (&Found<'_>, String)> = BTreeMap::new();
-    for found in all {
-        let row = found.record;
-        let build = format!("{} {}", row.plugin_version, row.plugin_digest);
-        let named = [
-            (("experiment", ""), row.experiment.clone()),
-            (("first seed", ""), row.seed.wrapping_sub(u64::from(row.repetition)).to_string()),
-            (("swapmeet_version", ""), row.swapmeet_version.clone()),
-            (("plugin", row.algorithm.as_str()), row.plugin.clone()),
-            (("build", row.plugin.as_str()), build.trim_end().to_owned()),
-            (("machine_definition", row.machine.as_str()), row.machine_definition.clone()),
-        ];
-        let files = inputs(&row.inputs).map(|(file, digest)| (("file", file), digest.to_owned()));
-        for ((what, name), meaning) in files.chain(named) {
-            let (first, known) = meanings.entry((what, name)).or_insert_with(|| (found, meaning.clone()));
-            if *known != meaning {
-                let what = if name.is_empty() { what.to_owned() } else { format!("{what} of `{name}`") };
-                let (first, second) = (first.place(), found.place());
-                return Err(MergeError::Mixture { first, second, what, a: known.clone(), b: meaning });
+impl Shards {
+    /// Reads all files once.
+    pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
+        let mut shards = Self {
+            sources: paths.iter().map(|path| Source::of(path.as_ref())).collect::<Result<_, _>>()?,
+            rows: Vec::new(),
+            fingerprints: Fingerprints::default(),
+            named: Named::default(),
+            mixture: None,
+        };
+        let mut meanings = Meanings::default();
+        for (number, source) in (0..).zip(&shards.sources) {
+            for (i, row) in source.rows()?.enumerate() {
+                let row = row?;
+                let is_measured = is_measured(&row.record);
+                // What was measured is of no experiment.
+                if !is_measured {
+                    shards.named.add(&row.record, &shards.fingerprints);
+                    // Whether the files can be read at all comes first.
+                    let place = || place(&source.name, i + 1);
+                    shards.mixture = shards.mixture.or_else(|| meanings.agree(&row.record, place).err());
+                }
+                let case = shards.fingerprints.of(&row.record.case());
+                shards.rows.push(Place { case, from: row.from, source: number, is_measured });
             }
         }
+        Ok(shards)
     }
-    Ok(())
-}
 
-/// What is missing of every combination of what the rows name.
-fn missing(all: &[Found<'_>]) -> Vec<String> {
-    type Text = fn(&Record) -> &str;
-    let texts: [Text; 4] = [|r| &r.topology, |r| &r.algorithm, |r| &r.workload, |r| &r.machine];
-    let named = texts.map(|text| each_once(all.iter().map(|found| text(found.record))));
-    let repetitions = each_once(all.iter().map(|found| found.record.repetition));
-    let known: HashSet<_> =
-        all.iter().map(|Found { record: r, .. }| (texts.map(|text| text(r)), r.repetition)).collect();
-    let mut missing = Vec::new();
-    for topology in &named[0] {
-        for algorithm in &named[1] {
-            for workload in &named[2] {
-                for machine in &named[3] {
-                    for repetition in &repetitions {
-                        if !known.contains(&([*topology, *algorithm, *workload, *machine], *repetition)) {
-                            let mut case = CaseId { repetition: *repetition, ..CaseId::default() };
-                            (case.setting.topology, case.setting.workload, case.setting.machine) =
-                                (*topology, *workload, *machine);
-                            case.implementation.algorithm = *algorithm;
-                            missing.push(case.in_words());
-                        }
-                    }
+    /// Joins them as they stand in the files. The cases expected are the cross product of all that the rows name.
+    pub fn as_they_stand(&self) -> Result<Merged, MergeError> {
+        self.joined(|order, _| Ok(Merged { order, missing: self.named.missing(&self.fingerprints) }))
+    }
+
+    /// Joins them in the order of their experiment's cases.
+    pub fn in_order_of<C: Iterator<Item = CaseId>>(&self, cases: impl Fn() -> C) -> Result<Merged, MergeError> {
+        self.joined(|_, mut at| {
+            let mut merged = Merged::default();
+            for case in cases() {
+                let case = case.borrowed();
+                match at.remove(&self.fingerprints.of(&case)) {
+                    Some(row) => merged.order.push(row),
+                    None => merged.missing.add(&case),
                 }
             }
+            match at.into_values().min() {
+                Some(row) => {
+                    let why = self.row(&mut Again::new(&self.sources), row)?.case().unlike(cases());
+                    Err(MergeError::Stranger { at: self.place(row), why })
+                }
+                None => Ok(merged),
+            }
+        })
+    }
+
+    /// The rows of what was joined.
+    pub fn rows(&self, merged: &Merged) -> impl Iterator<Item = Result<Record, ReadError>> {
+        let mut again = Again::new(&self.sources);
+        merged.order.iter().map(move |row| self.row(&mut again, *row))
+    }
+
+    /// Joins predicted rows by `join`, which is given them in the order of the files and by case. What was measured stands after them, and is missed nowhere.
+    fn joined(
+        &self,
+        join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<Merged, MergeError>,
+    ) -> Result<Merged, MergeError> {
+        let (measured, predicted): (Vec<usize>, Vec<usize>) =
+            (0..self.rows.len()).partition(|row| self.rows[*row].is_measured);
+        let mut merged = match (predicted.is_empty(), measured.is_empty(), &self.mixture) {
+            (true, true, _) => return Err(MergeError::NoRows),
+            (_, _, Some(mixture)) => return Err(mixture.clone().into()),
+            (true, false, None) => Merged::default(),
+            (false, _, None) => {
+                let at = self.by_case(&predicted)?;
+                join(predicted, at)?
+            }
+        };
+        self.by_case(&measured)?;
+        merged.order.extend(measured);
+        Ok(merged)
+    }
+
+    /// The row of each case, of which there is but one.
+    fn by_case(&self, rows: &[usize]) -> Result<HashMap<Fingerprint, usize>, MergeError> {
+        let mut at = HashMap::new();
+        for row in rows {
+            if let Some(first) = at.insert(self.rows[*row].case, *row) {
+                let case = self.row(&mut Again::new(&self.sources), *row)?.case().in_words();
+                return Err(MergeError::Doubled { case, first: self.place(first), second: self.place(*row) });
+            }
+        }
+        Ok(at)
+    }
+
+    fn row(&self, again: &mut Again<'_>, row: usize) -> Result<Record, ReadError> {
+        let Place { case, from, source, .. } = self.rows[row];
+        let record = again.row(source as usize, from)?;
+        match self.fingerprints.of(&record.case()) == case {
+            true => Ok(record),
+            false => Err(ReadError::Changed { file: self.sources[source as usize].name.clone() }),
         }
     }
-    missing
+
+    /// A row's file and number, for a message.
+    fn place(&self, row: usize) -> String {
+        let source = self.rows[row].source;
+        let number = self.rows[..=row].iter().rev().take_while(|other| other.source == source).count();
+        place(&self.sources[source as usize].name, number)
+    }
 }
 
-/// Each value once, in the order in which they first come.
-fn each_once<T: Copy + Eq + std::hash::Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut known = HashSet::new();
-    values.filter(|value| known.insert(*value)).collect()
+fn place(file: &str, number: usize) -> String {
+    format!("{file}, row {number}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::tests::row;
+    use crate::input::tests::written;
 
     /// Two topologies, two algorithms, two repetitions.
     fn whole() -> Vec<Record> {
@@ -182,64 +222,122 @@ mod tests {
         keep.iter().map(|i| whole()[*i].clone()).collect()
     }
 
-    fn files(shards: &[&[usize]]) -> Vec<(String, Vec<Record>)> {
-        shards.iter().enumerate().map(|(i, keep)| (format!("part-{i}.csv"), shard(keep))).collect()
-    }
-
-    fn rows(merged: &Merged<'_>) -> Vec<Record> {
-        merged.rows.iter().map(|row| (*row).clone()).collect()
+    fn files(shards: &[&[usize]]) -> Vec<Vec<Record>> {
+        shards.iter().map(|keep| shard(keep)).collect()
     }
 
     fn cases(records: &[Record]) -> Vec<CaseId> {
         records.iter().map(|record| record.case().owned()).collect()
     }
 
+    /// The rows and what is missing, of files `part-0.csv` and so on; or what is said.
+    fn merged(files: &[Vec<Record>], order: Option<&[CaseId]>) -> Result<(Vec<Record>, Missing), String> {
+        let dir = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = (0..files.len()).map(|i| dir.path().join(format!("part-{i}.csv"))).collect();
+        paths.iter().zip(files).for_each(|(path, rows)| std::fs::write(path, written(rows)).unwrap());
+        let said = |error: &dyn std::error::Error| error.to_string().replace(&format!("{}/", dir.path().display()), "");
+        let shards = Shards::read(&paths).map_err(|e| said(&e))?;
+        let merged = match order {
+            Some(cases) => shards.in_order_of(|| cases.iter().cloned()),
+            None => shards.as_they_stand(),
+        };
+        let merged = merged.map_err(|e| said(&e))?;
+        let rows: Result<Vec<Record>, _> = shards.rows(&merged).collect();
+        Ok((rows.map_err(|e| said(&e))?, merged.missing))
+    }
+
     #[test]
     fn shards_in_any_order_are_one_run_again() {
-        for shards in [[&[0, 3, 4][..], &[1, 2, 5, 6, 7]], [&[1, 2, 5, 6, 7], &[0, 3, 4]]] {
-            let files = files(&shards);
-            let merged = merge(&files, Some(&cases(&whole()))).unwrap();
-            assert_eq!((rows(&merged), merged.missing), (whole(), vec![]));
+        for shards in
+            [[&[0, 3, 4][..], &[1, 2, 5, 6, 7]], [&[1, 2, 5, 6, 7], &[0, 3, 4]], [&[6, 4, 2, 0], &[7, 1, 5, 3]]]
+        {
+            let merged = merged(&files(&shards), Some(&cases(&whole()))).unwrap();
+            assert_eq!(merged, (whole(), Missing::default()));
         }
     }
 
     #[test]
     fn without_the_experiment_rows_stand_as_in_the_files() {
-        let files = files(&[&[4, 5, 6, 7], &[3, 1, 2, 0]]);
-        let merged = merge(&files, None).unwrap();
-        assert_eq!((rows(&merged), merged.missing.len()), (shard(&[4, 5, 6, 7, 3, 1, 2, 0]), 0));
+        let merged = merged(&files(&[&[4, 5, 6, 7], &[3, 1, 2, 0]]), None).unwrap();
+        assert_eq!(merged, (shard(&[4, 5, 6, 7, 3, 1, 2, 0]), Missing::default()));
     }
 
     #[test]
     fn what_is_missing_is_named() {
-        let some = files(&[&[0, 1, 2], &[4, 5, 6, 7]]);
-        let merged = merge(&some, None).unwrap();
-        assert_eq!(merged.rows.len(), 7);
-        assert_eq!(merged.missing, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
+        let (rows, missing) = merged(&files(&[&[0, 1, 2], &[4, 5, 6, 7]]), None).unwrap();
+        assert_eq!((rows.len(), missing.count), (7, 1));
+        assert_eq!(missing.named, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
         // Nothing names the ring: only the experiment knows of it.
         let shards = files(&[&[0, 1], &[2, 3]]);
-        assert_eq!(merge(&shards, None).unwrap().missing.len(), 0);
-        assert_eq!(merge(&shards, Some(&cases(&whole()))).unwrap().missing.len(), 4);
+        assert_eq!(merged(&shards, None).unwrap().1.count, 0);
+        assert_eq!(merged(&shards, Some(&cases(&whole()))).unwrap().1.count, 4);
+    }
+
+    #[test]
+    fn of_many_that_are_missing_ten_are_named() {
+        let many: Vec<Record> = (0..30).map(|repetition| row("pex", repetition, 1.0)).collect();
+        let (rows, missing) = merged(&[many[..5].to_vec()], Some(&cases(&many))).unwrap();
+        assert_eq!((rows.len(), missing.named.len(), missing.count), (5, 10, 25));
+    }
+
+    #[test]
+    fn there_may_be_more_files_than_are_open_at_a_time() {
+        let many: Vec<Record> = (0..600).map(|repetition| row("pex", repetition, 1.0)).collect();
+        // Each file has two rows that are far from each other in the experiment.
+        let parts: Vec<Vec<Record>> = (0..300).map(|i| vec![many[300 + i].clone(), many[i].clone()]).collect();
+        assert_eq!(merged(&parts, Some(&cases(&many))).unwrap().0, many);
+    }
+
+    #[test]
+    fn rows_over_several_lines_and_with_other_line_ends_are_found_again() {
+        let several = |record: Record| Record { note: "one,\n\"two\"".to_owned(), ..record };
+        let rows: Vec<Record> = whole().into_iter().map(several).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.csv");
+        let backwards: Vec<Record> = rows.iter().rev().cloned().collect();
+        for text in [written(&backwards), format!("\u{feff}{}", written(&backwards)).replace('\n', "\r\n")] {
+            std::fs::write(&path, text).unwrap();
+            let shards = Shards::read(&[&path]).unwrap();
+            let merged = shards.in_order_of(|| rows.iter().map(|row| row.case().owned())).unwrap();
+            let back: Vec<String> = shards.rows(&merged).map(|row| row.unwrap().case().in_words()).collect();
+            assert_eq!(back, rows.iter().map(|row| row.case().in_words()).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_file_that_changes_before_it_is_written_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.csv");
+        std::fs::write(&path, written(&whole())).unwrap();
+        let shards = Shards::read(&[&path]).unwrap();
+        let merged = shards.as_they_stand().unwrap();
+        for text in [written(&shard(&[7, 6, 5, 4, 3, 2, 1, 0])), written(&[])] {
+            std::fs::write(&path, text).unwrap();
+            let said = shards.rows(&merged).next().unwrap().unwrap_err().to_string();
+            assert_eq!(
+                said,
+                format!("{}: it changed while it was read, expected the same rows both times", path.display())
+            );
+        }
     }
 
     #[test]
     fn what_is_doubled_mixed_or_strange_is_refused() {
-        let said =
-            |files: &[(String, Vec<Record>)], order: Option<&[CaseId]>| merge(files, order).unwrap_err().to_string();
+        let said = |files: &[Vec<Record>], order: Option<&[CaseId]>| merged(files, order).unwrap_err();
         assert_eq!(
             said(&files(&[&[0, 1], &[1, 2]]), None),
             "pex on torus:4x4, uniform:64, paragon, repetition 1 is in part-0.csv, row 2 and in part-1.csv, row 1: expected every case once"
         );
         let mut mixed = files(&[&[0], &[1]]);
-        mixed[1].1[0].experiment = "other".to_owned();
+        mixed[1][0].experiment = "other".to_owned();
         assert_eq!(
             said(&mixed, None),
             "part-0.csv, row 1 and part-1.csv, row 1 are not of one experiment: their experiment is `` and `other`"
         );
         let differing = |change: fn(&mut Record, &str)| {
             let mut mixed = files(&[&[0], &[1]]);
-            change(&mut mixed[0].1[0], "aa");
-            change(&mut mixed[1].1[0], "bb");
+            change(&mut mixed[0][0], "aa");
+            change(&mut mixed[1][0], "bb");
             said(&mixed, None)
         };
         let text = differing(|r, text| r.plugin_version = text.to_owned());

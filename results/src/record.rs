@@ -40,7 +40,8 @@ words! {
     }
 }
 
-struct Column {
+#[derive(Debug)]
+pub(crate) struct Column {
     about: About,
     /// Whether it says what came of the case, rather than which case it is.
     is_outcome: bool,
@@ -215,6 +216,18 @@ pub fn about_columns() -> impl Iterator<Item = About> {
     COLUMNS.iter().map(|c| c.about)
 }
 
+/// The column of a name, if there is one.
+pub(crate) fn column(name: &str) -> Option<&'static Column> {
+    COLUMNS.iter().find(|c| c.about.name == name)
+}
+
+impl Column {
+    /// Sets it from text; `Err` says what was expected.
+    pub(crate) fn set(&self, record: &mut Record, text: &str) -> Result<(), String> {
+        (self.read)(record, text)
+    }
+}
+
 /// The names of all columns, in order.
 pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|c| c.about.name)
@@ -282,11 +295,6 @@ impl Record {
         }
         let negative = times.into_iter().find(|(_, time)| time.is_some_and(|t| t < 0.0));
         negative.map(|(column, _)| (column, "a time of 0 or more"))
-    }
-
-    /// Sets a column from text; `None` if there is no such column, `Err` says what was expected.
-    pub(crate) fn set(&mut self, column: &str, text: &str) -> Option<Result<(), String>> {
-        COLUMNS.iter().find(|c| c.about.name == column).map(|c| (c.read)(self, text))
     }
 
     /// The first column that could not be read again.

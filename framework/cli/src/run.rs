@@ -151,9 +151,13 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
 /// Refuses to write rows over the experiment's file, one that its specs name, or a plugin's.
 pub(crate) fn leave_what_is_read(args: &RunArgs, all: &Product) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
+    output::none_of(out, args.experiment.clone().into_iter().chain(read_for_all(all)))
+}
+
+/// The files that an experiment's specs name, and its plugins'.
+pub(crate) fn read_for_all(all: &Product) -> BTreeSet<PathBuf> {
     let named = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins());
-    let read: BTreeSet<PathBuf> = named.flat_map(of_pattern).collect();
-    output::none_of(out, args.experiment.clone().into_iter().chain(read))
+    named.flat_map(of_pattern).collect()
 }
 
 /// The files that a case's specs name, and its plugin's.
@@ -353,8 +357,8 @@ pub(crate) fn cases_of(
 }
 
 /// The cases of an experiment file.
-pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Vec<Case>, Failure> {
-    Ok(complete(read(path)?, plugins)?.iter().collect())
+pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Failure> {
+    complete(read(path)?, plugins)
 }
 
 /// Fills in what was left out and looks everything up.

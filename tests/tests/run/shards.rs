@@ -68,6 +68,24 @@ fn merged_rows_stand_in_the_order_of_the_experiment_or_of_the_files() {
     assert_eq!(place("all.csv"), place("whole.csv"));
 }
 
+/// Files are read twice, which a pipe can't be: what comes through it is put aside.
+#[test]
+fn a_shard_that_comes_through_a_pipe_is_merged_as_a_file_is() {
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for part in ["1/2", "2/2"] {
+        let out = path(&format!("{}.csv", &part[..1]));
+        swapmeet(&["run", "--quiet", "--shard", part, "--out"]).arg(out).args(SWEEP).assert().success();
+    }
+    let merge = |second: &str, out: &str, piped: Vec<u8>| {
+        let mut command = swapmeet(&["merge", "1.csv", second, "--out", out]);
+        command.current_dir(dir.path()).write_stdin(piped).assert().success();
+        std::fs::read(path(out)).unwrap()
+    };
+    let piped = merge("/dev/stdin", "piped.csv", std::fs::read(path("2.csv")).unwrap());
+    assert!(piped == merge("2.csv", "filed.csv", Vec::new()));
+}
+
 #[test]
 fn slurm_says_which_shard() {
     let run = |vars: &[(&str, &str)]| {

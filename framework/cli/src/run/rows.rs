@@ -327,7 +327,7 @@ fn matched(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, F
             return Err(refused(format!("its experiment is `{}`, here `{}`", record.experiment, case.experiment)));
         }
         let Some(number) = numbers.get(&record.case()).copied() else {
-            return Err(refused(record.case().unlike(&ids)));
+            return Err(refused(record.case().unlike(ids.iter().map(CaseId::owned))));
         };
         found.in_order &= number == line;
         found.rows[number] = Some(record);

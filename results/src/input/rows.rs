@@ -1,0 +1,204 @@
+//! Rows of a text, one after another: no more of it is in memory than the row at hand and the one that follows.
+
+use super::ReadError;
+use crate::record::{Column, Record, column, columns, required_columns};
+use std::io::{self, Read};
+use swapmeet_core::spec::format_size;
+
+/// The mark that some programs begin a text with.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The rows of a text, in order.
+pub(crate) struct Rows<R> {
+    file: String,
+    reader: csv::Reader<Kept<R>>,
+    header: Header,
+    /// The line that the reader is at.
+    line: u64,
+    /// Read ahead, for only the last row can be torn.
+    next: Option<Raw>,
+}
+
+/// A row as read.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// The byte from which the reader came to it.
+    pub(crate) from: u64,
+    pub(crate) record: Record,
+}
+
+/// A row before it is understood.
+struct Raw {
+    fields: csv::ByteRecord,
+    /// The byte from which the reader came to it.
+    from: u64,
+    /// The byte at which it starts. The reader places a row before the blank lines, or the second half of the line end, that it skips on its way there.
+    start: u64,
+    line: u64,
+    /// From its start to its end, with the line end.
+    text: Vec<u8>,
+}
+
+impl<R: Read> Rows<R> {
+    /// Reads the header. `file` is the text's name, for errors.
+    pub(crate) fn new(file: String, text: R) -> Result<Self, ReadError> {
+        let kept = Kept { inner: text, bytes: Vec::new() };
+        let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(kept);
+        let mut rows = Self { file, reader, header: Header::default(), line: 1, next: None };
+        let (_, head) = rows.pull()?;
+        let text = head.text.strip_prefix(MARK).unwrap_or(&head.text);
+        if text.is_empty() && rows.line == 1 {
+            return Err(ReadError::Empty { file: rows.file });
+        }
+        rows.next = rows.pull_row()?;
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        let is_all = rows.next.is_none() && rows.line == 1;
+        if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
+            // Not even the header's end. (A line of something else is no header of ours that broke off.)
+            return Err(ReadError::Torn { file: rows.file, line: 1, intact: 0 });
+        }
+        let names = csv::StringRecord::from_byte_record(head.fields)
+            .map_err(|_| ReadError::NotUtf8 { file: rows.file.clone(), line: head.line })?;
+        check(&rows.file, &names)?;
+        rows.header = Header::new(names);
+        Ok(rows)
+    }
+
+    /// The next row, if there is one.
+    fn pull_row(&mut self) -> Result<Option<Raw>, ReadError> {
+        self.pull().map(|(is_row, raw)| is_row.then_some(raw))
+    }
+
+    /// What comes next, and whether it is a row rather than the blank lines at the end.
+    fn pull(&mut self) -> Result<(bool, Raw), ReadError> {
+        let from = self.reader.position().byte();
+        let mut fields = csv::ByteRecord::new();
+        let is_row = self
+            .reader
+            .read_byte_record(&mut fields)
+            .map_err(|source| ReadError::NotCsv { file: self.file.clone(), source })?;
+        let length = self.reader.position().byte() - from;
+        let mut text = self.reader.get_mut().first(length);
+        let skipped = text.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
+        let line = self.line + super::line_ends(&text[..skipped]);
+        self.line += super::line_ends(&text);
+        text.drain(..skipped);
+        Ok((is_row, Raw { fields, from, start: from + skipped as u64, line, text }))
+    }
+
+    fn understood(&self, raw: Raw) -> Result<Row, ReadError> {
+        let Raw { fields, from, start, line, text } = raw;
+        let file = || self.file.clone();
+        let not_utf8 = |good: usize| ReadError::NotUtf8 { file: file(), line: line + super::line_ends(&text[..good]) };
+        if let Err(error) = std::str::from_utf8(&text)
+            && error.error_len().is_some()
+        {
+            return Err(not_utf8(error.valid_up_to()));
+        }
+        let is_last = self.next.is_none();
+        if is_last && (fields.len() < self.header.names.len() || is_cut_off(&text)) {
+            return Err(ReadError::Torn { file: file(), line, intact: usize::try_from(start).unwrap_or(usize::MAX) });
+        }
+        let fields = csv::StringRecord::from_byte_record(fields).map_err(|_| not_utf8(0))?;
+        Ok(Row { from, record: self.header.record(&self.file, line, &fields)? })
+    }
+}
+
+impl<R: Read> Iterator for Rows<R> {
+    type Item = Result<Row, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let raw = self.next.take()?;
+        match self.pull_row() {
+            Ok(next) => self.next = next,
+            Err(error) => return Some(Err(error)),
+        }
+        Some(self.understood(raw))
+    }
+}
+
+/// The first line of a text, each name looked up once: there may be millions of rows.
+#[derive(Default)]
+pub(crate) struct Header {
+    names: csv::StringRecord,
+    columns: Vec<Option<&'static Column>>,
+}
+
+impl Header {
+    pub(crate) fn new(names: csv::StringRecord) -> Self {
+        let columns = names.iter().map(column).collect();
+        Self { names, columns }
+    }
+
+    /// What a row's fields say.
+    pub(crate) fn record(&self, file: &str, line: u64, row: &csv::StringRecord) -> Result<Record, ReadError> {
+        if row.len() != self.names.len() {
+            return Err(ReadError::BadRow {
+                file: file.to_owned(),
+                line,
+                found: row.len(),
+                expected: self.names.len(),
+            });
+        }
+        let bad = |column: &str, found: &str, expected: String| {
+            let (file, column, found) = (file.to_owned(), column.to_owned(), found.to_owned());
+            ReadError::BadField { file, line, column, found, expected }
+        };
+        let mut record = Record::default();
+        for ((name, column), field) in self.names.iter().zip(&self.columns).zip(row) {
+            if let Some(column) = column {
+                column.set(&mut record, field).map_err(|expected| bad(name, field, expected))?;
+            }
+        }
+        if let Some((column, expected)) = record.impossible() {
+            let found = self.names.iter().zip(row).find(|(name, _)| *name == column).map_or("", |(_, field)| field);
+            return Err(bad(column, found, expected.to_owned()));
+        }
+        Ok(record)
+    }
+}
+
+fn check(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
+    // Remarks came later than the rest: a file without them is whole.
+    if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
+        return Err(ReadError::NoColumn { file: file.to_owned(), column });
+    }
+    let twice = header.iter().enumerate().find(|(i, column)| header.iter().take(*i).any(|earlier| earlier == *column));
+    match twice {
+        Some((_, column)) => Err(ReadError::ColumnTwice { file: file.to_owned(), column: column.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Whether the text of a last row lacks its line end: either there is none, or it is within quotes that were never closed.
+fn is_cut_off(row: &[u8]) -> bool {
+    !row.ends_with(b"\n") && !row.ends_with(b"\r") || row.iter().filter(|b| **b == b'"').count() % 2 == 1
+}
+
+/// Keeps what was read until it is asked for: the reader gives a row's fields, and whether the row broke off only its text tells.
+struct Kept<R> {
+    inner: R,
+    bytes: Vec<u8>,
+}
+
+impl<R> Kept<R> {
+    /// Takes out the first bytes.
+    fn first(&mut self, count: u64) -> Vec<u8> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.bytes.len());
+        self.bytes.drain(..count).collect()
+    }
+}
+
+impl<R: Read> Read for Kept<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        /// Of a row: what never ends one, such as zeros without end, must not fill the memory.
+        const MOST: usize = 64 << 20;
+        if self.bytes.len() > MOST {
+            let most = format_size(MOST as u64);
+            return Err(io::Error::other(format!("a row of more than {most}, expected less")));
+        }
+        let count = self.inner.read(buffer)?;
+        self.bytes.extend_from_slice(&buffer[..count]);
+        Ok(count)
+    }
+}

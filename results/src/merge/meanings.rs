@@ -1,0 +1,53 @@
+//! Whether rows are of one experiment: what a name stands for is the same in all of them.
+
+use crate::case_id::inputs;
+use crate::record::Record;
+use std::collections::HashMap;
+
+/// Rows of different experiments, or made by different versions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`")]
+pub struct Mixture {
+    first: String,
+    second: String,
+    what: String,
+    a: String,
+    b: String,
+}
+
+/// What the names in rows stand for.
+#[derive(Default)]
+pub(super) struct Meanings {
+    /// For each kind of name the names, and for each what it stands for and where that is said first.
+    known: HashMap<&'static str, HashMap<String, (String, String)>>,
+}
+
+impl Meanings {
+    /// Refuses a row that no run could have made that made those before it.
+    pub(super) fn agree(&mut self, row: &Record, place: impl Fn() -> String) -> Result<(), Mixture> {
+        let build = format!("{} {}", row.plugin_version, row.plugin_digest);
+        let named = [
+            ("experiment", "", row.experiment.clone()),
+            ("first seed", "", row.seed.wrapping_sub(u64::from(row.repetition)).to_string()),
+            ("swapmeet_version", "", row.swapmeet_version.clone()),
+            ("plugin", row.algorithm.as_str(), row.plugin.clone()),
+            ("build", row.plugin.as_str(), build.trim_end().to_owned()),
+            ("machine_definition", row.machine.as_str(), row.machine_definition.clone()),
+        ];
+        let files = inputs(&row.inputs).map(|(file, digest)| ("file", file, digest.to_owned()));
+        for (what, name, meaning) in files.chain(named) {
+            let known = self.known.entry(what).or_default();
+            match known.get(name) {
+                Some((first, there)) if *there != meaning => {
+                    let what = if name.is_empty() { what.to_owned() } else { format!("{what} of `{name}`") };
+                    return Err(Mixture { first: first.clone(), second: place(), what, a: there.clone(), b: meaning });
+                }
+                Some(_) => {}
+                None => {
+                    known.insert(name.to_owned(), (place(), meaning));
+                }
+            }
+        }
+        Ok(())
+    }
+}

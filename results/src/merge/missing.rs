@@ -1,0 +1,93 @@
+//! Which cases have no row.
+
+use super::fingerprint::{Fingerprint, Fingerprints};
+use crate::case_id::{CaseId, Implementation, Setting};
+use crate::record::Record;
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::hash::Hash;
+
+/// Cases without a row: there may be millions of them, so only the first are named.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Missing {
+    pub named: Vec<String>,
+    /// How many there are, with those that are named.
+    pub count: usize,
+}
+
+impl Missing {
+    pub(super) fn add(&mut self, case: &CaseId<&str>) {
+        const NAMED: usize = 10;
+        if self.named.len() < NAMED {
+            self.named.push(case.in_words());
+        }
+        self.count += 1;
+    }
+}
+
+/// What rows name. Without their experiment, all combinations of it are expected.
+#[derive(Default)]
+pub(super) struct Named {
+    /// Topologies, algorithms, workloads and machines.
+    texts: [Once<String>; 4],
+    repetitions: Once<u32>,
+    combinations: HashSet<Fingerprint>,
+}
+
+impl Named {
+    pub(super) fn add(&mut self, row: &Record, fingerprints: &Fingerprints) {
+        let texts = [&row.topology, &row.algorithm, &row.workload, &row.machine].map(String::as_str);
+        for (once, text) in self.texts.iter_mut().zip(texts) {
+            once.add(text);
+        }
+        self.repetitions.add(&row.repetition);
+        self.combinations.insert(fingerprints.of(&(texts, row.repetition)));
+    }
+
+    /// The combinations of which there is no row.
+    pub(super) fn missing(&self, fingerprints: &Fingerprints) -> Missing {
+        let mut missing = Missing::default();
+        let [topologies, algorithms, workloads, machines] = &self.texts;
+        for topology in &topologies.order {
+            for algorithm in &algorithms.order {
+                for workload in &workloads.order {
+                    for machine in &machines.order {
+                        for repetition in &self.repetitions.order {
+                            let texts = [topology, algorithm, workload, machine].map(String::as_str);
+                            if !self.combinations.contains(&fingerprints.of(&(texts, *repetition))) {
+                                missing.add(&case(texts, *repetition));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        missing
+    }
+}
+
+/// A case of which no more is known.
+fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) -> CaseId<&str> {
+    let setting = Setting { topology, workload, machine, ..Setting::default() };
+    let implementation = Implementation { algorithm, ..Implementation::default() };
+    CaseId { setting, implementation, repetition, seed: 0 }
+}
+
+/// Each value once, in the order in which they first come.
+#[derive(Default)]
+struct Once<T> {
+    order: Vec<T>,
+    known: HashSet<T>,
+}
+
+impl<T: Clone + Eq + Hash> Once<T> {
+    fn add<Q: Eq + Hash + ToOwned<Owned = T> + ?Sized>(&mut self, value: &Q)
+    where
+        T: Borrow<Q>,
+    {
+        if !self.known.contains(value) {
+            self.known.insert(value.to_owned());
+            self.order.push(value.to_owned());
+        }
+    }
+}

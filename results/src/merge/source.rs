@@ -1,0 +1,94 @@
+//! Files that are read twice: from end to end, then row by row.
+
+use crate::input::{Header, ReadError, Row, Rows};
+use crate::record::Record;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use tempfile::{NamedTempFile, TempPath};
+
+/// A file of rows, or a copy of what came through a pipe, which gives it but once.
+pub(super) struct Source {
+    pub(super) name: String,
+    path: PathBuf,
+    /// Removed when the source is dropped.
+    copy: Option<TempPath>,
+}
+
+impl Source {
+    pub(super) fn of(path: &Path) -> Result<Self, ReadError> {
+        let name = path.display().to_string();
+        let failed = |source| ReadError::Io { file: name.clone(), source };
+        let is_pipe = std::fs::metadata(path).map_err(failed)?.file_type().is_fifo();
+        let copy = is_pipe.then(|| copied(path)).transpose().map_err(failed)?;
+        Ok(Self { name, path: path.to_owned(), copy })
+    }
+
+    fn open(&self) -> Result<File, ReadError> {
+        let path = self.copy.as_deref().unwrap_or(&self.path);
+        File::open(path).map_err(|source| ReadError::Io { file: self.name.clone(), source })
+    }
+
+    /// All rows.
+    pub(super) fn rows(&self) -> Result<impl Iterator<Item = Result<Row, ReadError>>, ReadError> {
+        Rows::new(self.name.clone(), self.open()?)
+    }
+}
+
+fn copied(pipe: &Path) -> io::Result<TempPath> {
+    let mut copy = NamedTempFile::new()?;
+    io::copy(&mut File::open(pipe)?, &mut copy)?;
+    Ok(copy.into_temp_path())
+}
+
+/// Reads rows again, each from where it is known to stand.
+pub(super) struct Again<'a> {
+    sources: &'a [Source],
+    open: HashMap<usize, Opened>,
+}
+
+struct Opened {
+    reader: csv::Reader<File>,
+    header: Header,
+}
+
+impl<'a> Again<'a> {
+    pub(super) fn new(sources: &'a [Source]) -> Self {
+        Self { sources, open: HashMap::new() }
+    }
+
+    /// The row that is reached from a byte of a source.
+    pub(super) fn row(&mut self, number: usize, from: u64) -> Result<Record, ReadError> {
+        let source = &self.sources[number];
+        let not_csv = |error| ReadError::NotCsv { file: source.name.clone(), source: error };
+        let Opened { reader, header } = self.opened(number)?;
+        let mut place = csv::Position::new();
+        place.set_byte(from);
+        // Rows of one file mostly follow each other: then the reader is there already, and nothing is read twice.
+        reader.seek(place).map_err(not_csv)?;
+        let mut fields = csv::StringRecord::new();
+        reader.read_record(&mut fields).map_err(not_csv)?;
+        header.record(&source.name, 0, &fields).map_err(|_| ReadError::Changed { file: source.name.clone() })
+    }
+
+    fn opened(&mut self, number: usize) -> Result<&mut Opened, ReadError> {
+        /// There may be more shards than files that a process may have open.
+        const MOST: usize = 128;
+        if self.open.len() == MOST && !self.open.contains_key(&number) {
+            self.open.clear();
+        }
+        match self.open.entry(number) {
+            Entry::Occupied(there) => Ok(there.into_mut()),
+            Entry::Vacant(free) => {
+                let source = &self.sources[number];
+                let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(source.open()?);
+                let header = reader.headers().cloned().map(Header::new);
+                let header = header.map_err(|error| ReadError::NotCsv { file: source.name.clone(), source: error })?;
+                Ok(free.insert(Opened { reader, header }))
+            }
+        }
+    }
+}
