@@ -80,7 +80,8 @@ impl Tree {
         }
         out.push_str("{\n");
         for (number, (key, tree)) in self.0.iter().enumerate() {
-            let _ = write!(out, "{:1$}\"{key}\": ", "", 4 * (depth + 1));
+            // Whatever a file of the user's says is written as it was read, line breaks in a key and all.
+            let _ = write!(out, "{:1$}{key}: ", "", 4 * (depth + 1), key = serde_json::Value::from(key.as_str()));
             tree.write(depth + 1, out);
             out.push_str(if number + 1 < self.0.len() { ",\n" } else { "\n" });
         }
