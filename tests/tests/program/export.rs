@@ -103,11 +103,8 @@ fn replay(folder: &TempDir) -> Option<std::path::PathBuf> {
 
 /// Runs a schedule on so many ranks; how it ended, and what it said.
 fn ranks(program: &Path, count: u64, schedule: &Path, more: &[&str]) -> (bool, String) {
-    let mut mpirun = Command::new("mpirun");
-    // More ranks than cores: who waits lets others run.
-    mpirun.args(["--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n"]);
-    mpirun.arg(count.to_string()).arg(program).arg(schedule).args(more);
-    let output = mpirun.output().unwrap();
+    let own = tempdir().unwrap();
+    let output = tools::mpirun(count, own.path()).arg(program).arg(schedule).args(more).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

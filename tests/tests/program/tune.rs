@@ -30,18 +30,23 @@ fn sweep(folder: &Path) -> String {
     out
 }
 
-/// To how many others rank 0 sends in an all-to-all of so many bytes a pair, as Open MPI's own monitoring counts it.
+/// To how many others rank 0 sends in an all-to-all of so many bytes a pair, as Open MPI's own monitoring counts it: in a file a rank, for what several ranks
+/// print at once comes mixed.
 fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, String) {
-    let mut mpirun = Command::new("mpirun");
-    mpirun.args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()]);
-    let settings =
-        settings.chunks(2).chain([["pml_monitoring_enable", "2"].as_slice(), &["pml_monitoring_enable_output", "1"]]);
-    for setting in settings {
+    let dir = tempdir().unwrap();
+    let counts = dir.path().join("sent");
+    let counts = counts.to_str().unwrap();
+    let monitoring =
+        ["pml_monitoring_enable", "2", "pml_monitoring_enable_output", "3", "pml_monitoring_filename", counts];
+    let mut mpirun = tools::mpirun(ranks, dir.path());
+    for setting in settings.chunks(2).chain(monitoring.chunks(2)) {
         mpirun.arg("--mca").args(setting);
     }
     let output = mpirun.arg(program).arg(block.to_string()).output().unwrap();
-    let printed = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    (printed.lines().filter(|line| line.starts_with("I\t0\t")).count(), printed)
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let counted = std::fs::read_to_string(format!("{counts}.0.prof"))
+        .unwrap_or_else(|error| panic!("no counts of rank 0: {error}; {}: {said}", output.status));
+    (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
 }
 
 /// That program, compiled.

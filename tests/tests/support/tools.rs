@@ -4,6 +4,7 @@
 //! ought to have a tool names it in `SWAPMEET_TESTS_NEED` (`cc make`): there the test fails instead.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::Command;
 
 /// Names of tools, separated by spaces, without which tests fail rather than be left out.
@@ -16,6 +17,16 @@ pub(crate) fn has(tools: &[&str]) -> bool {
         left_out(tool, &format!("no `{tool}` here"));
         false
     })
+}
+
+/// Starts so many ranks on this machine; the program and its arguments are to be added. What Open MPI keeps of a job lies in a folder of the test's own: in the one
+/// that all jobs of a user share, one that ends takes away what another has just made.
+pub(crate) fn mpirun(ranks: u64, own: &Path) -> Command {
+    let mut mpirun = Command::new("mpirun");
+    mpirun.args(["--allow-run-as-root", "--oversubscribe", "--mca", "orte_tmpdir_base"]).arg(own);
+    // More ranks than cores: who waits lets others run.
+    mpirun.args(["--mca", "mpi_yield_when_idle", "1", "-n", &ranks.to_string()]);
+    mpirun
 }
 
 /// Says that a test is left out for want of a tool; fails where that tool must be there.
