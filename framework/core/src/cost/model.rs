@@ -13,6 +13,7 @@ use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Reads};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use time_space::TimeSpace;
 
 mod asynchronous;
 mod circuit;
@@ -25,6 +26,7 @@ mod store_and_forward;
 mod synchronous;
 #[cfg(test)]
 mod test_steps;
+pub mod time_space;
 mod wormhole;
 
 pub use synchronous::UNDECLARED;
@@ -157,6 +159,16 @@ pub trait Evaluator: Listener + Send {
 
     /// The parts of what went by so far, where steps follow each other; `None` where nothing is known before the end.
     fn so_far(&self) -> Option<Parts> {
+        None
+    }
+
+    /// Fills in when each rank does what, from the first step on, before which it is asked; hands the record back where ranks have no time of their own.
+    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        Err(record)
+    }
+
+    /// The record, full once [`Evaluator::cost`] has been asked for; `None` if there is none.
+    fn time_space(&mut self) -> Option<TimeSpace> {
         None
     }
 }

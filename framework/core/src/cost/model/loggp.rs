@@ -19,7 +19,8 @@
 use super::asynchronous::forwarding::{Next, Places};
 use super::asynchronous::noise::{NOISE, Noise};
 use super::asynchronous::{Message, ORDER, Order, Steps};
-use super::clock::{Clock, Ticks, of_bytes, ticks};
+use super::clock::{Clock, Ticks, of_bytes, ticks, us};
+use super::time_space::{Kind as Spent, TimeSpace};
 use super::{Cost, Evaluator, Model, ModelKind, Parts, RankTimes, Scale};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
 use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, Default, REDUCE_BYTE_US, Typed, micros};
@@ -29,6 +30,8 @@ use crate::simulation::step::{Listener, Step, Summed};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
+
+mod kept;
 
 pub(super) static KIND: ModelKind = ModelKind {
     name: "loggp",
@@ -125,6 +128,7 @@ impl Model for LogGp {
             flights: Vec::new(),
             landed: Vec::new(),
             open: nodes as usize,
+            kept: None,
         })
     }
 
@@ -247,6 +251,8 @@ struct Simulation {
     landed: Vec<u32>,
     /// Ranks that wait for a step to come.
     open: usize,
+    /// When each rank does what, where somebody asked.
+    kept: Option<Box<TimeSpace>>,
 }
 
 impl Simulation {
@@ -269,6 +275,9 @@ impl Simulation {
                 return;
             };
             let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
+            if let Some(kept) = &mut self.kept {
+                kept.enter(rank, r.step);
+            }
             if sends + receives == 0 {
                 self.add_up(rank);
                 self.leave_step(rank);
@@ -289,7 +298,11 @@ impl Simulation {
     /// With `order=data`: the rank's next send gets in line, if it can be made.
     fn go_on(&mut self, rank: usize) {
         let Some(places) = self.places.as_mut().filter(|_| !self.ranks[rank].is_sending) else { return };
-        match places.next(rank, &mut self.steps) {
+        let next = places.next(rank, &mut self.steps);
+        if let (Some(kept), Next::Send(..) | Next::Waits) = (&mut self.kept, next) {
+            kept.enter(rank, places.step(rank));
+        }
+        match next {
             Next::Send(..) => {
                 let r = &mut self.ranks[rank];
                 r.is_sending = true;
@@ -307,6 +320,7 @@ impl Simulation {
         let r = &mut self.ranks[rank];
         let bytes = self.steps.get(r.step).map_or(0.0, |step| step.summed(rank));
         r.processor = r.processor.reduced(of_bytes(self.reduce_byte, bytes));
+        self.spend_until_free(rank, Spent::Reduction);
     }
 
     fn leave_step(&mut self, rank: usize) {
@@ -335,6 +349,7 @@ impl Simulation {
     fn consent(&mut self, sender: usize, at: Ticks) {
         let s = &mut self.ranks[sender];
         (s.processor, s.outgoing) = (s.processor.waited_until(at), s.outgoing.waited_until(at));
+        self.spend_until_free(sender, Spent::Peer);
         self.done(sender);
     }
 
@@ -383,16 +398,25 @@ impl Simulation {
                 Next::Waits | Next::Unknown => return,
             },
         };
+        if self.kept.is_some() {
+            self.spend_on_interface(rank, begun.at);
+        }
         let Some(step) = self.steps.get(number) else { return };
         let sends = step.sends(rank);
         let Message { to, .. } = sends[sent];
         let (to, bytes) = (to as usize, step.bytes(&sends[sent]));
         let noise = self.noise.factor(number, rank as u32, to as u32);
         let (more, overhead) = ((bytes - 1.0).max(0.0) * noise, times(self.overhead, noise));
+        let r = &mut self.ranks[rank];
         r.processor = begun.started(overhead).transmitted(of_bytes(self.overhead_byte, more));
         r.outgoing = begun.started(times(self.gap, noise)).transmitted(of_bytes(self.byte, more));
         r.sent = sent + 1;
         let (next, last) = (r.processor.at.max(r.outgoing.at), r.sent == sends.len());
+        if let Some(kept) = &mut self.kept {
+            kept.spend(rank, Spent::Startup, us(begun.at + overhead));
+            kept.spend(rank, Spent::Transmission, us(r.processor.at));
+            kept.sent(rank);
+        }
         let sequence = r.sequence + r.sent as u64;
         let clock = begun.started(overhead).propagated(times(self.latency, noise));
         let flight = Flight { clock, from: rank as u32, step: number, bytes, noise };
@@ -441,7 +465,8 @@ impl Simulation {
             }
             return;
         }
-        let Flight { clock, from, step, bytes, noise } = self.flights[number as usize];
+        let flight = self.flights[number as usize];
+        let Flight { clock, from, step, bytes, noise } = flight;
         self.landed.push(number);
         let more = (bytes - 1.0).max(0.0) * noise;
         let begun = clock.waited_until(event.at);
@@ -455,6 +480,9 @@ impl Simulation {
             let free = r.processor.at.max(r.incoming);
             self.push(free, sequence, rank, Kind::Turn(next));
         }
+        if self.kept.is_some() {
+            self.spend_on(rank, &flight, begun.at, taken.at);
+        }
         let waits = (bytes > self.rendezvous_bytes).then_some(from);
         if let Some(places) = &mut self.places {
             // Every receive is posted from the beginning.
@@ -463,9 +491,11 @@ impl Simulation {
             let bytes = places.begin_adding(rank, &mut self.steps);
             places.added(rank);
             self.ranks[rank].processor = self.ranks[rank].processor.reduced(of_bytes(self.reduce_byte, bytes));
+            self.spend_until_free(rank, Spent::Reduction);
             if let Some(sender) = waits.map(|sender| sender as usize) {
                 let s = &mut self.ranks[sender];
                 (s.processor, s.outgoing) = (s.processor.waited_until(event.at), s.outgoing.waited_until(event.at));
+                self.spend_until_free(sender, Spent::Peer);
             }
             if waited {
                 self.go_on(rank);
@@ -489,6 +519,12 @@ impl Listener for Simulation {
             let last =
                 self.ranks.iter().map(|r| r.processor).reduce(Clock::and).unwrap_or_default().past_barrier(barrier);
             self.ranks.iter_mut().for_each(|r| (r.processor, r.outgoing) = (last, last));
+            for rank in 0..self.ranks.len() {
+                if let Some(kept) = &mut self.kept {
+                    kept.spend(rank, Spent::Peer, us(last.at - barrier));
+                    kept.spend(rank, Spent::Barrier, us(last.at));
+                }
+            }
         }
         let new = self.steps.come();
         self.steps.add(step);
@@ -521,6 +557,9 @@ impl Evaluator for Simulation {
         self.run(true);
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             r.processor = r.processor.reduced(of_bytes(self.reduce_byte, self.steps.summed_last(rank)));
+            if let Some(kept) = &mut self.kept {
+                kept.spend(rank, Spent::Reduction, us(r.processor.at));
+            }
         }
         let clocks = || self.ranks.iter().map(|r| r.processor);
         let last = clocks().reduce(Clock::and).unwrap_or_default();
@@ -535,6 +574,15 @@ impl Evaluator for Simulation {
         };
         let ranks = RankTimes::of(clocks().map(|clock| clock.us()));
         Ok(Cost { parts, note: None, ranks })
+    }
+
+    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.kept = Some(Box::new(record));
+        Ok(())
+    }
+
+    fn time_space(&mut self) -> Option<TimeSpace> {
+        self.kept.take().map(|kept| kept.done())
     }
 }
 

@@ -1,11 +1,16 @@
 //! Steps made by hand, for the tests of models.
 
-use super::{Cost, Scale};
+use super::time_space::TimeSpace;
+use super::{Cost, Evaluator, Scale};
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
-use crate::network::topology::{Route, parse};
+use crate::network::topology::{Route, Topology, parse};
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::{StepStatistics, Wanted};
+use std::sync::Arc;
+
+/// Messages of steps: from, to, bytes, and the step in which the last of them came to the sender.
+pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 /// What a machine asks for steps of messages (from, to, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
@@ -15,7 +20,7 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
 }
 
 /// The same of messages (from, to, bytes, the step in which the last of them came to the sender).
-pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64, u32)>]) -> Cost {
+pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
     cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
@@ -23,18 +28,37 @@ pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &[Vec<(u3
 pub(super) fn cost_by_routes(
     topology: &str,
     machine: &str,
-    steps: &[Vec<(u32, u32, u64, u32)>],
+    steps: &Sends,
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) -> Cost {
     let topology = parse(topology).unwrap();
-    let mut evaluator = Machine::parse(machine).unwrap().evaluator(Scale {
-        topology: &topology,
-        unit_bytes: 1.0,
-        seed: 0,
-        counted: true,
-    });
-    let mut statistics = StepStatistics::new(topology.clone(), Wanted::by(&[evaluator.as_mut()]));
+    let mut evaluator = evaluator(&topology, machine);
+    run(&topology, evaluator.as_mut(), steps, routes, route_of);
+    evaluator.cost().unwrap()
+}
+
+/// What ranks do there, and what it costs.
+pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Cost, TimeSpace) {
+    let topology = parse(topology).unwrap();
+    let mut evaluator = evaluator(&topology, machine);
+    evaluator.keep_time_space(TimeSpace::new(topology.nodes(), None, 1 << 18)).unwrap();
+    run(&topology, evaluator.as_mut(), steps, &[], |_, _| 0);
+    (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
+}
+
+fn evaluator(topology: &Arc<dyn Topology>, machine: &str) -> Box<dyn Evaluator> {
+    Machine::parse(machine).unwrap().evaluator(Scale { topology, unit_bytes: 1.0, seed: 0, counted: true })
+}
+
+fn run(
+    topology: &Arc<dyn Topology>,
+    evaluator: &mut dyn Evaluator,
+    steps: &Sends,
+    routes: &[Route],
+    route_of: impl Fn(u32, u32) -> u32,
+) {
+    let mut statistics = StepStatistics::new(topology.clone(), Wanted::by(&[evaluator]));
     let held = vec![0; topology.nodes() as usize];
     for (number, sends) in (1..).zip(steps) {
         let mut transfers: Vec<Transfer> = sends
@@ -60,5 +84,4 @@ pub(super) fn cost_by_routes(
             held: &held,
         });
     }
-    evaluator.cost().unwrap()
 }

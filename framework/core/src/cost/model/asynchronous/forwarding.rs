@@ -75,6 +75,11 @@ impl Places {
         }
     }
 
+    /// The step of a rank's next send, if it has one in the steps that have come.
+    pub(in crate::cost::model) fn step(&self, rank: usize) -> u64 {
+        self.0[rank].step
+    }
+
     /// A rank has made its next send.
     pub(in crate::cost::model) fn sent(&mut self, rank: usize) {
         self.0[rank].sent += 1;

@@ -9,11 +9,14 @@ use super::{Fairness, Fluid, KIND};
 use crate::cost::model::asynchronous::forwarding::{Next, Places};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::{Message, Order, Steps};
+use crate::cost::model::time_space::{Kind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
 use crate::cost::parameter::Ports;
 use crate::network::topology::{Run, Topology};
 use crate::simulation::step::{Listener, Step, Summed};
 use std::sync::Arc;
+
+mod kept;
 
 /// Hops of messages under way: some 3 GiB.
 const MOST_HOPS: usize = 1 << 27;
@@ -93,6 +96,8 @@ pub(super) struct Ranks {
     /// Ranks that wait for a step to come.
     open: usize,
     refused: Option<&'static str>,
+    /// When each rank does what, where somebody asked.
+    kept: Option<Box<TimeSpace>>,
 }
 
 impl Ranks {
@@ -139,6 +144,7 @@ impl Ranks {
             last: Path::default(),
             open: nodes as usize,
             refused: too_many_links.or(shared_ports),
+            kept: None,
             noise: Noise::new(machine.noise, scale.seed),
             machine,
             topology,
@@ -164,6 +170,9 @@ impl Ranks {
             };
             let sends = step.sends(rank).len();
             let left = sends + step.receives(rank).len();
+            if let Some(kept) = &mut self.kept {
+                kept.enter(rank, number);
+            }
             if left == 0 {
                 if !self.adds_up(rank, number) && self.leave(rank) {
                     continue;
@@ -211,6 +220,7 @@ impl Ranks {
 
     /// The rank has added up what came to it.
     fn summed_up(&mut self, rank: usize) {
+        self.spend(rank, Kind::Reduction, self.now);
         let path = self.summing[rank];
         let Some(places) = &mut self.places else {
             self.ranks[rank].path = path;
@@ -247,7 +257,11 @@ impl Ranks {
         if self.ranks[rank].is_starting {
             return;
         }
-        match places.next(rank, &mut self.steps) {
+        let next = places.next(rank, &mut self.steps);
+        if let (Some(kept), Next::Send(..) | Next::Waits) = (&mut self.kept, next) {
+            kept.enter(rank, places.step(rank));
+        }
+        match next {
             Next::Send(step, place) if u64::from(self.ranks[rank].posted) < self.machine.ports.count() => {
                 self.ranks[rank].is_starting = true;
                 self.ranks[rank].path = path;
@@ -320,6 +334,8 @@ impl Ranks {
         let barrier_us = self.barrier_us.unwrap_or_default();
         let path = Path { barrier: self.last.barrier + barrier_us, ..self.last };
         for rank in 0..self.ranks.len() {
+            self.spend(rank, Kind::Peer, self.now - barrier_us);
+            self.spend(rank, Kind::Barrier, self.now);
             self.ranks[rank].path = path;
             self.next_step(rank);
         }
@@ -424,10 +440,17 @@ impl Ranks {
         };
         let ends = [flight.from, flight.to].map(|rank| rank as usize);
         if self.places.is_some() {
+            if self.kept.is_some() {
+                ends.into_iter().for_each(|rank| self.spend_on(rank, &flight));
+            }
             self.came(ends, flight.step, path);
             return;
         }
         for rank in ends {
+            // A step ends with its last message: that is what the rank waited for.
+            if self.kept.is_some() && self.ranks[rank].left == 1 {
+                self.spend_on(rank, &flight);
+            }
             self.done(rank, path);
         }
     }
@@ -452,6 +475,10 @@ impl Ranks {
                     self.pass_barrier();
                 } else {
                     self.ranks[rank].path.startup += self.ranks[rank].starting_us;
+                    if let Some(kept) = &mut self.kept {
+                        kept.spend(rank, Kind::Startup, self.now);
+                        kept.sent(rank);
+                    }
                     match self.places {
                         Some(_) => self.start(rank),
                         None => self.post(rank),
@@ -517,6 +544,9 @@ impl Evaluator for Ranks {
         for (number, rank) in self.ranks.iter_mut().enumerate() {
             let us = self.steps.summed_last(number) * self.machine.reduce_byte_us;
             (rank.ended, rank.path.reduction) = (rank.ended + us, rank.path.reduction + us);
+            if let Some(kept) = &mut self.kept {
+                kept.spend(number, Kind::Reduction, rank.ended);
+            }
             longest = longest.max(us);
         }
         self.last.reduction += longest;
@@ -533,5 +563,14 @@ impl Evaluator for Ranks {
             reduction: self.steps.sums().then_some(path.reduction),
         };
         Ok(Cost { parts, note: None, ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)) })
+    }
+
+    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.kept = Some(Box::new(record));
+        Ok(())
+    }
+
+    fn time_space(&mut self) -> Option<TimeSpace> {
+        self.kept.take().map(|kept| kept.done())
     }
 }

@@ -2,6 +2,7 @@
 //! or less far apart taken as one, shows by how much.
 
 use super::ranks::Ranks;
+use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::step::{Listener, Step, Summed};
 
@@ -42,5 +43,13 @@ impl Evaluator for Twice {
             format!("with events within {} us as one {other_us:.6} us, {percent:.2} % {more}", self.eps_us)
         });
         Ok(Cost { note, ..cost })
+    }
+
+    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.first.keep_time_space(record)
+    }
+
+    fn time_space(&mut self) -> Option<TimeSpace> {
+        self.first.time_space()
     }
 }

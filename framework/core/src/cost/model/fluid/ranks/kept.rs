@@ -1,0 +1,34 @@
+//! What ranks' time goes into, where somebody asked for that.
+
+use super::{Flight, Ranks};
+use crate::cost::model::time_space::Kind;
+
+impl Ranks {
+    /// The rank's time went into this, where that is kept.
+    pub(super) fn spend(&mut self, rank: usize, kind: Kind, until: f64) {
+        if let Some(kept) = &mut self.kept {
+            kept.spend(rank, kind, until);
+        }
+    }
+
+    /// A rank's time went into a message that has come now: into what of it was still to happen when the rank had nothing else to do.
+    pub(super) fn spend_on(&mut self, rank: usize, flight: &Flight) {
+        let now = self.now;
+        let Some(kept) = &mut self.kept else { return };
+        if self.places.is_some() {
+            if self.ranks[rank].is_starting {
+                return;
+            }
+            // Who has nothing to send is in the step of what it receives.
+            if self.places.as_ref().is_some_and(|places| self.steps.get(places.step(rank)).is_none()) {
+                kept.enter(rank, flight.step);
+            }
+        }
+        kept.spend(rank, Kind::Peer, flight.begun);
+        kept.spend(rank, Kind::Propagation, (flight.begun + flight.latency).min(now));
+        let (told, lasted) = (kept.told(rank), now - flight.begun - flight.latency);
+        let alone = if lasted > flight.alone { flight.alone / lasted } else { 1.0 };
+        kept.spend(rank, Kind::Transmission, told + (now - told) * alone);
+        kept.spend(rank, Kind::Contention, now);
+    }
+}

@@ -1,0 +1,45 @@
+//! What ranks' time goes into, where somebody asked for that.
+
+use super::{Flight, Simulation, times};
+use crate::cost::model::clock::{Ticks, us};
+use crate::cost::model::time_space::Kind;
+
+impl Simulation {
+    /// The time of a rank's processor up to now went into this, where that is kept.
+    pub(super) fn spend_until_free(&mut self, rank: usize, kind: Kind) {
+        if let Some(kept) = &mut self.kept {
+            kept.spend(rank, kind, us(self.ranks[rank].processor.at));
+        }
+    }
+
+    /// A rank that had a send to make waited for its own interface, which sent the bytes of the one before, and then kept the gap between two.
+    pub(super) fn spend_on_interface(&mut self, rank: usize, until: Ticks) {
+        let Some(kept) = &mut self.kept else { return };
+        let outgoing = self.ranks[rank].outgoing.at;
+        kept.spend(rank, Kind::Transmission, us(until.min(outgoing.saturating_sub(self.gap))));
+        kept.spend(rank, Kind::Startup, us(until.min(outgoing)));
+    }
+
+    /// A rank takes a message: what it waited for before, and what taking it costs.
+    pub(super) fn spend_on(&mut self, rank: usize, flight: &Flight, begun: Ticks, taken: Ticks) {
+        let r = &self.ranks[rank];
+        let is_sending = match &self.places {
+            Some(_) => r.is_sending,
+            None => self.steps.get(r.step).is_some_and(|step| r.left > 0 && r.sent < step.sends(rank).len()),
+        };
+        if is_sending {
+            self.spend_on_interface(rank, begun);
+        }
+        let Some(kept) = &mut self.kept else { return };
+        // With `order=data` who has nothing to send is in the step of what it receives.
+        if self.places.as_ref().is_some_and(|places| self.steps.get(places.step(rank)).is_none()) {
+            kept.enter(rank, flight.step);
+        }
+        let left = flight.clock.at - times(self.latency, flight.noise);
+        kept.spend(rank, Kind::Peer, us(left));
+        kept.spend(rank, Kind::Propagation, us(flight.clock.at));
+        kept.spend(rank, Kind::Contention, us(begun));
+        kept.spend(rank, Kind::Startup, us(taken));
+        kept.spend(rank, Kind::Transmission, us(self.ranks[rank].processor.at));
+    }
+}
