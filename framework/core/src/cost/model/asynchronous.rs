@@ -9,6 +9,7 @@ use crate::simulation::step::{Step, Summed};
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
+pub(super) mod events;
 pub(super) mod forwarding;
 pub(super) mod noise;
 
@@ -174,6 +175,11 @@ impl Steps {
             sums: false,
             summed: Vec::new(),
         }
+    }
+
+    /// The first that some rank has not ended, from 0.
+    pub(super) fn first(&self) -> u64 {
+        self.first
     }
 
     /// How many have come.

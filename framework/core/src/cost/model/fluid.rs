@@ -10,6 +10,7 @@
 //! Parts of time are those along the critical path, which follows whichever end of a message was later: start-ups; latencies in propagation; what the message's bytes take on
 //! the narrowest of its links alone in transmission, and what sharing adds in contention.
 
+use super::asynchronous::events::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
 use super::{Evaluator, Model, ModelKind, Scale};
@@ -113,6 +114,7 @@ parameters! {
         bandwidth_factor: f64 = BANDWIDTH_FACTOR,
         noise: f64 = NOISE,
         second_eps_us: f64 = SECOND_EPS_US,
+        most_events: u64 = MOST_EVENTS,
     }
 }
 

@@ -16,6 +16,7 @@
 //! in line first. Parts of time are those along the critical path: o and g in start-up, O and G in transmission, L in propagation, what a message waits for its receiver
 //! or a sender for its receiver's consent in contention.
 
+use super::asynchronous::events::{Events, MOST_EVENTS};
 use super::asynchronous::forwarding::{Next, Places};
 use super::asynchronous::noise::{NOISE, Noise};
 use super::asynchronous::{Message, ORDER, Order, Steps};
@@ -96,6 +97,7 @@ parameters! {
         barrier_us: Barrier = BARRIER_US,
         order: Order = ORDER,
         noise: f64 = NOISE,
+        most_events: u64 = MOST_EVENTS,
     }
 }
 
@@ -129,6 +131,8 @@ impl Model for LogGp {
             landed: Vec::new(),
             open: nodes as usize,
             kept: None,
+            now: 0,
+            events: Events::new(self.most_events),
         })
     }
 
@@ -253,6 +257,9 @@ struct Simulation {
     open: usize,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
+    /// The moment of the last event.
+    now: Ticks,
+    events: Events,
 }
 
 impl Simulation {
@@ -365,8 +372,10 @@ impl Simulation {
 
     /// Works off what is known to come next: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
-        while to_the_end || self.barrier.is_some() || self.open == 0 {
+        while !self.events.is_over() && (to_the_end || self.barrier.is_some() || self.open == 0) {
             let Some(Reverse(event)) = self.queue.pop() else { return };
+            self.events.happened();
+            self.now = event.at;
             let rank = event.rank as usize;
             match event.kind {
                 Kind::Send => self.send(event, rank),
@@ -515,6 +524,9 @@ impl Simulation {
 
 impl Listener for Simulation {
     fn step(&mut self, step: &Step<'_>) {
+        if self.events.is_over() {
+            return;
+        }
         if let Some(barrier) = self.barrier.filter(|_| self.steps.come() > 0) {
             let last =
                 self.ranks.iter().map(|r| r.processor).reduce(Clock::and).unwrap_or_default().past_barrier(barrier);
@@ -555,6 +567,7 @@ impl Evaluator for Simulation {
     fn cost(&mut self) -> Result<Cost, String> {
         self.steps.refused(KIND.name)?;
         self.run(true);
+        self.events.refused(KIND.name, us(self.now), self.steps.first())?;
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             r.processor = r.processor.reduced(of_bytes(self.reduce_byte, self.steps.summed_last(rank)));
             if let Some(kept) = &mut self.kept {

@@ -21,7 +21,12 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
 
 /// The same of messages (from, to, bytes, the step in which the last of them came to the sender).
 pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
-    cost_by_routes(topology, machine, steps, &[], |_, _| 0)
+    try_cost(topology, machine, steps).unwrap()
+}
+
+/// The same, or why there is none.
+pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<Cost, String> {
+    try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
 /// The same by routes other than the topology's own: `route_of` says which of them a message takes, from 1 on, or 0.
@@ -32,10 +37,20 @@ pub(super) fn cost_by_routes(
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) -> Cost {
+    try_cost_by_routes(topology, machine, steps, routes, route_of).unwrap()
+}
+
+fn try_cost_by_routes(
+    topology: &str,
+    machine: &str,
+    steps: &Sends,
+    routes: &[Route],
+    route_of: impl Fn(u32, u32) -> u32,
+) -> Result<Cost, String> {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
     run(&topology, evaluator.as_mut(), steps, routes, route_of);
-    evaluator.cost().unwrap()
+    evaluator.cost()
 }
 
 /// What ranks do there, and what it costs.

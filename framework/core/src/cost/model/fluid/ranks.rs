@@ -6,6 +6,7 @@
 use super::moments::Moments;
 use super::shares::{Hop, Shares};
 use super::{Fairness, Fluid, KIND};
+use crate::cost::model::asynchronous::events::Events;
 use crate::cost::model::asynchronous::forwarding::{Next, Places};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::{Message, Order, Steps};
@@ -95,6 +96,7 @@ pub(super) struct Ranks {
     last: Path,
     /// Ranks that wait for a step to come.
     open: usize,
+    events: Events,
     refused: Option<&'static str>,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
@@ -143,6 +145,7 @@ impl Ranks {
             at_barrier: 0,
             last: Path::default(),
             open: nodes as usize,
+            events: Events::new(machine.most_events),
             refused: too_many_links.or(shared_ports),
             kept: None,
             noise: Noise::new(machine.noise, scale.seed),
@@ -468,8 +471,9 @@ impl Ranks {
 
     /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
-        while self.refused.is_none() && (to_the_end || self.open == 0) {
+        while self.refused.is_none() && !self.events.is_over() && (to_the_end || self.open == 0) {
             let limit = self.now + self.at_once_us;
+            self.events.happened();
             if let Some(rank) = self.posts.pop(limit) {
                 if rank == self.ranks.len() {
                     self.pass_barrier();
@@ -490,9 +494,11 @@ impl Ranks {
                 self.next_of(flight);
             } else if self.shares.is_disturbed() {
                 let (shares, ends) = (&mut self.shares, &mut self.ends);
-                shares.solve(self.now, |flight, end| ends.set(flight, end));
+                shares.solve(self.now, self.events.left(), |flight, end| ends.set(flight, end));
                 #[cfg(test)]
-                self.shares.check();
+                if !self.events.is_over() {
+                    self.shares.check();
+                }
             } else {
                 let next = self.ends.least().min(self.posts.least()).min(self.sums.least());
                 if next == f64::INFINITY {
@@ -506,9 +512,12 @@ impl Ranks {
 
 impl Listener for Ranks {
     fn step(&mut self, step: &Step<'_>) {
+        if self.refused.is_some() || self.events.is_over() {
+            return;
+        }
         let new = self.steps.come();
         self.steps.add(step);
-        if self.steps.too_many() || self.refused.is_some() {
+        if self.steps.too_many() {
             return;
         }
         if self.places.is_some() {
@@ -540,6 +549,7 @@ impl Evaluator for Ranks {
         if let Some(why) = self.refused {
             return Err(why.to_owned());
         }
+        self.events.refused(KIND.name, self.now, self.steps.first())?;
         let mut longest = 0.0_f64;
         for (number, rank) in self.ranks.iter_mut().enumerate() {
             let us = self.steps.summed_last(number) * self.machine.reduce_byte_us;

@@ -12,8 +12,9 @@ const TINY: f64 = 1e-12;
 const WHOLE: usize = 4;
 
 impl Shares {
-    /// Repairs the shares. Hands out the flows whose rates have changed, with when each will end if nothing changes again.
-    pub(in super::super) fn solve(&mut self, now: f64, mut ends: impl FnMut(usize, f64)) {
+    /// Repairs the shares, looking at no more than `most` links: it takes off how many it looked at. Hands out the flows whose rates have changed, with when each will end
+    /// if nothing changes again.
+    pub(in super::super) fn solve(&mut self, now: f64, most: &mut u64, mut ends: impl FnMut(usize, f64)) {
         self.now = now;
         self.solve += 1;
         self.changed.clear();
@@ -33,13 +34,16 @@ impl Shares {
         while let Some(link) = self.dirty.pop() {
             self.touch(link);
         }
-        loop {
+        while *most > 0 {
             if !whole && self.visits > self.load {
                 whole = true;
                 self.start_anew();
             }
             match self.levels.pop() {
-                Some((bits, link)) => self.look_at(bits, link),
+                Some((bits, link)) => {
+                    *most -= 1;
+                    self.look_at(bits, link);
+                }
                 None if self.next_bucket() => {}
                 None => break,
             }
