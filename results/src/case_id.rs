@@ -54,7 +54,7 @@ texts! {
         /// What is to reach whom.
         collective,
         workload,
-        /// What the files said that topology and workload name: see [`inputs_column`].
+        /// What the files said that topology, workload, algorithm and machine name: see [`inputs_column`].
         inputs,
         machine,
         /// What an experiment's own machine stands for, as a spec of presets; empty for a preset.

@@ -1,5 +1,6 @@
 //! Cost: machines, the models that price a schedule's steps on them, and what no schedule can beat.
 
+pub mod background;
 pub mod bound;
 pub mod ledger;
 pub mod machine;

@@ -2,15 +2,15 @@
 //!
 //! Rows that name the same topology, algorithm, workload or machine share what was looked up, and so their schedules.
 
-use crate::case::{Case, Chosen, choose, drawn, machine, spec_error};
+use crate::case::{Case, Chosen, choose, drawn, machine, spec_error, with_files};
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 use crate::input::{InputError, Text};
+use crate::machine::Read;
 use crate::registry::Registry;
 use crate::topology;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::cost::model::models;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Proving;
@@ -29,7 +29,7 @@ pub struct Again<'r> {
     drawn: HashMap<(String, u64), Arc<dyn Topology>>,
     algorithms: Known<Chosen>,
     workloads: Known<Workload>,
-    machines: Known<Machine>,
+    machines: Known<Read>,
 }
 
 /// What a spec stands for, looked up at most once.
@@ -83,10 +83,10 @@ impl<'r> Again<'r> {
             return Err(format!("`{}` is none of the models: its time was not made of a schedule", row.model));
         }
         let spec = row.case().setting.machine_spec();
-        let machine = look_up(&mut self.machines, "machine", spec, |t| machine(t, &[]))?;
+        let (machine, read) = look_up(&mut self.machines, "machine", spec, |t| with_files(t, machine(t, &[])?))?;
         Ok(Case {
             experiment: row.experiment.as_str().into(),
-            inputs: named.iter().chain(workload.input()).chain(&algorithm.inputs).cloned().collect(),
+            inputs: named.iter().chain(workload.input()).chain(&algorithm.inputs).chain(&read).cloned().collect(),
             topology,
             algorithm,
             workload,

@@ -2,6 +2,7 @@
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
 use crate::input::{InputError, Text};
+use crate::machine;
 use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::Registry;
 use crate::topology;
@@ -45,7 +46,7 @@ pub struct Case {
     pub topology: Arc<dyn Topology>,
     pub algorithm: Chosen,
     pub workload: Workload,
-    /// The files that topology, workload and algorithm name.
+    /// The files that topology, workload, algorithm and machine name.
     pub inputs: Arc<[InputDigest]>,
     pub machine: Machine,
     /// Which repetition, from 0.
@@ -119,7 +120,7 @@ pub struct Product {
     topologies: Vec<Networks>,
     algorithms: Vec<Chosen>,
     workloads: Vec<Workload>,
-    machines: Vec<Machine>,
+    machines: Vec<machine::Read>,
     repetitions: u32,
     /// Of each workload, how many cases with one topology and algorithm come before its own; and of all.
     before: Vec<usize>,
@@ -143,11 +144,11 @@ impl Product {
         let algorithms = all(&experiment.algorithms, |t| choose(t, registry))?;
         let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
         let own = own_machines(&experiment.own_machines)?;
-        let machines = all(&experiment.machines, |t| machine_among(t, &own))?;
+        let machines = all(&experiment.machines, |t| with_files(t, machine_among(t, &own)?))?;
         once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
         once(&experiment.algorithms, algorithms.iter().map(Chosen::to_string))?;
         once(&sized, workloads.iter().map(Workload::to_string))?;
-        once(&experiment.machines, machines.iter().map(Machine::to_string))?;
+        once(&experiment.machines, machines.iter().map(|(machine, _)| machine.to_string()))?;
         if let Some(baseline) = &experiment.baseline {
             let baseline_name = choose(baseline, registry)?.to_string();
             if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
@@ -216,11 +217,11 @@ impl Product {
         let which = self.before.partition_point(|before| *before <= rest) - 1;
         let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
-        let (machine, repetition) = (&self.machines[rest / repetitions], (rest % repetitions) as u32);
+        let ((machine, read), repetition) = (&self.machines[rest / repetitions], (rest % repetitions) as u32);
         let topology = &topologies[(repetition as usize).min(topologies.len() - 1)];
         // A number below that of its files.
         let workload = &workload.replicate(repetition).unwrap_or_else(|_| workload.clone());
-        let mut inputs = inputs.iter().chain(workload.input()).chain(&algorithm.inputs).peekable();
+        let mut inputs = inputs.iter().chain(workload.input()).chain(&algorithm.inputs).chain(read).peekable();
         Case {
             experiment: Arc::clone(&self.name),
             topology: Arc::clone(topology),
@@ -246,6 +247,7 @@ impl Product {
         topologies
             .chain(self.workloads.iter().filter_map(Workload::input))
             .chain(self.algorithms.iter().flat_map(|a| &a.inputs))
+            .chain(self.machines.iter().flat_map(|(_, inputs)| inputs))
     }
 
     /// The plugins that its algorithms come from.
@@ -417,6 +419,15 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
 /// Looks up a machine, among an experiment's own first.
 pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
+}
+
+/// With what a machine's files say, and those files.
+pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<machine::Read, InputError> {
+    let name = machine.background_file().map(str::to_owned).unwrap_or_default();
+    machine::read(machine).map_err(|why| match text.value.find(&name) {
+        Some(at) => text.error_at(at, name.len(), format!("`background={name}`: {why}")),
+        None => text.error(format!("its `background={name}`: {why}")),
+    })
 }
 
 fn machine_among(text: &Text, own: &[Machine]) -> Result<Machine, InputError> {

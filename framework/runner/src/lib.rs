@@ -14,6 +14,7 @@ pub mod forecast;
 pub mod host;
 pub mod input;
 pub mod limits;
+pub mod machine;
 pub mod pace;
 pub mod plugin;
 mod process;

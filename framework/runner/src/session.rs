@@ -134,7 +134,7 @@ fn plan_and_price(
 pub fn scale(case: &Case) -> Scale<'_> {
     let counted = case.workload.counts_blocks();
     let unit_bytes = if counted { case.workload.block_bytes() } else { 1 };
-    Scale { topology: &case.topology, unit_bytes: unit_bytes as f64, seed: case.seed, counted }
+    Scale { topology: &case.topology, unit_bytes: unit_bytes as f64, seed: case.seed, counted, background: None }
 }
 
 impl Answers {

@@ -67,3 +67,53 @@ fn a_parameter_that_nothing_reads_is_refused_where_it_is_given() {
         "{table}"
     );
 }
+
+/// A file beside the spec, as those of workloads: read by the worker in its sandbox, told by its digest, refused in words.
+#[test]
+fn a_machine_reads_its_file_of_background_traffic() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let run = |machine: &str, more: &[&str]| {
+        let args = ["run", "--topology", "ring:2", "--algorithm", "pairwise", "--workload", "uniform:100"];
+        let args = [&args[..], &["--machine", machine, "--out", "rows.csv", "--quiet"], more].concat();
+        swapmeet(&args).current_dir(folder.path()).output().unwrap()
+    };
+    let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let machine = "free:model=fluid,byte_us=1,background=flows.csv";
+    write("flows.csv", "7,40\n0,7\n");
+    let output = run(machine, &[]);
+    assert!(output.status.success(), "{}", said(&output));
+    let rows = || swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
+    // 100 bytes and the 40 that share the link with them, against 100 the other way.
+    assert_eq!(rows()[0].time_us, Some(140.0));
+    assert!(rows()[0].inputs.starts_with("flows.csv=sha256:"), "{}", rows()[0].inputs);
+
+    write("flows.csv", "0,400\n0,0\n");
+    let refused = run(machine, &["--resume"]);
+    assert!(
+        said(&refused).contains("row 1 is of another experiment: its inputs is `flows.csv=sha256:"),
+        "{}",
+        said(&refused)
+    );
+    assert!(run(machine, &["--force"]).status.success());
+    assert_eq!(rows()[0].time_us, Some(200.0));
+
+    write("wide.csv", "0,1,2\n3,0,4\n5,6,0\n");
+    run("free:model=fluid,background=wide.csv", &["--force"]);
+    assert_eq!(rows()[0].reason, "the matrix of `background` is for 3 nodes, there are 2");
+
+    write("bad.csv", "0,1\n-2,0\n");
+    for (file, why) in [
+        ("no-such.csv", "can't be read: No such file"),
+        ("bad.csv", "bad.csv:2:1: `-2` is no byte count, expected a whole number from 0 to"),
+        ("/dev/zero", "is a folder or a device, expected a file of N rows of N byte counts"),
+    ] {
+        let error = said(&run(&format!("free:model=fluid,background={file}"), &["--force"]));
+        assert!(
+            error.contains("--machine:1:29")
+                && error.contains(&format!("`background={file}`: "))
+                && error.contains(why),
+            "{error}"
+        );
+    }
+}

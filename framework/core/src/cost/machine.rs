@@ -3,6 +3,7 @@
 //! A machine starts from one of the [`presets`], whose every figure has its source, and is changed by settings. What a setting is called and how it is read says the
 //! [`parameter`](super::parameter) that it sets; which parameters there are say planning and the [`models`].
 
+use super::background::Background;
 use super::bound::{Bound, Traffic};
 use super::model::{Cost, Evaluator, Model, ModelKind, Scale, models};
 use super::parameter::{Default, Parameter, ParameterError, Typed, word};
@@ -74,6 +75,7 @@ pub struct Machine {
     pub model: &'static ModelKind,
     priced_by: Arc<dyn Model>,
     planning: Planning,
+    background: Option<Arc<Background>>,
 }
 
 impl PartialEq for Machine {
@@ -126,7 +128,7 @@ impl Machine {
     fn made(name: String, stands_for: Option<String>, settings: Settings) -> Result<Self, ParameterError> {
         let model = settings.value(&MODEL)?;
         let (priced_by, planning) = ((model.prepare)(&settings)?, Planning::of(&settings)?);
-        Ok(Self { name, stands_for, settings, model, priced_by, planning })
+        Ok(Self { name, stands_for, settings, model, priced_by, planning, background: None })
     }
 
     /// With parameters changed, (key, value) each, in any order; `Err` says which of them can't be set, and why.
@@ -220,7 +222,18 @@ impl Machine {
         if scale.topology.shared().is_some() && !self.bounds_by_links() {
             return Box::new(NoNodes(self.model.name));
         }
-        self.priced_by.evaluator(scale)
+        self.priced_by.evaluator(Scale { background: self.background.as_deref(), ..scale })
+    }
+
+    /// The file of background traffic that it names, if it does.
+    pub fn background_file(&self) -> Option<&str> {
+        self.priced_by.background_file()
+    }
+
+    /// With what that file says.
+    #[must_use]
+    pub fn with_background(self, background: Background) -> Self {
+        Self { background: Some(Arc::new(background)), ..self }
     }
 
     /// What no schedule can beat on it.

@@ -6,6 +6,7 @@
 //! What is to be priced comes step by step with every message of it, so that a model may ask for no more than a step's facts (those of `synchronous` steps) or
 //! keep messages and follow each node's own time (`flat`).
 
+use super::background::Background;
 use super::bound::{Bound, Traffic};
 use super::parameter::{Parameter, ParameterError};
 use super::settings::Settings;
@@ -68,6 +69,11 @@ pub trait Model: Debug + Send + Sync {
     /// Whether its evaluators want arrivals followed ([`Listener::wants_after`]).
     fn wants_after(&self) -> bool {
         false
+    }
+
+    /// The file of background traffic that it wants read ([`Scale::background`]), if it does.
+    fn background_file(&self) -> Option<&str> {
+        None
     }
 
     /// What prices one schedule.
@@ -184,6 +190,8 @@ pub struct Scale<'a> {
     pub seed: u64,
     /// Whether blocks are counted: then a message whose load is over its segments is of several.
     pub counted: bool,
+    /// What else is on the links, where the machine's model reads that: a machine fills it in.
+    pub background: Option<&'a Background>,
 }
 
 /// Bytes of a segment of a unit that is split in so many: fractions of a byte don't travel, so segments are padded to whole bytes.

@@ -94,7 +94,7 @@ impl Settings {
 macro_rules! parameters {
     ($(#[$doc:meta])* $vis:vis struct $name:ident { $($field:ident: $type:ty = $parameter:path,)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy)]
+        #[derive(Debug, Clone)]
         $vis struct $name {
             $($field: $type,)*
         }

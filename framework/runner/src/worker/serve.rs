@@ -8,6 +8,7 @@ use crate::case::{Case, choose, drawn};
 use crate::host::Asked;
 use crate::input::Text;
 use crate::limits::{address_space, limit_memory};
+use crate::machine;
 use crate::plugin::file::Known as KnownFile;
 use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
@@ -222,7 +223,7 @@ struct Known {
     /// Those whose routes are drawn, by the seed.
     drawn: HashMap<(String, u64), Arc<dyn Topology>>,
     workloads: HashMap<String, Workload>,
-    machines: HashMap<String, Machine>,
+    machines: HashMap<String, machine::Read>,
     /// How this process rounded before a plugin was loaded.
     rounding: FloatingPoint,
     /// What it was like once the plugin had been: some come with threads of their own, which do no other plugin harm.
@@ -320,17 +321,17 @@ impl Known {
         let algorithm = Text::flag("algorithm", &implementation.algorithm);
         let algorithm = choose(&algorithm, plugin).map_err(|e| e.message)?;
         let spec = setting.borrowed().machine_spec().to_owned();
-        let machine = match self.machines.get(&spec) {
+        let (machine, read) = match self.machines.get(&spec) {
             Some(known) => known.clone(),
             None => {
-                let new = Machine::parse(&spec).map_err(|e| e.to_string())?;
+                let new = machine::read(Machine::parse(&spec).map_err(|e| e.to_string())?)?;
                 self.machines.insert(spec, new.clone());
                 new
             }
         };
         let case = Case {
             experiment: "".into(),
-            inputs: own.iter().chain(workload.input()).chain(&algorithm.inputs).cloned().collect(),
+            inputs: own.iter().chain(workload.input()).chain(&algorithm.inputs).chain(&read).cloned().collect(),
             topology,
             algorithm,
             workload,

@@ -84,7 +84,13 @@ impl BlockSizes for Table {
 /// Every node sends every other its block, all in one step or one distance a step: its time over the bound.
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
-    let mut evaluator = machine.evaluator(Scale { topology: &task.topology, unit_bytes: 1.0, seed: 0, counted: true });
+    let mut evaluator = machine.evaluator(Scale {
+        topology: &task.topology,
+        unit_bytes: 1.0,
+        seed: 0,
+        counted: true,
+        background: None,
+    });
     let (n, is_for_all) = (task.topology.nodes(), task.collective.kind().is_sized_by_origin());
     let mut simulation = Simulation::new(task.clone(), vec![evaluator.as_mut()]).unwrap();
     for distance in 1..n {

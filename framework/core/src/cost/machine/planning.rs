@@ -5,6 +5,7 @@ use crate::cost::settings::parameters;
 
 parameters! {
     /// What planning reads, whatever the model: plugins may ask for it.
+    #[derive(Copy)]
     pub struct Planning {
         ports: Ports = PORTS,
         virtual_channels: u64 = VIRTUAL_CHANNELS,

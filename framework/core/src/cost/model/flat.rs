@@ -70,6 +70,7 @@ static BUFFERS: Typed<u64> = Typed {
 
 parameters! {
     /// A machine whose nodes are all equally far apart: only their own ports and buffers hold them up.
+    #[derive(Copy)]
     pub struct Flat {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,

@@ -7,6 +7,8 @@
 //!
 //! What a rank adds up (`reduce_byte_us` a byte) it adds when all that it receives in the step has come, and goes on when it has.
 //!
+//! Background traffic is flows like all others, on which no rank waits: all begin at time 0.
+//!
 //! Parts of time are those along the critical path, which follows whichever end of a message was later: start-ups; latencies in propagation; what the message's bytes take on
 //! the narrowest of its links alone in transmission, and what sharing adds in contention.
 
@@ -21,12 +23,15 @@ use crate::cost::parameter::{
 };
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
+use background::{BACKGROUND, BackgroundFile};
 use ranks::Ranks;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use twice::Twice;
 
+mod background;
+mod flights;
 mod levels;
 mod moments;
 mod ranks;
@@ -114,6 +119,7 @@ parameters! {
         bandwidth_factor: f64 = BANDWIDTH_FACTOR,
         noise: f64 = NOISE,
         second_eps_us: f64 = SECOND_EPS_US,
+        background: BackgroundFile = BACKGROUND,
         most_events: u64 = MOST_EVENTS,
     }
 }
@@ -152,12 +158,20 @@ impl Model for Fluid {
         self.order == Order::Data
     }
 
+    fn background_file(&self) -> Option<&str> {
+        self.background.name()
+    }
+
     fn evaluator(&self, scale: Scale<'_>) -> Box<dyn Evaluator> {
-        let first = Ranks::new(*self, scale, AT_ONCE_US);
+        let first = Ranks::new(self.clone(), scale, AT_ONCE_US);
         if self.second_eps_us == 0.0 {
             return Box::new(first);
         }
-        Box::new(Twice { first, second: Ranks::new(*self, scale, self.second_eps_us), eps_us: self.second_eps_us })
+        Box::new(Twice {
+            first,
+            second: Ranks::new(self.clone(), scale, self.second_eps_us),
+            eps_us: self.second_eps_us,
+        })
     }
 
     /// A start-up; and then either the way of what goes farthest, or one link's latency before the bytes that must cross a cut, or leave or enter a node.
@@ -191,5 +205,7 @@ impl Model for Fluid {
     }
 }
 
+#[cfg(test)]
+mod naive;
 #[cfg(test)]
 mod tests;

@@ -86,6 +86,7 @@ static RENDEZVOUS_BYTES: Typed<u64> = Typed {
 };
 
 parameters! {
+    #[derive(Copy)]
     struct LogGp {
         latency_us: f64 = LATENCY_US,
         overhead_us: f64 = OVERHEAD_US,

@@ -28,6 +28,7 @@ pub(super) static KIND: ModelKind = ModelKind {
 };
 
 parameters! {
+    #[derive(Copy)]
     struct StoreAndForward {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,

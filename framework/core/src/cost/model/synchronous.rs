@@ -363,8 +363,9 @@ mod tests {
         let topology = crate::network::topology::parse("ring:4,ranks=2").unwrap();
         for model in ["flat", "loggp"] {
             let machine = Machine::parse(&format!("free:model={model}")).unwrap();
-            let error =
-                machine.evaluator(Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: false }).cost();
+            let error = machine
+                .evaluator(Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: false, background: None })
+                .cost();
             let expected = format!("the model `{model}` knows no nodes that several ranks share: it needs ranks=1");
             assert_eq!(error, Err(expected));
             let refused = Machine::parse(&format!("free:model={model},injection_byte_us=1")).unwrap_err().to_string();

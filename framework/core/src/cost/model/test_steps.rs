@@ -2,6 +2,7 @@
 
 use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, Scale};
+use crate::cost::background::Background;
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
 use crate::network::topology::{Route, Topology, parse};
@@ -62,8 +63,30 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
 }
 
+/// The same of messages (from, to, bytes) beside what others send, on a machine that names a file of that.
+pub(super) fn cost_beside(
+    background: Background,
+    topology: &str,
+    machine: &str,
+    steps: &[Vec<(u32, u32, u64)>],
+) -> Result<Cost, String> {
+    let topology = parse(topology).unwrap();
+    let machine = Machine::parse(machine).unwrap().with_background(background);
+    let scale = Scale { topology: &topology, unit_bytes: 1.0, seed: 0, counted: true, background: None };
+    let mut evaluator = machine.evaluator(scale);
+    let first = |step: &Vec<(u32, u32, u64)>| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
+    run(&topology, evaluator.as_mut(), &steps.iter().map(first).collect(), &[], |_, _| 0);
+    evaluator.cost()
+}
+
 fn evaluator(topology: &Arc<dyn Topology>, machine: &str) -> Box<dyn Evaluator> {
-    Machine::parse(machine).unwrap().evaluator(Scale { topology, unit_bytes: 1.0, seed: 0, counted: true })
+    Machine::parse(machine).unwrap().evaluator(Scale {
+        topology,
+        unit_bytes: 1.0,
+        seed: 0,
+        counted: true,
+        background: None,
+    })
 }
 
 fn run(

@@ -46,6 +46,7 @@ static FREE_CONTENTION: Typed<f64> = Typed {
 };
 
 parameters! {
+    #[derive(Copy)]
     struct Wormhole {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,

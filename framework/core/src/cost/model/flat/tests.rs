@@ -128,8 +128,13 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
 /// An all-to-all of two phases, each a direct exchange of half of the parts, under `machine`.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
-    let mut evaluator =
-        self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0, seed: 0, counted: true });
+    let mut evaluator = self::machine(machine).evaluator(Scale {
+        topology: &topology,
+        unit_bytes: 100.0,
+        seed: 0,
+        counted: true,
+        background: None,
+    });
     let task = Task::new(topology, Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
@@ -158,8 +163,13 @@ fn a_stage_is_a_phase_with_its_composing_and_a_barrier_between_two() {
 /// The time of a direct exchange of one phase. Every step names (sender, receiver, half of the block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
-    let mut evaluator =
-        self::machine(machine).evaluator(Scale { topology: &topology, unit_bytes: 100.0, seed: 0, counted: true });
+    let mut evaluator = self::machine(machine).evaluator(Scale {
+        topology: &topology,
+        unit_bytes: 100.0,
+        seed: 0,
+        counted: true,
+        background: None,
+    });
     let task = Task::new(topology.clone(), Collective::of(&ALL_TO_ALL));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     simulation.layout(&[], Division { in_parts: false, segments: 2 }, None).unwrap();
@@ -299,6 +309,7 @@ fn a_stage_in_which_nodes_only_keep_things_has_its_barrier() {
         unit_bytes: 100.0,
         seed: 0,
         counted: true,
+        background: None,
     });
     for phase_number in [1, 2] {
         evaluator.local_copy(LocalCopy {

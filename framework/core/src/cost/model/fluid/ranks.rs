@@ -3,9 +3,9 @@
 //! Nothing is kept of a message that only one end has posted: whether the other has follows from the two ranks' places. A rank that comes to the end of what is known
 //! of the schedule stops all clocks until the next step is.
 
+use super::flights::{Flight, Flights, Load, Path};
 use super::moments::Moments;
-use super::shares::{Hop, Shares};
-use super::{Fairness, Fluid, KIND};
+use super::{Fluid, KIND};
 use crate::cost::model::asynchronous::events::Events;
 use crate::cost::model::asynchronous::forwarding::{Next, Places};
 use crate::cost::model::asynchronous::noise::Noise;
@@ -13,27 +13,9 @@ use crate::cost::model::asynchronous::{Message, Order, Steps};
 use crate::cost::model::time_space::{Kind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
 use crate::cost::parameter::Ports;
-use crate::network::topology::{Run, Topology};
 use crate::simulation::step::{Listener, Step, Summed};
-use std::sync::Arc;
 
 mod kept;
-
-/// Hops of messages under way: some 3 GiB.
-const MOST_HOPS: usize = 1 << 27;
-/// Links that are followed: some 2 GiB.
-const MOST_LINKS: u64 = 1 << 24;
-
-/// What the chain of work and waits that led to some moment went into, in us.
-#[derive(Debug, Clone, Copy, Default)]
-struct Path {
-    startup: f64,
-    transmission: f64,
-    propagation: f64,
-    barrier: f64,
-    contention: f64,
-    reduction: f64,
-}
 
 /// A rank, and how it came to where it is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,38 +35,16 @@ struct Rank {
     ended: f64,
 }
 
-/// A message under way.
-#[derive(Debug, Clone, Copy)]
-struct Flight {
-    from: u32,
-    to: u32,
-    step: u64,
-    begun: f64,
-    latency: f64,
-    /// What its bytes take alone.
-    alone: f64,
-    /// Whether anything on its way is shared.
-    shares: bool,
-    path: Path,
-}
-
 pub(super) struct Ranks {
     machine: Fluid,
     noise: Noise,
-    topology: Arc<dyn Topology>,
     steps: Steps,
     ranks: Vec<Rank>,
     /// Where ranks are with `order=data`.
     places: Option<Places>,
-    shares: Shares,
-    flights: Vec<Flight>,
-    /// Flights that have ended, to be used again.
-    landed: Vec<u32>,
-    way: Vec<Hop>,
+    flights: Flights,
     now: f64,
     at_once_us: f64,
-    /// When flights end their latency or their bytes.
-    ends: Moments,
     /// When ranks post their next send; the last is the barrier.
     posts: Moments,
     /// When ranks have added up what has come to them, and the paths to there.
@@ -97,7 +57,6 @@ pub(super) struct Ranks {
     /// Ranks that wait for a step to come.
     open: usize,
     events: Events,
-    refused: Option<&'static str>,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
 }
@@ -105,40 +64,29 @@ pub(super) struct Ranks {
 impl Ranks {
     /// Events that are no more than `at_once_us` apart are one.
     pub(super) fn new(machine: Fluid, scale: Scale<'_>, at_once_us: f64) -> Self {
-        let topology = Arc::clone(scale.topology);
-        let (nodes, slots) = (topology.nodes(), topology.link_slots());
-        let followed = slots.saturating_add(2 * nodes) <= MOST_LINKS;
-        // What takes no time is on nobody's way, so that its capacity counts for nothing: an ordinary one keeps the range of levels small.
-        let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
-        let link = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
-        let on_links =
-            (0..if followed { slots } else { 0 }).map(|l| link(l) * per_us(machine.link_byte_us()).min(1e300));
-        let own = (0..if followed { 2 * nodes } else { 0 }).map(|_| per_us(machine.injection_byte_us));
-        let least_weight = match machine.fairness {
-            Fairness::Rtt => {
-                1.0 / (topology.diameter() as f64 * (machine.hop_us + machine.weight_bytes * machine.byte_us)).max(1e-9)
-            }
-            Fairness::Equal => 1.0,
-        };
+        let topology = scale.topology;
+        let nodes = topology.nodes();
         let barrier_us = machine.barrier_us.us(nodes);
-        let too_many_links =
-            (!followed).then_some("the model `fluid` follows up to 16777216 links, this network has more");
         let are_counted = machine.order == Order::Data && machine.ports != Ports::All;
         let shared_ports = (are_counted && topology.shared().is_some())
             .then_some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step");
-        let shares = Shares::new(on_links.chain(own).collect::<Vec<_>>().into_iter(), least_weight);
+        let mut flights = Flights::new(&machine, scale);
+        match (machine.background.is_some(), scale.background) {
+            (true, Some(background)) => flights.begin_background(background),
+            (true, None) => flights.refused = Some("nobody has read the file of `background`".to_owned()),
+            (false, _) => {}
+        }
+        if let Some(why) = shared_ports {
+            flights.refused = Some(why.to_owned());
+        }
         Self {
             barrier_us: (machine.order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
             steps: Steps::new(nodes as usize, scale.unit_bytes),
             ranks: vec![Rank::default(); nodes as usize],
             places: (machine.order == Order::Data).then(|| Places::new(nodes as usize)),
-            shares,
-            flights: Vec::new(),
-            landed: Vec::new(),
-            way: Vec::new(),
+            flights,
             now: 0.0,
             at_once_us,
-            ends: Moments::new(1),
             posts: Moments::new(nodes as usize + 1),
             sums: Moments::new(nodes as usize),
             summing: Vec::new(),
@@ -146,11 +94,9 @@ impl Ranks {
             last: Path::default(),
             open: nodes as usize,
             events: Events::new(machine.most_events),
-            refused: too_many_links.or(shared_ports),
             kept: None,
             noise: Noise::new(machine.noise, scale.seed),
             machine,
-            topology,
         }
     }
 
@@ -370,89 +316,25 @@ impl Ranks {
         let noise = self.noise.factor(number, message.from, message.to);
         let bytes = step.bytes(&message) * noise;
         let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
-        self.way.clear();
-        let (way, mut inverse, mut crossed) = (&mut self.way, 0.0, 0.0);
         let Message { from, to, .. } = message;
-        let counts = self.machine.byte_us > 0.0;
-        let add = &mut |run: Run| {
-            for link in (0..run.len).map(|i| run.first + i * run.stride) {
-                inverse += 1.0 / self.topology.bandwidth(link);
-                crossed += self.topology.latency(link);
-                match way
-                    .iter_mut()
-                    .find(|hop| route.is_some_and(|r| !r.path.is_empty()) && u64::from(hop.link) == link)
-                {
-                    Some(hop) => hop.times += 1.0,
-                    None if counts => way.push(Hop { link: link as u32, times: 1.0 }),
-                    None => {}
-                }
-            }
-        };
-        // It was a route when the step was measured.
-        let hops = self.topology.route(from.into(), to.into(), route, add).unwrap_or_default();
-        if self.machine.injection_byte_us > 0.0 && hops > 0 {
-            let out = self.topology.link_slots() as u32;
-            let into = out + self.ranks.len() as u32;
-            let [from, to] = [from, to].map(|rank| self.topology.host(rank.into()) as u32);
-            self.way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
-        }
-        let rtt = crossed * self.machine.hop_us + inverse * self.machine.weight_bytes * self.machine.byte_us;
-        let weight = if self.machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
-        let narrowest =
-            self.way.iter().map(|hop| self.shares.capacity(hop.link) / f64::from(hop.times)).fold(f64::MAX, f64::min);
-        let latency = self.machine.latency_us(crossed) * noise;
-        let shares = !self.way.is_empty() && bytes > 0.0;
-        // Between two ranks of one node nothing is shared.
-        let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
-        let alone = if shares { bytes / narrowest } else { within };
-        let flight = Flight { from, to, step: number, begun: self.now, latency, alone, shares, path };
-        let number = self.landed.pop().unwrap_or(self.flights.len() as u32) as usize;
-        if number == self.flights.len() {
-            self.flights.push(flight);
-            self.ends.reach(number + 1);
-        } else {
-            self.flights[number] = flight;
-        }
-        self.shares.describe(number, bytes, weight, &self.way);
-        if self.shares.room() > MOST_HOPS {
-            self.refused =
-                Some("the model `fluid` follows messages under way of up to 134217728 hops, there are more at once");
-        }
-        self.ends.set(number, self.now + latency + within);
+        self.flights.begin(Load { from, to, step: Some(number), bytes, noise }, route, self.now, path);
     }
 
-    /// The flight's latency is over, or its bytes are.
-    fn next_of(&mut self, number: usize) {
-        let flight = self.flights[number];
-        if flight.shares && !self.shares.is_sharing(number) {
-            self.shares.add(number, self.now);
-            return;
-        }
-        if flight.shares {
-            self.shares.remove(number);
-        }
-        self.landed.push(number as u32);
-        let lasted = self.now - flight.begun - flight.latency;
-        let contention = (lasted - flight.alone).max(0.0);
-        let Path { propagation, transmission, .. } = flight.path;
-        let path = Path {
-            propagation: propagation + flight.latency,
-            transmission: transmission + lasted - contention,
-            contention: flight.path.contention + contention,
-            ..flight.path
-        };
+    /// A message has come.
+    fn landed(&mut self, flight: &Flight) {
+        let path = flight.path(self.now);
         let ends = [flight.from, flight.to].map(|rank| rank as usize);
-        if self.places.is_some() {
+        if let (Some(_), Some(step)) = (&self.places, flight.step) {
             if self.kept.is_some() {
-                ends.into_iter().for_each(|rank| self.spend_on(rank, &flight));
+                ends.into_iter().for_each(|rank| self.spend_on(rank, flight));
             }
-            self.came(ends, flight.step, path);
+            self.came(ends, step, path);
             return;
         }
         for rank in ends {
             // A step ends with its last message: that is what the rank waited for.
             if self.kept.is_some() && self.ranks[rank].left == 1 {
-                self.spend_on(rank, &flight);
+                self.spend_on(rank, flight);
             }
             self.done(rank, path);
         }
@@ -471,7 +353,7 @@ impl Ranks {
 
     /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
-        while self.refused.is_none() && !self.events.is_over() && (to_the_end || self.open == 0) {
+        while self.flights.refused.is_none() && !self.events.is_over() && (to_the_end || self.open == 0) {
             let limit = self.now + self.at_once_us;
             self.events.happened();
             if let Some(rank) = self.posts.pop(limit) {
@@ -490,17 +372,19 @@ impl Ranks {
                 }
             } else if let Some(rank) = self.sums.pop(limit) {
                 self.summed_up(rank);
-            } else if let Some(flight) = self.ends.pop(limit) {
-                self.next_of(flight);
-            } else if self.shares.is_disturbed() {
-                let (shares, ends) = (&mut self.shares, &mut self.ends);
-                shares.solve(self.now, self.events.left(), |flight, end| ends.set(flight, end));
-                #[cfg(test)]
-                if !self.events.is_over() {
-                    self.shares.check();
+            } else if let Some(flight) = self.flights.ends.pop(limit) {
+                if let Some(flight) = self.flights.next_of(flight, self.now) {
+                    self.landed(&flight);
                 }
+            } else if self.flights.shares.is_disturbed() {
+                self.flights.share(self.now, self.events.left());
             } else {
-                let next = self.ends.least().min(self.posts.least()).min(self.sums.least());
+                let of_ranks = self.posts.least().min(self.sums.least());
+                // Nobody waits for the rest of what is in the background.
+                if of_ranks == f64::INFINITY && self.open == self.ranks.len() && self.flights.are_background() {
+                    return;
+                }
+                let next = self.flights.ends.least().min(of_ranks);
                 if next == f64::INFINITY {
                     return;
                 }
@@ -512,7 +396,7 @@ impl Ranks {
 
 impl Listener for Ranks {
     fn step(&mut self, step: &Step<'_>) {
-        if self.refused.is_some() || self.events.is_over() {
+        if self.flights.refused.is_some() || self.events.is_over() {
             return;
         }
         let new = self.steps.come();
@@ -546,8 +430,8 @@ impl Evaluator for Ranks {
     fn cost(&mut self) -> Result<Cost, String> {
         self.steps.refused(KIND.name)?;
         self.run(true);
-        if let Some(why) = self.refused {
-            return Err(why.to_owned());
+        if let Some(why) = &self.flights.refused {
+            return Err(why.clone());
         }
         self.events.refused(KIND.name, self.now, self.steps.first())?;
         let mut longest = 0.0_f64;

@@ -1,6 +1,7 @@
 //! What ranks' time goes into, where somebody asked for that.
 
-use super::{Flight, Ranks};
+use super::super::flights::Flight;
+use super::Ranks;
 use crate::cost::model::time_space::Kind;
 
 impl Ranks {
@@ -21,7 +22,7 @@ impl Ranks {
             }
             // Who has nothing to send is in the step of what it receives.
             if self.places.as_ref().is_some_and(|places| self.steps.get(places.step(rank)).is_none()) {
-                kept.enter(rank, flight.step);
+                flight.step.into_iter().for_each(|step| kept.enter(rank, step));
             }
         }
         kept.spend(rank, Kind::Peer, flight.begun);

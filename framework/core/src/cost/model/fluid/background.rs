@@ -1,0 +1,141 @@
+//! The file of background traffic, as a machine's spec names it.
+
+use crate::cost::parameter::{Default, Typed};
+use std::fmt::{self, Display};
+use std::sync::Arc;
+
+pub(super) static BACKGROUND: Typed<BackgroundFile> = Typed {
+    key: "background",
+    meaning: "a file of N rows of N byte counts, as of the workload `matrix`: what others send from each rank (row) to each, all from time 0 on, over the links that messages share; `none` for nothing",
+    symbols: "",
+    default: Default::Text(NONE),
+    read: BackgroundFile::read,
+};
+
+const NONE: &str = "none";
+
+/// A file's name, if there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BackgroundFile(Option<Arc<str>>);
+
+impl BackgroundFile {
+    fn read(text: &str) -> Result<Self, String> {
+        match text {
+            NONE => Ok(Self(None)),
+            // A spec takes them for its own.
+            name if name.is_empty() || name.contains([',', '=', '(', ')']) => {
+                Err(format!("`{NONE}` or a file, without a comma, `=` or parenthesis in its name"))
+            }
+            name => Ok(Self(Some(name.into()))),
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    pub(super) fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl Display for BackgroundFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name().unwrap_or(NONE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive;
+    use crate::cost::background::Background;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::Cost;
+    use crate::cost::model::test_steps::cost_beside;
+
+    fn beside(
+        nodes: u64,
+        flows: &[(u32, u32, u64)],
+        network: &str,
+        machine: &str,
+        steps: &[Vec<(u32, u32, u64)>],
+    ) -> Cost {
+        let is_from =
+            |from: u64, to: u64| move |flow: &&(u32, u32, u64)| (u64::from(flow.0), u64::from(flow.1)) == (from, to);
+        let bytes = |from, to| flows.iter().find(is_from(from, to)).map_or(0, |flow| flow.2);
+        let machine = format!("free:model=fluid,background=flows.csv,{machine}");
+        cost_beside(Background::new(nodes, bytes), network, &machine, steps).unwrap()
+    }
+
+    /// One link of a byte a microsecond. Shared by two, each has half of it until the shorter is there: a message of m bytes and a flow of b take m + min(m, b) for the message.
+    #[test]
+    fn a_flow_shares_a_link_with_a_message_until_its_bytes_are_there() {
+        for (m, b, expected) in [(100, 40, 140.0), (100, 100, 200.0), (100, 300, 200.0), (100, 0, 100.0)] {
+            for order in ["step", "data", "barrier"] {
+                let machine = format!("byte_us=1,hop_us=5,order={order}");
+                let parts = beside(2, &[(0, 1, b)], "mesh:2", &machine, &[vec![(0, 1, m)]]).parts;
+                assert!((parts.total() - expected - 5.0).abs() < 1e-9, "{m} {b} {order}: {parts:?}");
+                assert_eq!(parts.transmission, Some(m as f64));
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_later_or_goes_elsewhere_is_not_disturbed() {
+        // The flow is gone after 80 us; the second message begins at 140.
+        let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
+        assert!((beside(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total() - 240.0).abs() < 1e-9);
+        // The other way round, and beside it: links are directed. And nobody waits for what others send.
+        let flows = [(1, 0, 1000), (2, 3, 1000)];
+        assert!((beside(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total() - 200.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn random_flows_slow_messages_as_much_as_the_naive_model_has_it() {
+        let mut state = 1_u64;
+        let mut below = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % most
+        };
+        for (network, nodes) in [("torus:4x4", 16), ("mesh:3x3", 9), ("ring:8", 8), ("torus:2x2x2", 8)] {
+            for weighted in [false, true] {
+                let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))).filter(|(a, b)| a != b);
+                let flows: Vec<_> = pairs.map(|(a, b)| (a, b, below(3) / 2 * below(5000))).collect();
+                let step = |k| (0..nodes).map(|r| (r, (r + k) % nodes, 500 + below(500))).collect::<Vec<_>>();
+                let steps = [1, 3, 2].map(step);
+                let there: Vec<_> = flows.iter().copied().filter(|flow| flow.2 > 0).collect();
+                let expected = naive::ends(network, [0.01, 0.5], weighted, &steps, &there);
+                let fairness = if weighted { "rtt" } else { "equal" };
+                let machine = format!("byte_us=0.01,hop_us=0.5,fairness={fairness}");
+                let cost = beside(nodes.into(), &flows, network, &machine, &steps);
+                let (last, mean) =
+                    (expected.iter().copied().fold(0.0, f64::max), expected.iter().sum::<f64>() / f64::from(nodes));
+                let found = (cost.parts.total(), cost.ranks.unwrap().mean);
+                assert!(
+                    (found.0 / last - 1.0).abs() < 1e-3 && (found.1 / mean - 1.0).abs() < 1e-3,
+                    "{network}: {found:?}, {last}, {mean}"
+                );
+                let alone = beside(nodes.into(), &[], network, &machine, &steps).parts.total();
+                assert!(found.0 > 1.05 * alone, "{network}: {found:?}, {alone}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_background_is_refused() {
+        let priced = |ranks| {
+            cost_beside(
+                Background::new(ranks, |_, _| 1),
+                "mesh:3",
+                "free:model=fluid,background=f.csv",
+                &[vec![(0, 1, 9)]],
+            )
+        };
+        assert_eq!(priced(4).unwrap_err(), "the matrix of `background` is for 4 nodes, there are 3");
+        let refused = |spec: &str| Machine::parse(spec).unwrap_err().to_string();
+        assert!(refused("free:model=loggp,background=f.csv").contains("`background` is not read by the model `loggp`"));
+        let none = Machine::parse("free:model=fluid").unwrap().with(&[("background", "")]).unwrap_err().1.to_string();
+        assert!(none.contains("`none` or a file"), "{none}");
+        assert_eq!(Machine::parse("free:model=fluid,background=none").unwrap().to_string(), "free:model=fluid");
+    }
+}

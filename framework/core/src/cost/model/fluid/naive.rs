@@ -1,0 +1,103 @@
+//! The same model by the simplest means, as an oracle: after each event all rates are found anew by filling links one after another, the tightest first.
+
+use crate::network::topology::parse;
+
+/// A message, or a flow of the background.
+struct Flow {
+    ends: Option<[usize; 2]>,
+    /// When it begins to share.
+    shares: f64,
+    left: f64,
+    weight: f64,
+    links: Vec<usize>,
+}
+
+/// When each rank is done with `steps` of messages (from, to, bytes), links taking `byte_us` a byte and `hop_us`, beside flows from the beginning on; with `weighted`, fair by round trips.
+pub(super) fn ends(
+    topology: &str,
+    [byte_us, hop_us]: [f64; 2],
+    weighted: bool,
+    steps: &[Vec<(u32, u32, u64)>],
+    background: &[(u32, u32, u64)],
+) -> Vec<f64> {
+    let topology = parse(topology).unwrap();
+    let nodes = topology.nodes() as usize;
+    let flow = |ends, now: f64, (from, to, bytes): (u32, u32, u64)| {
+        let mut links = Vec::new();
+        let add = &mut |run: crate::network::topology::Run| {
+            links.extend((0..run.len).map(|i| (run.first + i * run.stride) as usize));
+        };
+        topology.route(from.into(), to.into(), None, add).unwrap();
+        let latency = links.len() as f64 * hop_us;
+        let weight = if weighted && latency > 0.0 { 1.0 / latency } else { 1.0 };
+        Flow { ends, shares: now + latency, left: bytes as f64, weight, links }
+    };
+    let mut flows: Vec<Flow> = background.iter().map(|of| flow(None, 0.0, *of)).collect();
+    let (mut at, mut left, mut ended, mut now) = (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
+    let mut begun: Vec<Vec<bool>> = steps.iter().map(|step| vec![false; step.len()]).collect();
+    loop {
+        // Who has nothing to do in a step is beyond it; who is in one has posted all of it.
+        for rank in 0..nodes {
+            while left[rank] == 0 && at[rank] <= steps.len() {
+                at[rank] += 1;
+                let mine = |(from, to, _): &&(u32, u32, u64)| [*from, *to].contains(&(rank as u32));
+                left[rank] = steps.get(at[rank] - 1).map_or(0, |step| step.iter().filter(mine).count());
+            }
+        }
+        for (number, step) in steps.iter().enumerate() {
+            for (i, of) in step.iter().enumerate() {
+                let ends = [of.0 as usize, of.1 as usize];
+                if !begun[number][i] && ends.iter().all(|end| at[*end] == number + 1) {
+                    begun[number][i] = true;
+                    flows.push(flow(Some(ends), now, *of));
+                }
+            }
+        }
+        if flows.iter().all(|flow| flow.ends.is_none()) {
+            return ended;
+        }
+        let rates = rates(&flows, now, topology.link_slots() as usize, 1.0 / byte_us);
+        let next = flows
+            .iter()
+            .zip(&rates)
+            .map(|(flow, rate)| if flow.shares > now { flow.shares } else { now + flow.left / rate });
+        let next = next.fold(f64::INFINITY, f64::min);
+        for (flow, rate) in flows.iter_mut().zip(&rates).filter(|(flow, _)| flow.shares <= now) {
+            flow.left -= rate * (next - now);
+        }
+        now = next;
+        flows.retain(|flow| {
+            let is_there = flow.left <= 1e-9;
+            for end in flow.ends.into_iter().flatten().filter(|_| is_there) {
+                left[end] -= 1;
+                ended[end] = now;
+            }
+            !is_there
+        });
+    }
+}
+
+/// The link that has least for each that crosses it gives that, again and again.
+fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
+    let mut rates = vec![0.0; flows.len()];
+    let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();
+    let mut free = vec![capacity; links];
+    while !open.is_empty() {
+        let mut weights = vec![0.0; links];
+        open.iter().for_each(|flow| flows[*flow].links.iter().for_each(|link| weights[*link] += flows[*flow].weight));
+        let level = |link: &usize| free[*link] / weights[*link];
+        let tightest = (0..links).filter(|link| weights[*link] > 0.0).min_by(|a, b| level(a).total_cmp(&level(b)));
+        let tightest = tightest.unwrap();
+        let level = level(&tightest);
+        open.retain(|flow| {
+            let Flow { links, weight, .. } = &flows[*flow];
+            let is_bound = links.contains(&tightest);
+            if is_bound {
+                rates[*flow] = weight * level;
+                links.iter().for_each(|link| free[*link] = (free[*link] - weight * level).max(0.0));
+            }
+            !is_bound
+        });
+    }
+    rates
+}
