@@ -138,8 +138,12 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     let single = |group: &&Group| group.is_exact() && words::is_of_single_runs(group);
     let exact = comparison.groups.iter().filter(single).count();
     let exact = (exact > 0).then(|| {
-        let which = if exact == comparison.groups.len() { "Every case was" } else { "Cases without repetitions were" };
-        format!("{which} run once and draws nothing at random: times and ratios are exact.")
+        let (which, draws) = if exact == comparison.groups.len() {
+            ("Every case was", "draws")
+        } else {
+            ("Cases without repetitions were", "draw")
+        };
+        format!("{which} run once and {draws} nothing at random: times and ratios are exact.")
     });
     let tested = comparison.tested;
     let holm = (tested > 1).then(|| format!("p-values are corrected for {tested} comparisons (Holm)."));
@@ -228,10 +232,15 @@ pub(crate) mod tests {
     #[test]
     fn that_single_runs_are_exact_is_said_once_of_all_groups() {
         let of = |machine: &str| Record { machine: machine.to_owned(), ..row("fast", 0, 10.0) };
-        let exact = "draws nothing at random: times and ratios are exact.";
+        let said = |rows: Vec<Record>| notes(&comparison(rows)).concat();
         assert_eq!(
-            notes(&comparison(vec![of("paragon"), of("delta")])),
-            [format!("Every case was run once and {exact}")]
+            said(vec![of("paragon"), of("delta")]),
+            "Every case was run once and draws nothing at random: times and ratios are exact."
+        );
+        let again = [0, 1].map(|r| Record { machine: "sp2".to_owned(), ..row("fast", r, 10.0 + f64::from(r)) });
+        assert_eq!(
+            said([vec![of("paragon")], again.to_vec()].concat()),
+            "Cases without repetitions were run once and draw nothing at random: times and ratios are exact."
         );
         let workload = "irregular:dist=pareto,mean=512,cv=2".to_owned();
         assert_eq!(
