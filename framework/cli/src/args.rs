@@ -402,6 +402,10 @@ pub(crate) struct TraceArgs {
     /// Only what this node sends or receives.
     #[arg(long, value_name = "V")]
     pub node: Option<u64>,
+    /// When each rank comes to each step, has made its sends, has waited for peers and is done, and what its time
+    /// goes into, on machines whose ranks don't wait for each other's steps (`loggp`, `fluid`).
+    #[arg(long)]
+    pub times: bool,
     /// Seconds that it may take [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,

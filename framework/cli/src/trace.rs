@@ -15,7 +15,7 @@ use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::delivery::fault::Place;
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::network::topology::Route;
-use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
+use swapmeet_core::simulation::step::{Listener, LocalCopy, Sent, Step, Summed, Unsent};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
@@ -23,8 +23,12 @@ use swapmeet_runner::watch::{Event, watch};
 use swapmeet_runner::worker::{Say, Watch, Watcher};
 
 mod json;
+mod only;
+mod times;
 
-use json::{Json, Only};
+use json::Json;
+use only::Only;
+use times::Times;
 
 /// Prints the schedule of one algorithm on one topology.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
@@ -35,8 +39,11 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         let nodes = case.topology.nodes();
         return Err(Failure::Usage(format!("--node: there is no node {node}, expected a number below {nodes}")));
     }
-    let asked =
-        Asked { json: args.format == TraceFormat::Json, summary: args.summary, step: args.step, node: args.node };
+    if args.times {
+        times::can_be_told(&cases)?;
+    }
+    let TraceArgs { summary, step, node, times, .. } = *args;
+    let asked = Asked { json: args.format == TraceFormat::Json, summary, step, node, times };
     let mut out = BufWriter::new(io::stdout());
     let (record, written) = match (args.format, cases.first()) {
         (TraceFormat::Json, Some(case)) => document(case, &args.plugins, &asked, &mut out)?,
@@ -124,17 +131,22 @@ struct Asked {
     summary: bool,
     step: Option<u64>,
     node: Option<u64>,
+    times: bool,
 }
 
 /// The schedule in words, made in the worker.
 pub(crate) const WATCH: Watch = Watch {
     name: "trace",
     start: |case, asked, say| {
-        let Asked { json, summary, step, node } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
+        let Asked { json, summary, step, node, times } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
         let (out, only) = (Spoken { text: Vec::new(), say }, Only { step, node });
+        let times = if times { Times::new(case, node) } else { None };
         Ok(match json {
-            true => Box::new(Json::new(out, only, case)),
-            false => Box::new(Tracer::new(out, only, summary, !case.workload.is_uniform())),
+            true => Box::new(Json::new(out, only, case, times)),
+            false => {
+                let tracer = Tracer::new(out, only, summary, !case.workload.is_uniform());
+                Box::new(Tracer { times, radices: case.topology.radices().to_vec(), ..tracer })
+            }
         })
     },
 };
@@ -173,6 +185,9 @@ impl<W: Write> Watcher for Tracer<W> {
         }
         self.put_rearrangements();
         self.put_legend();
+        if record.status == Status::Ok {
+            self.put_times();
+        }
         drop(self.out.flush());
     }
 }
@@ -193,12 +208,16 @@ struct Tracer<W: Write> {
     lines: Vec<(u64, String)>,
     /// The schedule's own numbers of the steps so far in which something left a node: their places are what is printed.
     steps: Vec<u64>,
+    times: Option<Times>,
+    /// The sides of the machine.
+    radices: Vec<u64>,
 }
 
 impl<W: Write> Tracer<W> {
     fn new(out: W, only: Only, summary: bool, bytes: bool) -> Self {
-        let (lines, steps) = (Vec::new(), Vec::new());
-        Self { out, only, summary, bytes, phase: None, rearrangements: 0, has_virtual: false, lines, steps }
+        let (lines, steps, radices) = (Vec::new(), Vec::new(), Vec::new());
+        let (phase, times) = (None, None);
+        Self { out, only, summary, bytes, phase, rearrangements: 0, has_virtual: false, lines, steps, times, radices }
     }
 
     fn put(&mut self, text: &str) {
@@ -231,6 +250,21 @@ impl<W: Write> Tracer<W> {
         for (_, line) in stays {
             self.put(&line);
         }
+    }
+
+    /// Prints what ranks did when.
+    fn put_times(&mut self) {
+        let Some(times) = self.times.take() else { return };
+        let lines = match times.told() {
+            Ok(told) => told.lines(
+                self.only,
+                self.summary,
+                |step| self.printed(step),
+                |rank| name(&coordinates(rank as u64, &self.radices)),
+            ),
+            Err(why) => vec![why],
+        };
+        lines.iter().for_each(|line| self.put(line));
     }
 
     /// The number under which a step is printed.
@@ -271,7 +305,19 @@ impl<W: Write> Listener for Tracer<W> {
     }
 
     fn wants_after(&self) -> bool {
-        !self.summary
+        !self.summary || self.times.is_some()
+    }
+
+    fn summed(&mut self, summed: Summed<'_>) {
+        if let Some(times) = &mut self.times {
+            times.summed(summed);
+        }
+    }
+
+    fn local_copy(&mut self, copy: LocalCopy) {
+        if let Some(times) = &mut self.times {
+            times.local_copy(copy);
+        }
     }
 
     fn phase(&mut self, name: &str) {
@@ -315,6 +361,9 @@ impl<W: Write> Listener for Tracer<W> {
 
     fn step(&mut self, step: &Step<'_>) {
         self.steps.push(step.schedule_step);
+        if let Some(times) = &mut self.times {
+            times.step(step);
+        }
         if self.lines.is_empty() && !self.only.is_all() {
             return;
         }
@@ -363,30 +412,13 @@ impl<'a> Names<'a> {
         Self { sent, radices: sent.topology.radices() }
     }
 
-    /// The coordinates of a node of the machine, where there are two to four; else its number.
     fn coordinates(&self, physical: u64) -> Vec<u64> {
-        if !(2..=4).contains(&self.radices.len()) {
-            return vec![physical];
-        }
-        let mut rest = physical;
-        let mut coordinates: Vec<u64> = self
-            .radices
-            .iter()
-            .rev()
-            .map(|radix| {
-                let c = rest % radix;
-                rest /= radix;
-                c
-            })
-            .collect();
-        coordinates.reverse();
-        coordinates
+        coordinates(physical, self.radices)
     }
 
     /// A node by the one of the machine that runs it; a virtual one is marked.
     fn node(&self, place: Place) -> String {
-        let c: Vec<String> = self.coordinates(place.physical).iter().map(u64::to_string).collect();
-        let name = if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) };
+        let name = name(&self.coordinates(place.physical));
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
@@ -429,6 +461,31 @@ impl<'a> Names<'a> {
             .collect();
         if texts.len() == 1 { texts.concat() } else { format!("({})", texts.join(",")) }
     }
+}
+
+/// The coordinates of a node of the machine, where there are two to four; else its number.
+fn coordinates(physical: u64, radices: &[u64]) -> Vec<u64> {
+    if !(2..=4).contains(&radices.len()) {
+        return vec![physical];
+    }
+    let mut rest = physical;
+    let mut coordinates: Vec<u64> = radices
+        .iter()
+        .rev()
+        .map(|radix| {
+            let c = rest % radix;
+            rest /= radix;
+            c
+        })
+        .collect();
+    coordinates.reverse();
+    coordinates
+}
+
+/// What a node of these coordinates is called.
+fn name(coordinates: &[u64]) -> String {
+    let c: Vec<String> = coordinates.iter().map(u64::to_string).collect();
+    if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }
 }
 
 fn direction(route: &Route) -> String {

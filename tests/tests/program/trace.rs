@@ -208,3 +208,71 @@ fn one_step_or_one_node_can_be_asked_for() {
     let no_node = ["trace", "--topology", "ring:4", "--algorithm", "ring", "--node", "4"];
     swapmeet(&no_node).assert().code(2).stderr(predicate::str::contains("expected a number below 4"));
 }
+
+/// What ranks do when: their steps follow each other, kinds of time add up to each rank's end, the last end is the row's time; and the document still is a schedule.
+#[test]
+fn times_of_ranks_add_up_to_the_rows_time() {
+    let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
+    let models =
+        ["model=fluid,startup_us=3,hop_us=2", "model=loggp,latency_us=2,overhead_us=3", "model=fluid,hop_us=2"];
+    for (more, (topology, algorithm, workload)) in models.into_iter().flat_map(|model| {
+        let cases = [
+            ("torus:2x4", "pairwise", "uniform:100"),
+            ("torus:2x4", "bruck", "irregular:dist=exponential,mean=64"),
+            ("ring:6", "ring-allreduce", "allreduce/uniform:600"),
+        ];
+        cases.map(|case| (model, case))
+    }) {
+        let machine = machine(more);
+        let document = document(topology, algorithm, workload, &["--machine", &machine, "--times"]);
+        let times = document["times"].as_array().unwrap();
+        let us = |entry: &Value, key: &str| entry[key].as_f64().unwrap_or_else(|| panic!("{key} of {entry}"));
+        let mut last = 0.0_f64;
+        for of_rank in times.chunk_by(|a, b| a["rank"] == b["rank"]) {
+            let mut end = 0.0;
+            for entry in of_rank {
+                assert!((us(entry, "posted") - end).abs() < 1e-9, "{machine}: {entry}");
+                end = us(entry, "ended");
+                let spent: f64 = entry["kinds"].as_object().unwrap().values().filter_map(Value::as_f64).sum();
+                assert!((us(entry, "posted") + spent - end).abs() < 1e-6, "{machine}: {entry}");
+            }
+            last = last.max(end);
+        }
+        let run = ["run", "--topology", topology, "--algorithm", algorithm, "--workload", workload];
+        let args = [&run[..], &["--machine", &machine, "--format", "json", "--quiet"]].concat();
+        let row: Value = serde_json::from_slice(&swapmeet(&args).output().unwrap().stdout).unwrap();
+        let time = row["time_us"].as_f64().unwrap();
+        assert!((last / time - 1.0).abs() < 1e-6, "{machine}, {algorithm}: {last} {time}");
+        assert_eq!(replay(&document).steps, number(&document["outcome"]["steps"]));
+    }
+}
+
+/// Two ranks exchange 100 bytes: 3 to start up, then a link of 2 and 50 of bytes. Of one rank and of a step alone there is as much as was asked for.
+#[test]
+fn times_of_ranks_are_printed_for_reading() {
+    let args = ["trace", "--topology", "fully-connected:2", "--algorithm", "pairwise", "--workload", "uniform:100"];
+    let times = |more: &[&str]| {
+        let machine = ["--times", "--machine", "free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5"];
+        let output = swapmeet(&[&args[..], &machine, more].concat()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split("times of ranks, in us\n").nth(1).unwrap().to_owned()
+    };
+    let head = "         rank        step      posted     started      waited       ended  into\n";
+    let line = |rank: u32| {
+        let kinds = "startup 3.000, transmission 50.000, propagation 2.000";
+        format!("            {rank}           1       0.000       3.000       3.000      55.000  {kinds}\n")
+    };
+    let end = |rank: u32| {
+        format!("            {rank} ends at 55.000: startup 3.000, transmission 50.000, propagation 2.000\n")
+    };
+    assert_eq!(times(&[]), [head, &line(0), &line(1), &end(0), &end(1)].concat());
+    assert_eq!(times(&["--node", "1"]), [head, &line(1), &end(1)].concat());
+    assert_eq!(times(&["--step", "1", "--node", "0"]), [head, &line(0)].concat());
+    assert_eq!(times(&["--step", "2"]), head);
+    assert_eq!(times(&["--summary"]), [end(0), end(1)].concat());
+    // Ranks of a machine of steps have no time of their own.
+    swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat())
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("expected a machine of the model `loggp` or `fluid`"));
+}

@@ -1,0 +1,21 @@
+//! What of a schedule is printed.
+
+use swapmeet_core::delivery::fault::Place;
+
+/// Which sends are printed; all where neither is set.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Only {
+    pub step: Option<u64>,
+    pub node: Option<u64>,
+}
+
+impl Only {
+    pub(super) fn has(&self, step: u64, from: Place, to: Place) -> bool {
+        self.step.is_none_or(|only| only == step)
+            && self.node.is_none_or(|only| [from.physical, to.physical].contains(&only))
+    }
+
+    pub(super) fn is_all(&self) -> bool {
+        self.step.is_none() && self.node.is_none()
+    }
+}

@@ -1,0 +1,140 @@
+//! `--times`: when each rank comes to each step and is done with it, and what its time goes into; as the machine's model has it, where ranks have time of their own.
+
+use super::only::Only;
+use crate::failure::Failure;
+use serde_json::{Map, Value, json};
+use swapmeet_core::cost::model::Evaluator;
+use swapmeet_core::cost::model::time_space::{Entry, KINDS, Kind, TimeSpace};
+use swapmeet_core::simulation::step::{LocalCopy, Step, Summed};
+use swapmeet_runner::case::Case;
+use swapmeet_runner::session::scale;
+
+/// So many entries are printed at most, some 28 MB; steps are joined beyond that.
+const MOST: usize = 1 << 18;
+
+/// Prices the schedule in the worker, for the record alone.
+pub(super) struct Times {
+    evaluator: Box<dyn Evaluator>,
+    /// The schedule's own numbers of steps.
+    steps: Vec<u64>,
+}
+
+/// What ranks did, and the schedule's own numbers of steps.
+pub(super) struct Told {
+    record: TimeSpace,
+    steps: Vec<u64>,
+}
+
+/// That there are times to print: of one case, on a machine whose ranks have some.
+pub(super) fn can_be_told(cases: &[Case]) -> Result<(), Failure> {
+    if cases.len() > 1 {
+        return Err(Failure::Usage(format!("--times: expected one size of blocks, found {}", cases.len())));
+    }
+    let Some(case) = cases.first().filter(|case| Times::new(case, None).is_none()) else { return Ok(()) };
+    let expected = "a machine of the model `loggp` or `fluid` (--machine free:model=fluid,startup_us=10,byte_us=0.01)";
+    Err(Failure::Usage(format!("--times: on {} ranks have no times of their own, expected {expected}", case.machine)))
+}
+
+impl Times {
+    /// For a case, of one rank or of all; `None` where ranks have no times of their own.
+    pub(super) fn new(case: &Case, node: Option<u64>) -> Option<Self> {
+        let mut evaluator = case.machine.evaluator(scale(case));
+        evaluator.keep_time_space(TimeSpace::new(case.topology.nodes(), node, MOST)).ok()?;
+        Some(Self { evaluator, steps: Vec::new() })
+    }
+
+    pub(super) fn step(&mut self, step: &Step<'_>) {
+        self.steps.push(step.schedule_step);
+        self.evaluator.step(step);
+    }
+
+    pub(super) fn summed(&mut self, summed: Summed<'_>) {
+        self.evaluator.summed(summed);
+    }
+
+    pub(super) fn local_copy(&mut self, copy: LocalCopy) {
+        self.evaluator.local_copy(copy);
+    }
+
+    /// What ranks did, once all is over; `Err` says why there is nothing to tell.
+    pub(super) fn told(mut self) -> Result<Told, String> {
+        self.evaluator.cost()?;
+        let record = self.evaluator.time_space().ok_or("its ranks have no times of their own")?;
+        Ok(Told { record, steps: self.steps })
+    }
+}
+
+impl Told {
+    /// The schedule's own numbers of an entry's first and last step.
+    fn steps_of(&self, entry: &Entry) -> [u64; 2] {
+        [entry.first_step, entry.last_step].map(|step| self.steps.get(step as usize - 1).copied().unwrap_or(step))
+    }
+
+    /// The entries that were asked for, each with its rank.
+    fn entries(&self, only: Only) -> impl Iterator<Item = (usize, &Entry)> {
+        let is_asked_for = move |entry: &Entry| {
+            let [first, last] = self.steps_of(entry);
+            only.step.is_none_or(|step| (first..=last).contains(&step))
+        };
+        (0..self.record.ranks())
+            .flat_map(|rank| self.record.of(rank).iter().map(move |entry| (rank, entry)))
+            .filter(move |(_, entry)| is_asked_for(entry))
+    }
+
+    /// An object an entry.
+    pub(super) fn objects(&self, only: Only) -> impl Iterator<Item = Value> {
+        self.entries(only).map(|(rank, entry)| {
+            let kinds: Map<String, Value> =
+                spent(&entry.kinds).map(|(name, us)| (name.to_owned(), us.into())).collect();
+            let Entry { posted, started, waited, ended, .. } = *entry;
+            json!({
+                "rank": rank, "steps": self.steps_of(entry),
+                "posted": posted, "started": started, "waited": waited, "ended": ended, "kinds": kinds,
+            })
+        })
+    }
+
+    /// A line an entry, or with `summary` a line a rank; `printed` says under which number a step of the schedule is printed, `name` what a rank is called.
+    pub(super) fn lines(
+        &self,
+        only: Only,
+        summary: bool,
+        printed: impl Fn(u64) -> usize,
+        name: impl Fn(usize) -> String,
+    ) -> Vec<String> {
+        let mut lines = vec!["\ntimes of ranks, in us".to_owned()];
+        if !summary {
+            let heads = ["posted", "started", "waited", "ended"].map(|head| format!("{head:>12}")).concat();
+            lines.push(format!("    {:>9} {:>11}{heads}  into", "rank", "step"));
+            for (rank, entry) in self.entries(only) {
+                let [first, last] = self.steps_of(entry).map(&printed);
+                let steps = if first == last { first.to_string() } else { format!("{first}-{last}") };
+                let moments = [entry.posted, entry.started, entry.waited, entry.ended];
+                let moments = moments.map(|us| format!("{us:>12.3}")).concat();
+                lines.push(format!("    {:>9} {steps:>11}{moments}  {}", name(rank), in_words(&entry.kinds)));
+            }
+        }
+        let ends: Vec<usize> = (0..self.record.ranks()).filter(|rank| !self.record.of(*rank).is_empty()).collect();
+        for rank in ends.into_iter().filter(|_| only.step.is_none()) {
+            let mut kinds = [0.0; KINDS];
+            let of_rank = self.record.of(rank);
+            of_rank.iter().for_each(|entry| kinds.iter_mut().zip(entry.kinds).for_each(|(sum, us)| *sum += us));
+            let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
+            lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));
+        }
+        let joined = self.record.steps_an_entry();
+        if joined > 1 {
+            lines.push(format!("    up to {joined} steps are joined in a line: there are more than {MOST} lines. --node V has those of one rank"));
+        }
+        lines
+    }
+}
+
+/// The kinds that took any time, by name.
+fn spent(kinds: &[f64; KINDS]) -> impl Iterator<Item = (&'static str, f64)> {
+    Kind::names().into_iter().zip(*kinds).filter(|(_, us)| *us > 0.0)
+}
+
+fn in_words(kinds: &[f64; KINDS]) -> String {
+    spent(kinds).map(|(name, us)| format!("{name} {us:.3}")).collect::<Vec<_>>().join(", ")
+}
