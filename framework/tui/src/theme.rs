@@ -183,8 +183,11 @@ impl Theme {
         fg(self.series[index % self.series.len()])
     }
 
-    /// How a part of time is filled in.
+    /// How a part of time is filled in; waiting for a peer, beyond the parts, is hardly anything.
     pub(crate) fn part(&self, part: usize) -> (char, Style) {
+        if part == self.parts.len() {
+            return (SHADES[0], self.dim);
+        }
         (if self.coloured { '█' } else { FILLINGS[part % FILLINGS.len()] }, fg(self.parts[part % self.parts.len()]))
     }
 

@@ -78,9 +78,59 @@ fn ranks_that_go_on_by_themselves_have_no_steps_of_their_own() {
     session.keys("6");
     session.settle();
     session.keys("w");
+    session.settle();
     let screen = session.screen(120, 40);
     assert!(screen.contains("steps of this machine have no time of their own"), "{screen}");
     assert!(screen.contains("busiest link of each step"), "{screen}");
+}
+
+/// A broadcast on four ranks, 100 bytes: 3 to start up, a link of 2, a byte 0.5, so that a message takes 55 us. 0 tells 2, and both tell another, who has waited since 0.
+#[test]
+fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
+    let mut session = session(
+        "topologies = [\"hypercube:2\"]\nalgorithms = [\"hypercube-broadcast\"]\nworkloads = [\"broadcast/uniform:100\"]\nmachines = [\"free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5\"]",
+    );
+    session.keys("6e");
+    session.settle();
+    session.keys("oo");
+    session.settle();
+    for (width, height) in [(60, 20), (110, 34), (200, 50)] {
+        let screen = session.screen(width, height);
+        for part in ["startup", "peer", "rank 0 ends this step last, at 55.00 us"] {
+            assert!(screen.contains(part) || width < 100, "no `{part}` at {width}x{height}:\n{screen}");
+        }
+        // Whoever is told last waits for nearly half of the time, then for the message.
+        let line = screen.lines().find(|line| line.starts_with("│ 1 ·")).unwrap();
+        let (waits, comes) = (line.matches('·').count(), line.matches(['▒', '█']).count());
+        let (waits, all) = (waits as f64, (waits + comes) as f64);
+        assert!((waits / all - 58.0 / 110.0).abs() < 0.05, "{waits} of {all} at {width}x{height}:\n{screen}");
+    }
+    insta::assert_snapshot!(session.screen(90, 24));
+    // In its mean a rank spends 27.5 us in the first step and 82.5 in the second.
+    session.keys("w");
+    let screen = session.screen(160, 40);
+    assert!(screen.contains("step 2: number 1 of 2 by what it costs") && screen.contains("82.50 us"), "{screen}");
+    assert!(screen.contains("ends at 110.0 us") && screen.contains("a rank's mean time in each step"), "{screen}");
+    session.keys("z");
+    let closer = session.screen(160, 40);
+    assert!(
+        closer.contains("27.50 us") && closer.contains("82.50 us"),
+        "a half of it, around the step's middle:\n{closer}"
+    );
+}
+
+/// From the network itself the dearest step is found, too: the schedule is priced for that, and the panel goes there once it is known.
+#[test]
+fn the_dearest_step_is_found_where_ranks_go_on_by_themselves() {
+    let mut session = session(
+        "topologies = [\"torus:4x4\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"free:model=loggp,latency_us=9,overhead_us=2,byte_us=0.01\"]\nworkloads = [\"uniform:64\"]",
+    );
+    session.keys("6e");
+    session.settle();
+    session.keys("w");
+    session.settle();
+    let screen = session.screen(160, 50);
+    assert!(screen.contains("number 1 of 15 by what it costs"), "{screen}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(crate) use log::LogLine;
 use offers::Study;
 use queue::{Queue, Row, State};
 pub use recording::WATCH;
-use recording::{Beside, Recording, Wanted};
+use recording::{Asked, Beside, Recording, Wanted};
 pub use runs::RowSink;
 use runs::Runs;
 use selection::Selection;
@@ -223,9 +223,25 @@ impl Session {
         let Some((_, row)) = self.focused() else { return };
         // The panel says why there is none.
         let Ok(case) = &row.case else { return };
-        let has_failed = row.record().is_some_and(is_failure);
-        let recording = Recording::start(case, Arc::clone(&row.key), wanted, has_failed, self.runs.workers.clone());
-        self.recording = Some(recording);
+        let asked = Asked { wanted, unfinished: row.record().is_some_and(is_failure), ranks: false };
+        let workers = self.runs.workers.clone();
+        self.recording = Some(match self.schedule() {
+            Some(before) => before.again(case, Asked { ranks: before.asked().ranks, ..asked }, workers),
+            None => Recording::start(case, Arc::clone(&row.key), asked, workers),
+        });
+    }
+
+    /// Simulates the schedules that are shown again where what their ranks do is to be known, and isn't.
+    pub(crate) fn want_ranks(&mut self) {
+        if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
+            && let Some((_, Row { case: Ok(case), .. })) = self.focused()
+        {
+            self.recording =
+                Some(before.again(case, Asked { ranks: true, ..before.asked() }, self.runs.workers.clone()));
+        }
+        if let Some(beside) = &mut self.beside {
+            beside.want_ranks(&self.runs.workers);
+        }
     }
 
     /// Keeps the schedule of the case in focus beside others; false if it is let go.

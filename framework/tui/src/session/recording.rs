@@ -3,18 +3,20 @@
 //! A step of a large network is megabytes, and a schedule may have a hundred thousand: only a window of steps is kept, and simulated again when
 //! another part of the schedule is looked at. The facts of all steps are small, and kept.
 
+mod ranks;
 mod recorder;
 mod step;
 
+pub(crate) use ranks::{Entry, Ranks, Times};
 pub use recorder::WATCH;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 #[cfg(test)]
 pub(crate) use step::Load;
-use step::{Asked, Seen};
-pub(crate) use step::{Frame, Note, Pair, Times, Wanted};
+use step::Seen;
+pub(crate) use step::{Asked, Frame, Note, Pair, Wanted};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_runner::case::Case;
@@ -57,7 +59,7 @@ pub(crate) struct Recording {
     phases: Vec<String>,
     /// The facts of the first steps; all of them but for schedules longer than anyone looks through.
     pub(crate) notes: Vec<Note>,
-    wanted: Wanted,
+    asked: Asked,
     /// Steps in full, from the first that is wanted on.
     frames: Vec<Frame>,
     /// The newest step in full, where that is what is wanted.
@@ -67,6 +69,11 @@ pub(crate) struct Recording {
     pub(crate) most: [u64; 3],
     /// When each step has ended, in us; none where steps have no times.
     ends: Vec<f64>,
+    /// What ranks did, as far as it has come, and in whole.
+    told: Vec<Vec<Entry>>,
+    ranks: Option<Arc<Ranks>>,
+    /// Whether nothing more comes.
+    is_over: bool,
     /// When it was asked for, the messages so far, and how it gets on.
     began: Instant,
     messages: u64,
@@ -74,8 +81,8 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Has a worker make the schedule of a case; the steps that are wanted are kept, and of one that `has_failed` what there is of the last.
-    pub(crate) fn start(case: &Case, key: Arc<CaseId>, wanted: Wanted, has_failed: bool, workers: Workers) -> Self {
+    /// Has a worker make the schedule of a case, and say what is asked for.
+    pub(crate) fn start(case: &Case, key: Arc<CaseId>, asked: Asked, workers: Workers) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
@@ -83,7 +90,6 @@ impl Recording {
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
         // Without a thread there are no events, and the panel says that the schedule is being simulated: nothing worse.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
-            let asked = Asked { wanted, unfinished: has_failed };
             let Ok(asked) = serde_json::to_value(asked) else { return };
             let mut tell = |event: watch::Event| {
                 let news = match event {
@@ -108,12 +114,15 @@ impl Recording {
             segments: 1,
             phases: Vec::new(),
             notes: Vec::new(),
-            wanted,
+            asked,
             frames: Vec::new(),
             newest: None,
             ended: None,
             most: [0; 3],
             ends: Vec::new(),
+            told: Vec::new(),
+            ranks: None,
+            is_over: false,
             began: Instant::now(),
             messages: 0,
             pace: Pace::default(),
@@ -125,11 +134,18 @@ impl Recording {
         /// So that a screen is never late: the rest is for the next frame.
         const AT_ONCE: usize = 20_000;
         for taken in 0..AT_ONCE {
-            let Ok(event) = self.events.try_recv() else {
-                if taken > 0 {
-                    self.pace.reached(self.notes.len() as u64, self.messages, self.began.elapsed());
+            let event = match self.events.try_recv() {
+                Ok(event) => event,
+                Err(why) => {
+                    if taken > 0 {
+                        self.pace.reached(self.notes.len() as u64, self.messages, self.began.elapsed());
+                    }
+                    let is_over = why == TryRecvError::Disconnected && !std::mem::replace(&mut self.is_over, true);
+                    if is_over && !self.told.is_empty() {
+                        self.ranks = Some(Arc::new(Ranks::new(std::mem::take(&mut self.told))));
+                    }
+                    return taken > 0 || is_over;
                 }
-                return taken > 0;
             };
             let seen = match event {
                 Event::Ended(record) => {
@@ -142,6 +158,7 @@ impl Recording {
                 Seen::Links(links) => self.links = links,
                 Seen::Segments(segments) => self.segments = segments.max(1),
                 Seen::Phase(name) => self.phases.push(name),
+                Seen::Rank(entries) => self.told.push(entries),
                 Seen::After(times) => {
                     if let Some(last) = self.notes.last_mut().and_then(|note| note.times.as_mut()) {
                         last.iter_mut().zip(times).for_each(|(time, more)| *time += more);
@@ -153,7 +170,7 @@ impl Recording {
                 Seen::Step(note, frame) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
                     self.messages += note.facts.messages;
-                    self.ends.extend(note.time().map(|time| before + time));
+                    self.ends.extend(note.times.map(|times| before + times.iter().sum::<f64>()));
                     self.notes.push(note);
                     if let Some(frame) = frame {
                         for load in &frame.links {
@@ -161,7 +178,7 @@ impl Recording {
                             self.most[1] = self.most[1].max(load.load);
                         }
                         self.most[2] = frame.held.iter().copied().fold(self.most[2], u64::max);
-                        match self.wanted {
+                        match self.asked.wanted {
                             Wanted::From(_) => self.frames.push(frame),
                             Wanted::Newest => self.newest = Some((self.notes.len() - 1, frame)),
                         }
@@ -174,28 +191,72 @@ impl Recording {
 
     /// A step in full, if it is in the window.
     pub(crate) fn frame(&self, step: usize) -> Option<&Frame> {
-        match self.wanted {
+        match self.asked.wanted {
             Wanted::From(from) => self.frames.get(step.checked_sub(from)?),
             Wanted::Newest => self.newest.as_ref().filter(|(newest, _)| *newest == step).map(|(_, frame)| frame),
         }
     }
 
-    /// When a step has ended, in us since the first began.
+    /// What it was asked for.
+    pub(crate) fn asked(&self) -> Asked {
+        self.asked
+    }
+
+    /// What ranks did, where that is known.
+    pub(crate) fn ranks(&self) -> Option<&Ranks> {
+        self.ranks.as_deref()
+    }
+
+    /// The same schedule made again, for what is asked for now; what is known of its ranks is kept.
+    pub(crate) fn again(&self, case: &Case, asked: Asked, workers: Workers) -> Self {
+        let ranks = asked.ranks && self.ranks.is_none();
+        let mut recording = Self::start(case, Arc::clone(&self.key), Asked { ranks, ..asked }, workers);
+        recording.ranks.clone_from(&self.ranks);
+        recording
+    }
+
+    /// Whether it would have to be made again to know what ranks do: they go on by themselves, and nobody has asked.
+    pub(crate) fn lacks_ranks(&self) -> bool {
+        let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
+        is_made && !self.asked.ranks && self.ranks.is_none() && self.notes.first().is_some_and(|n| n.times.is_none())
+    }
+
+    /// Whether what ranks do is being found out.
+    pub(crate) fn awaits_ranks(&self) -> bool {
+        self.asked.ranks && self.ranks.is_none() && !self.is_over
+    }
+
+    /// What a step takes; where ranks go on by themselves, the mean of ranks.
+    pub(crate) fn times(&self, step: usize) -> Option<Times> {
+        let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
+        self.notes.get(step)?.times.or_else(of_ranks)
+    }
+
+    /// What a step takes in all.
+    pub(crate) fn time(&self, step: usize) -> Option<f64> {
+        self.times(step).map(|times| times.iter().sum())
+    }
+
+    fn ends(&self) -> &[f64] {
+        self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
+    }
+
+    /// When a step has ended, in us since the first began; where ranks go on by themselves, at the last.
     pub(crate) fn end(&self, step: usize) -> Option<f64> {
-        self.ends.get(step).copied()
+        self.ends().get(step).copied()
     }
 
     /// The step that is under way at a time; the last if all have ended.
     pub(crate) fn step_at(&self, time: f64) -> usize {
         // Ends that differ by rounding are the same.
-        let over = self.ends.partition_point(|end| *end < time * (1.0 - 1e-9));
+        let over = self.ends().partition_point(|end| *end < time * (1.0 - 1e-9));
         over.min(self.notes.len().saturating_sub(1))
     }
 
     /// The steps that cost most, the dearest first.
     pub(crate) fn dearest(&self) -> Vec<usize> {
         let mut steps: Vec<(usize, f64)> =
-            self.notes.iter().enumerate().filter_map(|(step, note)| Some((step, note.time()?))).collect();
+            (0..self.notes.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
         // A stable sort: of equals the first.
         steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         steps.into_iter().map(|(step, _)| step).collect()
@@ -203,12 +264,12 @@ impl Recording {
 
     /// Whether a step that isn't there in full will come.
     pub(crate) fn is_to_come(&self, step: usize) -> bool {
-        self.is_growing() && matches!(self.wanted, Wanted::From(from) if step >= from)
+        self.is_growing() && matches!(self.asked.wanted, Wanted::From(from) if step >= from)
     }
 
     /// The last step that is there in full.
     pub(crate) fn newest(&self) -> usize {
-        match self.wanted {
+        match self.asked.wanted {
             Wanted::From(from) => from + self.frames.len().saturating_sub(1),
             Wanted::Newest => self.newest.as_ref().map_or(0, |(newest, _)| *newest),
         }
@@ -227,7 +288,7 @@ impl Recording {
 
     /// Whether more may come.
     pub(crate) fn is_growing(&self) -> bool {
-        self.ended.is_none()
+        self.ended.is_none() || self.awaits_ranks()
     }
 
     /// A load in bytes.
@@ -266,7 +327,8 @@ pub(crate) struct Beside {
 
 impl Beside {
     pub(crate) fn start(case: &Case, key: Arc<CaseId>, workers: Workers) -> Self {
-        Self { case: case.clone(), recording: Recording::start(case, key, Wanted::From(0), false, workers) }
+        let asked = Asked { wanted: Wanted::From(0), unfinished: false, ranks: false };
+        Self { case: case.clone(), recording: Recording::start(case, key, asked, workers) }
     }
 
     pub(crate) fn recording(&self) -> &Recording {
@@ -281,10 +343,20 @@ impl Beside {
     pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
         let recording = &self.recording;
         if recording.frame(step).is_none() && !recording.is_to_come(step) && step < recording.notes.len() {
-            let key = Arc::clone(&recording.key);
-            self.recording =
-                Recording::start(&self.case, key, Wanted::From(step.saturating_sub(1)), false, workers.clone());
+            let wanted = Wanted::From(step.saturating_sub(1));
+            self.again(Asked { wanted, ..recording.asked() }, workers);
         }
+    }
+
+    /// Has it simulated again where what its ranks do is to be known.
+    pub(super) fn want_ranks(&mut self, workers: &Workers) {
+        if self.recording.lacks_ranks() {
+            self.again(Asked { ranks: true, ..self.recording.asked() }, workers);
+        }
+    }
+
+    fn again(&mut self, asked: Asked, workers: &Workers) {
+        self.recording = self.recording.again(&self.case, asked, workers.clone());
     }
 }
 

@@ -6,6 +6,8 @@ mod lattice;
 mod matrix;
 mod picture;
 mod playback;
+mod plot;
+mod ranks;
 mod schedule;
 mod space;
 mod times;
@@ -18,7 +20,7 @@ use crate::panel::{Keyed, List, Panel, around};
 use crate::session::Session;
 use crate::session::comparison::told_apart;
 use crate::session::queue::Row;
-use crate::session::recording::{Beside, Note, Recording, Wanted};
+use crate::session::recording::{Beside, Recording, Wanted};
 use lattice::Lattice;
 use playback::Playback;
 use ratatui::layout::Rect;
@@ -26,7 +28,7 @@ use schedule::Shown;
 use std::sync::Arc;
 use swapmeet_results::{CaseId, Group, duration};
 use unicode_width::UnicodeWidthStr;
-use view::{Quantity, View};
+use view::{Picture, Quantity, View};
 
 /// The schedule of the case in focus.
 #[derive(Debug, Default)]
@@ -38,6 +40,8 @@ pub(crate) struct Network {
     in_time: bool,
     /// The step that was gone to as one of the dearest, and which of them it is.
     dearest: Option<(usize, usize)>,
+    /// Whether it is to go to the dearest once that is known.
+    seeks_dearest: bool,
     /// The case whose schedule it is.
     seen: Option<Arc<CaseId>>,
 }
@@ -183,11 +187,18 @@ impl Panel for Network {
         if here != self.seen.as_ref() {
             self.seen = here.cloned();
             (self.playback.step, self.playback.plays, self.playback.follows) = (0, false, false);
-            (self.view.plane, self.view.turned, self.dearest) = (0, 0, None);
+            (self.view.plane, self.view.turned, self.dearest, self.seeks_dearest) = (0, 0, None, false);
         }
     }
 
     fn tick(&mut self, session: &mut Session) -> bool {
+        if self.view.picture == Picture::Space || self.seeks_dearest {
+            session.want_ranks();
+        }
+        if self.seeks_dearest && session.schedule().is_some_and(|recording| !recording.is_growing()) {
+            self.seeks_dearest = false;
+            self.show_dearest(session);
+        }
         let moved = self.playback.tick(session);
         // What is kept beside is simulated again where its window has no such step.
         let beside = session.beside.as_ref().map(Beside::recording).zip(session.schedule());
@@ -288,6 +299,10 @@ impl Network {
         let Some(dearest) = session.schedule().map(Recording::dearest) else {
             return session.tell("the schedule is not simulated yet", false);
         };
+        if session.schedule().is_some_and(|recording| recording.lacks_ranks() || recording.awaits_ranks()) {
+            self.seeks_dearest = true;
+            return session.tell("ranks go on by themselves: what they spend in each step is being simulated", false);
+        }
         if dearest.is_empty() {
             return session.tell("steps of this machine have no time of their own: ranks go on by themselves", false);
         }
@@ -312,7 +327,7 @@ impl Network {
 
 /// The longest step, in us.
 fn longest(recording: &Recording) -> f64 {
-    recording.notes.iter().filter_map(Note::time).fold(0.0, f64::max)
+    (0..recording.notes.len()).filter_map(|step| recording.time(step)).fold(0.0, f64::max)
 }
 
 /// Two places for two schedules.

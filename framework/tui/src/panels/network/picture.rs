@@ -4,19 +4,29 @@ use super::grid::grid;
 use super::histogram::histogram;
 use super::lattice::Lattice;
 use super::matrix::matrix;
+use super::ranks::ranks;
 use super::space::space;
 use super::view::{Drawn, Heat, Picture, Quantity, View};
 use crate::paint::Painter;
 use crate::session::recording::Frame;
 use crate::theme::{LEVELS, SHADES};
 use ratatui::layout::Rect;
+use swapmeet_core::cost::model::time_space::Kind;
 
 /// What the colours mean.
 pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Drawn, area: Rect) {
     let theme = painter.theme;
     let quantity = heat.quantity;
     if !drawn.has_heat {
-        painter.put(area, 1, 0, &drawn.note, theme.text);
+        let mut x = 1;
+        for (kind, name) in Kind::names().into_iter().enumerate() {
+            if drawn.kinds.is_some_and(|kinds| kinds[kind] > 0.0) {
+                let (mark, style) = theme.part(kind);
+                painter.dot(area, x, 0, mark, style);
+                x = painter.put(area, x + 2, 0, name, theme.text) + 2;
+            }
+        }
+        painter.put(area, x, 0, &drawn.note, if x > 1 { theme.dim } else { theme.text });
         return;
     }
     let what = match quantity {
@@ -63,10 +73,18 @@ pub(super) fn draw(
     view: &View,
     area: Rect,
 ) -> Drawn {
-    if view.picture == Picture::Space
-        && let Some(drawn) = space(painter, heat.recording, step, view, area)
-    {
-        return drawn;
+    if view.picture == Picture::Space {
+        if heat.recording.awaits_ranks() {
+            painter.nothing(area, "When each rank does what is being simulated ..");
+            return Drawn { has_heat: false, ..Drawn::heat(String::new()) };
+        }
+        let drawn = match heat.recording.ranks() {
+            Some(known) => ranks(painter, heat.recording, known, step, view, area),
+            None => space(painter, heat.recording, step, view, area),
+        };
+        if let Some(drawn) = drawn {
+            return drawn;
+        }
     }
     let lattice = Lattice::of(heat.recording.topology.as_ref(), view.plane, view.turned);
     let pairs = Some(&frame.pairs).filter(|pairs| heat.quantity != Quantity::Held && !pairs.is_empty());

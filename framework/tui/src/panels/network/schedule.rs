@@ -47,7 +47,7 @@ impl Shown<'_> {
     /// What each step takes, above the line for colours; returns the lines of both.
     fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16) -> u16 {
         let free = area.height.saturating_sub(top);
-        let is_timed = self.recording.notes.iter().any(|note| note.times.is_some());
+        let is_timed = (0..self.recording.notes.len()).any(|step| self.recording.times(step).is_some());
         let high = if is_timed { times::height(free) } else { 1.min(free.saturating_sub(1)) };
         let place = Rect { y: area.y + area.height.saturating_sub(1 + high), height: high, ..area };
         if is_timed && high > 1 {
@@ -82,7 +82,7 @@ impl Shown<'_> {
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
             (None, None) => 0,
         };
-        let times = recording.notes.get(self.step).and_then(|note| note.times).filter(|_| area.height >= 12);
+        let times = recording.times(self.step).filter(|_| area.height >= 12);
         match times {
             Some(parts) => {
                 times::in_words(painter, &parts, recording.end(self.step), Rect { y: area.y + 2, height: 1, ..area });

@@ -2,10 +2,11 @@
 
 use crate::hits::Spot;
 use crate::paint::{Painter, width};
-use crate::session::recording::{Note, Recording, Times};
+use crate::session::recording::{Recording, Times};
 use ratatui::layout::Rect;
 use std::ops::Range;
-use swapmeet_results::{Parts, duration};
+use swapmeet_core::cost::model::time_space::Kind;
+use swapmeet_results::duration;
 
 /// Lines for a chart where so many are free: the picture is worth more.
 pub(super) fn height(free: u16) -> u16 {
@@ -28,13 +29,12 @@ pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
 pub(super) fn chart(painter: &mut Painter<'_, '_>, recording: &Recording, step: usize, longest: f64, area: Rect) {
     const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let theme = painter.theme;
-    let notes = &recording.notes;
     let high = area.height - 1;
-    let time = |note: &&Note| note.time().unwrap_or(0.0);
-    let columns = columns(notes.len(), usize::from(area.width.saturating_sub(2)));
+    let time = |step: usize| recording.time(step).unwrap_or(0.0);
+    let columns = columns(recording.notes.len(), usize::from(area.width.saturating_sub(2)));
     for (x, steps) in (1_u16..).zip(&columns) {
-        let longest_of = notes[steps.clone()].iter().max_by(|a, b| time(a).total_cmp(&time(b)));
-        let times = longest_of.and_then(|note| note.times).unwrap_or_default();
+        let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
+        let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
         let whole: f64 = times.iter().sum();
         let eighths = if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
         for row in 0..eighths.div_ceil(8) {
@@ -53,7 +53,8 @@ pub(super) fn chart(painter: &mut Painter<'_, '_>, recording: &Recording, step: 
             painter.dot(area, x, high, '▴', theme.accent);
         }
     }
-    let text = format!("time of each step, most {} (w goes there)", duration(longest));
+    let of_what = if recording.ranks().is_some() { "a rank's mean time in each step" } else { "time of each step" };
+    let text = format!("{of_what}, most {} (w goes there)", duration(longest));
     let from = columns.len() as u16 + 3;
     if from + width(&text) < area.width {
         painter.put(area, from, high.saturating_sub(1), &text, theme.dim);
@@ -75,7 +76,7 @@ pub(super) fn in_words(painter: &mut Painter<'_, '_>, times: &Times, end: Option
     let theme = painter.theme;
     let end = end.map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
     let mut x = painter.put(area, 1, 0, &format!("{}{end}", duration(times.iter().sum())), theme.text) + 1;
-    for (part, (name, _)) in Parts::default().each().into_iter().enumerate() {
+    for (part, name) in Kind::names().into_iter().enumerate() {
         if times[part] > 0.0 {
             let (c, style) = theme.part(part);
             x = painter.put(area, x + 1, 0, &c.to_string(), style);
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn parts_follow_each_other_and_the_end_is_the_last_that_takes_any_time() {
-        let times = [2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0];
+        let times = [2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         assert_eq!([0.0, 1.9, 2.0, 4.9, 5.0].map(|at| part_at(&times, at)), [0, 0, 2, 2, 2]);
     }
 }

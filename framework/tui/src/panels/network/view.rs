@@ -1,6 +1,6 @@
 //! What of a step is shown, and how hot it is.
 
-use crate::session::recording::Recording;
+use crate::session::recording::{Recording, Times};
 use crate::theme::{LEVELS, level, level_above_one};
 use swapmeet_results::units;
 
@@ -126,10 +126,12 @@ pub(super) struct Drawn {
     pub(super) figures: bool,
     /// Whether anything has a heat; if not, what has to be said is all.
     pub(super) has_heat: bool,
+    /// Kinds of time that are drawn, where those are.
+    pub(super) kinds: Option<Times>,
 }
 
 impl Drawn {
     pub(super) fn heat(note: String) -> Self {
-        Self { note, figures: false, has_heat: true }
+        Self { note, figures: false, has_heat: true, kinds: None }
     }
 }

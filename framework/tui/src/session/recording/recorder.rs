@@ -1,13 +1,15 @@
 //! The worker's side: watches a schedule and says what it sees.
 
-use super::step::{Asked, Facts, Frame, Load, Note, Pair, Seen, Times, Wanted};
+use super::ranks::{Entry, Times};
+use super::step::{Asked, Facts, Frame, Load, Note, Pair, Seen, Wanted};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use swapmeet_core::cost::model::time_space::{KINDS, TimeSpace};
 use swapmeet_core::cost::model::{Evaluator, Parts};
 use swapmeet_core::network::links::LinkLoad;
 use swapmeet_core::network::topology::{Route, Topology};
-use swapmeet_core::simulation::step::{Listener, Sent, Step, Summed, Unsent};
+use swapmeet_core::simulation::step::{Listener, LocalCopy, Sent, Step, Summed, Unsent};
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host;
@@ -18,13 +20,15 @@ use swapmeet_runner::worker::{Say, Watch, Watcher};
 const MOST_BYTES: usize = 64 << 20;
 /// Steps whose facts are kept.
 const MOST_STEPS: u64 = 1 << 18;
+/// Entries of what ranks did: more than a screen has marks. Beyond it neighbouring steps are joined.
+const MOST_ENTRIES: usize = 1 << 16;
 
 /// The watcher in the worker that makes a schedule for the dashboard.
 pub const WATCH: Watch = Watch {
     name: "schedule",
     start: |case, asked, say| {
-        let Asked { wanted, unfinished } = Asked::deserialize(asked).map_err(|e| e.to_string())?;
-        Ok(Box::new(Recorder::new(case, wanted, unfinished, say)))
+        let asked = Asked::deserialize(asked).map_err(|e| e.to_string())?;
+        Ok(Box::new(Recorder::new(case, asked, say)))
     },
 };
 
@@ -39,8 +43,9 @@ struct Pending {
 /// Watches a schedule in the worker and says what it sees.
 struct Recorder {
     topology: Arc<dyn Topology>,
-    /// Prices steps one by one, where the machine does.
+    /// Prices steps one by one, where the machine does; or all of them, where what ranks do is wanted.
     evaluator: Option<Box<dyn Evaluator>>,
+    keeps_ranks: bool,
     priced: Times,
     wanted: Wanted,
     /// When the newest step was told last.
@@ -61,14 +66,18 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(case: &Case, wanted: Wanted, unfinished: bool, say: Say) -> Self {
+    fn new(case: &Case, Asked { wanted, unfinished, ranks }: Asked, say: Say) -> Self {
         let topology = Arc::clone(&case.topology);
-        let evaluator = Some(case.machine.evaluator(scale(case))).filter(|evaluator| evaluator.so_far().is_some());
+        let mut evaluator = case.machine.evaluator(scale(case));
+        let record = TimeSpace::new(if ranks { topology.nodes() } else { 0 }, None, MOST_ENTRIES);
+        let keeps_ranks = ranks && evaluator.keep_time_space(record).is_ok();
+        let evaluator = Some(evaluator).filter(|evaluator| keeps_ranks || evaluator.so_far().is_some());
         let links = (0..topology.link_slots()).filter(|link| topology.link_ends(*link).is_some()).count();
         let mut recorder = Self {
             messages: LinkLoad::new(topology.as_ref()),
             load: LinkLoad::new(topology.as_ref()),
             evaluator,
+            keeps_ranks,
             priced: Times::default(),
             topology,
             wanted,
@@ -139,12 +148,24 @@ impl Recorder {
     fn charged(&mut self) -> Option<Times> {
         let Parts { startup, transmission, propagation, rearrangement, barrier, contention, reduction } =
             self.evaluator.as_ref()?.so_far()?;
-        let all = [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
-        let all = all.map(|part| part.unwrap_or(0.0));
+        let parts = [startup, transmission, propagation, rearrangement, barrier, contention, reduction];
+        let mut all = [0.0; KINDS];
+        all.iter_mut().zip(parts).for_each(|(time, part)| *time = part.unwrap_or(0.0));
         let before = std::mem::replace(&mut self.priced, all);
         let mut times = all;
         times.iter_mut().zip(before).for_each(|(time, before)| *time -= before);
         Some(times)
+    }
+
+    /// Says what ranks did, once all is over.
+    fn report_ranks(&mut self) {
+        let Some(evaluator) = self.evaluator.as_mut().filter(|_| self.keeps_ranks) else { return };
+        // Why there is no time the row says.
+        let record = evaluator.cost().ok().and_then(|_| evaluator.time_space());
+        for rank in 0..record.as_ref().map_or(0, TimeSpace::ranks) {
+            let entries = record.as_ref().map_or(&[][..], |record| record.of(rank));
+            self.report(&Seen::Rank(entries.iter().map(Entry::from).collect()));
+        }
     }
 
     fn report(&mut self, seen: &Seen) {
@@ -170,6 +191,16 @@ impl Listener for Recorder {
 
     fn wants_busiest_links(&self) -> bool {
         self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_busiest_links())
+    }
+
+    fn wants_after(&self) -> bool {
+        self.evaluator.as_ref().is_some_and(|evaluator| evaluator.wants_after())
+    }
+
+    fn local_copy(&mut self, copy: LocalCopy) {
+        if let Some(evaluator) = &mut self.evaluator {
+            evaluator.local_copy(copy);
+        }
     }
 
     fn rearranged(&mut self, most: u64, segments: u64) {
@@ -240,6 +271,9 @@ impl Watcher for Recorder {
     fn ended(&mut self, record: &Record, _: host::Asked) {
         if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {
             self.report(&Seen::After(times));
+        }
+        if record.status == Status::Ok {
+            self.report_ranks();
         }
         let Some(pending) = self.pending.take().filter(|_| record.status != Status::Ok) else { return };
         if (pending.is_empty() && self.at_fault.is_none()) || self.reported >= MOST_STEPS {

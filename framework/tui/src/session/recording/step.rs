@@ -1,5 +1,6 @@
 //! What is seen of a step in the worker, and said to the dashboard.
 
+use super::ranks::{Entry, Times};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::simulation::step::StepFacts;
 
@@ -67,10 +68,6 @@ impl Frame {
     }
 }
 
-/// The parts of a step's time, in us, in the order of a row's columns: what its machine charges for it, with what is rearranged before it. A part that the model has no
-/// meaning for is 0.
-pub(crate) type Times = [f64; 7];
-
 /// What is known of every step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Note {
@@ -80,13 +77,6 @@ pub(crate) struct Note {
     pub(crate) facts: Facts,
     /// `None` where steps have no time of their own, as ranks go on by themselves.
     pub(crate) times: Option<Times>,
-}
-
-impl Note {
-    /// What the step takes.
-    pub(crate) fn time(&self) -> Option<f64> {
-        self.times.map(|times| times.iter().sum())
-    }
 }
 
 /// Of a step's facts, those that are shown.
@@ -117,6 +107,8 @@ pub(super) enum Seen {
     Step(Note, Option<Frame>),
     /// What comes after the last step: it is counted with that.
     After(Times),
+    /// What the next rank did, in the order of time.
+    Rank(Vec<Entry>),
 }
 
 /// Which steps are wanted in full.
@@ -129,9 +121,11 @@ pub(crate) enum Wanted {
 }
 
 /// What the worker is to keep.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Asked {
-    pub(super) wanted: Wanted,
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) wanted: Wanted,
     /// The step that a fault ends, too: each send is looked at for that.
-    pub(super) unfinished: bool,
+    pub(crate) unfinished: bool,
+    /// When each rank does what, where ranks go on by themselves: the schedule is priced for that.
+    pub(crate) ranks: bool,
 }

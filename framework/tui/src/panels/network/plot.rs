@@ -1,0 +1,109 @@
+//! What ranks do against time: a line a rank, or some ranks; a column a while.
+
+use super::view::View;
+use crate::hits::Spot;
+use crate::paint::{Painter, width};
+use crate::session::recording::Recording;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use swapmeet_results::duration;
+
+/// The part of the schedule that is seen, in us.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Window {
+    pub(super) from: f64,
+    pub(super) to: f64,
+}
+
+impl Window {
+    /// So much of the whole as `zoom` says, half as much at each, with a moment in its middle where that can be.
+    fn around(moment: f64, whole: f64, zoom: u32) -> Self {
+        let long = whole / f64::from(1_u32 << zoom.min(30));
+        let from = (moment - long / 2.0).clamp(0.0, whole - long);
+        Self { from, to: from + long }
+    }
+
+    pub(super) fn column(self, time: f64, columns: u16) -> f64 {
+        (time - self.from) / (self.to - self.from).max(f64::MIN_POSITIVE) * f64::from(columns)
+    }
+
+    fn time(self, column: f64, columns: u16) -> f64 {
+        self.from + (self.to - self.from) * column / f64::from(columns.max(1))
+    }
+}
+
+/// How lines and columns lie.
+pub(super) struct Plot {
+    pub(super) window: Window,
+    /// Ranks of a line.
+    pub(super) side: u64,
+    pub(super) rows: u64,
+    pub(super) columns: u16,
+    /// The columns of the step that is shown, from and to.
+    here: [u16; 2],
+    label: u16,
+}
+
+impl Plot {
+    /// In an area, around the step that is shown, from when it begins to when it ends.
+    pub(super) fn of(recording: &Recording, view: &View, (began, ends): (f64, f64), whole: f64, area: Rect) -> Self {
+        let nodes = recording.topology.nodes().max(1);
+        let label = width(&(nodes - 1).to_string());
+        let columns = area.width.saturating_sub(label + 3);
+        let side = nodes.div_ceil(u64::from(area.height.saturating_sub(2)).max(1));
+        let window = Window::around((began + ends) / 2.0, whole, view.zoom);
+        let here = [began, ends].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)) as u16);
+        let here = [here[0], here[1].max(here[0] + 1)];
+        Self { window, side, rows: nodes.div_ceil(side), columns, here, label }
+    }
+
+    /// Whether a column is of the step that is shown.
+    pub(super) fn is_here(&self, column: u16) -> bool {
+        (self.here[0]..self.here[1]).contains(&column)
+    }
+
+    /// Draws what `cell` says of a line and a column; a click there goes to the step that `step_at` says of a line and a moment.
+    pub(super) fn draw(
+        &self,
+        painter: &mut Painter<'_, '_>,
+        area: Rect,
+        cell: &dyn Fn(u64, u16) -> (char, Style),
+        step_at: &dyn Fn(u64, f64) -> usize,
+    ) {
+        let theme = painter.theme;
+        let x = self.label + 2;
+        for (y, row) in (0_u16..).zip(0..self.rows) {
+            painter.put_right(area, self.label + 1, y, &(row * self.side).to_string(), theme.dim);
+            for column in 0..self.columns {
+                let (mark, style) = cell(row, column);
+                painter.dot(area, x + column, y, mark, style);
+                let time = self.window.time(f64::from(column) + 0.5, self.columns);
+                painter.hit(area, x + column, y, 1, Spot::Mark(step_at(row, time)));
+            }
+        }
+        let y = self.rows as u16;
+        (self.here[0]..self.here[1].min(self.columns))
+            .for_each(|column| painter.dot(area, x + column, y, '▴', theme.accent));
+        painter.put(area, x, y + 1, &duration(self.window.from), theme.dim);
+        painter.put_right(area, x + self.columns, y + 1, &duration(self.window.to), theme.dim);
+    }
+
+    /// What is said of lines that are several ranks.
+    pub(super) fn several(&self) -> String {
+        if self.side > 1 { format!(", a line is {} ranks", self.side) } else { String::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_within_the_whole_and_half_as_long_at_each_zoom() {
+        assert_eq!(Window::around(10.0, 100.0, 0), Window { from: 0.0, to: 100.0 });
+        assert_eq!(Window::around(10.0, 100.0, 1), Window { from: 0.0, to: 50.0 });
+        assert_eq!(Window::around(50.0, 100.0, 2), Window { from: 37.5, to: 62.5 });
+        assert_eq!(Window::around(99.0, 100.0, 2), Window { from: 75.0, to: 100.0 });
+        assert_eq!(Window::around(50.0, 100.0, 2).column(50.0, 80), 40.0);
+    }
+}

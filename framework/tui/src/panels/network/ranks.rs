@@ -1,0 +1,154 @@
+//! Ranks against time where each goes on by itself: what its time goes into.
+
+use super::plot::{Plot, Window};
+use super::view::{Drawn, View};
+use crate::paint::Painter;
+use crate::session::recording::{Entry, Ranks, Recording, Times};
+use ratatui::layout::Rect;
+use swapmeet_core::cost::model::time_space::Kind;
+use swapmeet_results::duration;
+
+/// Draws it, around the step that is shown, which is marked at each rank that has it.
+pub(super) fn ranks(
+    painter: &mut Painter<'_, '_>,
+    recording: &Recording,
+    ranks: &Ranks,
+    step: usize,
+    view: &View,
+    area: Rect,
+) -> Option<Drawn> {
+    let theme = painter.theme;
+    let whole = recording.end(recording.notes.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
+    let (began, ends, last) = ranks.span(step)?;
+    let plot = Plot::of(recording, view, (began, ends), whole, area);
+    let columns = usize::from(plot.columns);
+    let mut cells = vec![Cell::default(); plot.rows as usize * columns];
+    let mut seen = Times::default();
+    for (rank, entries) in (0_u64..).zip(&ranks.entries) {
+        let row = &mut cells[(rank / plot.side) as usize * columns..][..columns];
+        let first = entries.partition_point(|entry| entry.ended <= plot.window.from);
+        for entry in entries[first..].iter().take_while(|entry| entry.posted < plot.window.to) {
+            let is_shown = (entry.steps[0]..=entry.steps[1]).contains(&step);
+            for (kind, from, to) in intervals(entry) {
+                spread(plot.window, plot.columns, from, to, &mut |column, share| {
+                    row[column].kinds[kind as usize] += share;
+                    row[column].is_shown |= is_shown;
+                    seen[kind as usize] += share;
+                });
+            }
+        }
+    }
+    let cell = |row: u64, column: u16| {
+        let cell = &cells[row as usize * columns + usize::from(column)];
+        let Some(kind) = cell.most() else { return (' ', theme.dim) };
+        let (mark, style) = theme.part(kind);
+        // The step that is shown is full where others are shaded, or without colours bold.
+        match (kind == Kind::Peer as usize, theme.coloured) {
+            (true, _) => (mark, if cell.is_shown { theme.accent } else { style }),
+            (false, true) => (if cell.is_shown { mark } else { '▒' }, style),
+            (false, false) => (mark, if cell.is_shown { theme.accent } else { style }),
+        }
+    };
+    let step_of = |row: u64, time: f64| {
+        let entries = ranks.entries.get((row * plot.side) as usize).map_or(&[][..], Vec::as_slice);
+        let at = entries.partition_point(|entry| entry.ended < time).min(entries.len().saturating_sub(1));
+        entries.get(at).map_or(step, |entry| entry.steps[0])
+    };
+    plot.draw(painter, area, &cell, &step_of);
+    let joined = match ranks.joined {
+        0 | 1 => String::new(),
+        joined => format!(", up to {joined} steps as one"),
+    };
+    let note = format!("rank {last} ends this step last, at {}{}{joined}", duration(ends), plot.several());
+    Some(Drawn { has_heat: false, kinds: Some(seen), ..Drawn::heat(note) })
+}
+
+/// What ranks of a line do in a column.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    kinds: Times,
+    is_shown: bool,
+}
+
+impl Cell {
+    /// What most of the time goes into.
+    fn most(&self) -> Option<usize> {
+        let most = (0..self.kinds.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]))?;
+        (self.kinds[most] > 0.0).then_some(most)
+    }
+}
+
+/// When each kind of an entry's time is: its start-ups first as far as it made its sends with them, then what it waited for, then messages and the rest.
+fn intervals(entry: &Entry) -> impl Iterator<Item = (Kind, f64, f64)> {
+    const ORDER: [Kind; 9] = [
+        Kind::Rearrangement,
+        Kind::Startup,
+        Kind::Peer,
+        Kind::Propagation,
+        Kind::Contention,
+        // What of its start-ups it had not spent when it had made its sends: those of messages that came.
+        Kind::Startup,
+        Kind::Transmission,
+        Kind::Reduction,
+        Kind::Barrier,
+    ];
+    let first = entry.kinds[Kind::Startup as usize].min(entry.started - entry.posted);
+    let rest = entry.kinds[Kind::Startup as usize] - first;
+    let (mut at, entry, mut is_first) = (entry.posted, *entry, true);
+    ORDER.into_iter().filter_map(move |kind| {
+        let us = match kind {
+            Kind::Startup if std::mem::take(&mut is_first) => first,
+            Kind::Startup => rest,
+            kind => entry.kinds[kind as usize],
+        };
+        let from = at;
+        at += us;
+        (us > 0.0).then_some((kind, from, at))
+    })
+}
+
+/// Says of each column how much of it a time takes.
+fn spread(window: Window, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(usize, f64)) {
+    let ends = [from, to].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)));
+    let mut at = ends[0];
+    while at < ends[1] {
+        let next = (at.floor() + 1.0).min(ends[1]);
+        say(at as usize, next - at);
+        at = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rank starts up its sends, waits for a peer, then for the message, and takes it: the kinds lie end to end between its moments.
+    #[test]
+    fn kinds_of_an_entry_lie_in_the_order_in_which_they_happen() {
+        let mut kinds = Times::default();
+        for (kind, us) in [(Kind::Startup, 5.0), (Kind::Peer, 7.0), (Kind::Transmission, 4.0), (Kind::Barrier, 1.0)] {
+            kinds[kind as usize] = us;
+        }
+        let entry = Entry { steps: [0, 0], posted: 10.0, started: 13.0, waited: 20.0, ended: 27.0, kinds };
+        let all: Vec<_> = intervals(&entry).collect();
+        assert_eq!(
+            all,
+            [
+                (Kind::Startup, 10.0, 13.0),
+                (Kind::Peer, 13.0, 20.0),
+                (Kind::Startup, 20.0, 22.0),
+                (Kind::Transmission, 22.0, 26.0),
+                (Kind::Barrier, 26.0, 27.0)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_time_is_spread_over_the_columns_that_it_touches() {
+        let mut shares = [0.0; 4];
+        spread(Window { from: 0.0, to: 40.0 }, 4, 5.0, 25.0, &mut |column, share| shares[column] += share);
+        assert_eq!(shares, [0.5, 1.0, 0.5, 0.0]);
+        spread(Window { from: 0.0, to: 40.0 }, 4, 35.0, 99.0, &mut |column, share| shares[column] += share);
+        assert_eq!(shares, [0.5, 1.0, 0.5, 0.5]);
+    }
+}
