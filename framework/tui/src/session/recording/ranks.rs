@@ -63,8 +63,7 @@ impl Ranks {
         for Entry { steps: [first, last], ended, kinds, .. } in all() {
             let shared = last - first + 1;
             joined = joined.max(shared);
-            for step in *first..=*last {
-                let times = &mut of_steps[step];
+            for times in &mut of_steps[*first..=*last] {
                 times.iter_mut().zip(kinds).for_each(|(time, us)| *time += us / (shared * entries.len()) as f64);
             }
             ends[*last] = ends[*last].max(*ended);
