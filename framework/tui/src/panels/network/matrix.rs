@@ -60,6 +60,6 @@ pub(super) fn matrix(
     let what = format!("a row sends to its columns{square}");
     match heat.quantity {
         Quantity::Messages => Drawn { has_heat: false, ..Drawn::heat(format!("■ a message: {what}")) },
-        Quantity::Bytes | Quantity::Held => Drawn::heat(what),
+        Quantity::Bytes | Quantity::Held => Drawn { of_messages: true, ..Drawn::heat(what) },
     }
 }

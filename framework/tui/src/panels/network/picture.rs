@@ -31,6 +31,7 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
     }
     let what = match quantity {
         Quantity::Messages => "messages on a link",
+        Quantity::Bytes if drawn.of_messages => "bytes of a message",
         Quantity::Bytes => "bytes on a link",
         Quantity::Held => "bytes held by a node",
     };

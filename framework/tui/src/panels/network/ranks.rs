@@ -4,7 +4,9 @@ use super::plot::{Plot, Window};
 use super::view::{Drawn, View};
 use crate::paint::Painter;
 use crate::session::recording::{Entry, Ranks, Recording, Times};
+use crate::theme::Theme;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use swapmeet_core::cost::model::time_space::Kind;
 use swapmeet_results::duration;
 
@@ -41,13 +43,7 @@ pub(super) fn ranks(
     let cell = |row: u64, column: u16| {
         let cell = &cells[row as usize * columns + usize::from(column)];
         let Some(kind) = cell.most() else { return (' ', theme.dim) };
-        let (mark, style) = theme.part(kind);
-        // The step that is shown is full where others are shaded, or without colours bold.
-        match (kind == Kind::Peer as usize, theme.coloured) {
-            (true, _) => (mark, if cell.is_shown { theme.accent } else { style }),
-            (false, true) => (if cell.is_shown { mark } else { '▒' }, style),
-            (false, false) => (mark, if cell.is_shown { theme.accent } else { style }),
-        }
+        looks(&theme, kind, cell.is_shown)
     };
     let step_of = |row: u64, time: f64| {
         let entries = ranks.entries.get((row * plot.side) as usize).map_or(&[][..], Vec::as_slice);
@@ -61,6 +57,17 @@ pub(super) fn ranks(
     };
     let note = format!("rank {last} ends this step last, at {}{}{joined}", duration(ends), plot.several());
     Some(Drawn { has_heat: false, kinds: Some(seen), ..Drawn::heat(note) })
+}
+
+/// How a kind of time is drawn: in the step that is shown full, in others shaded; without colours dim.
+fn looks(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
+    let (mark, style) = theme.part(kind);
+    match (is_shown, kind == Kind::Peer as usize) {
+        (true, true) => (mark, theme.accent),
+        (true, false) => (mark, style),
+        (false, false) if theme.coloured => ('▒', style),
+        (false, _) => (mark, theme.dim),
+    }
 }
 
 /// What ranks of a line do in a column.
@@ -121,6 +128,7 @@ fn spread(window: Window, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swapmeet_core::cost::model::time_space::KINDS;
 
     /// A rank starts up its sends, waits for a peer, then for the message, and takes it: the kinds lie end to end between its moments.
     #[test]
@@ -141,6 +149,16 @@ mod tests {
                 (Kind::Barrier, 26.0, 27.0)
             ]
         );
+    }
+
+    /// In colours and without: each kind by its mark or colour, and the step that is shown among others.
+    #[test]
+    fn the_step_that_is_shown_stands_out_in_every_theme() {
+        for theme in Theme::names().map(|name| Theme::named(name).unwrap()) {
+            let all: Vec<_> = (0..KINDS).map(|kind| looks(&theme, kind, true)).collect();
+            assert!((0..KINDS).all(|kind| looks(&theme, kind, false) != all[kind]), "{}", theme.name);
+            assert!((0..KINDS).all(|i| (0..i).all(|j| all[i] != all[j])), "{}", theme.name);
+        }
     }
 
     #[test]

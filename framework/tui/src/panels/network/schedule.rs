@@ -85,7 +85,8 @@ impl Shown<'_> {
         let times = recording.times(self.step).filter(|_| area.height >= 12);
         match times {
             Some(parts) => {
-                times::in_words(painter, &parts, recording.end(self.step), Rect { y: area.y + 2, height: 1, ..area });
+                let line = Rect { y: area.y + 2, height: 1, ..area };
+                times::in_words(painter, &parts, recording.end(self.step), recording.ranks().is_some(), line);
                 3
             }
             None => 2,

@@ -71,11 +71,12 @@ fn part_at(times: &Times, at: f64) -> usize {
     found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
 }
 
-/// What a step takes, part by part, and when it ends.
-pub(super) fn in_words(painter: &mut Painter<'_, '_>, times: &Times, end: Option<f64>, area: Rect) {
+/// What a step takes, part by part, and when it ends; where ranks go on by themselves, what it takes them in the mean, and when the last ends it.
+pub(super) fn in_words(painter: &mut Painter<'_, '_>, times: &Times, end: Option<f64>, of_ranks: bool, area: Rect) {
     let theme = painter.theme;
+    let mean = if of_ranks { " a rank" } else { "" };
     let end = end.map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
-    let mut x = painter.put(area, 1, 0, &format!("{}{end}", duration(times.iter().sum())), theme.text) + 1;
+    let mut x = painter.put(area, 1, 0, &format!("{}{mean}{end}", duration(times.iter().sum())), theme.text) + 1;
     for (part, name) in Kind::names().into_iter().enumerate() {
         if times[part] > 0.0 {
             let (c, style) = theme.part(part);

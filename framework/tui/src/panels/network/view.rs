@@ -126,12 +126,14 @@ pub(super) struct Drawn {
     pub(super) figures: bool,
     /// Whether anything has a heat; if not, what has to be said is all.
     pub(super) has_heat: bool,
+    /// Whether its colours are those of messages, rather than of links or nodes.
+    pub(super) of_messages: bool,
     /// Kinds of time that are drawn, where those are.
     pub(super) kinds: Option<Times>,
 }
 
 impl Drawn {
     pub(super) fn heat(note: String) -> Self {
-        Self { note, figures: false, has_heat: true, kinds: None }
+        Self { note, figures: false, has_heat: true, of_messages: false, kinds: None }
     }
 }
