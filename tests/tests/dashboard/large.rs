@@ -61,6 +61,23 @@ fn a_matrix_has_a_mark_for_each_message() {
     }
 }
 
+/// Who shares a link with another is told in colours, and by figures without; bytes are those of a message.
+#[test]
+fn a_matrix_says_how_busy_links_on_the_way_of_a_message_are() {
+    let mut session = network("dragonfly:3x2x2", "pairwise");
+    let screen = session.screen(120, 50);
+    let busiest: u64 = screen.split("busiest link ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+    assert!(busiest > 1 && screen.contains("messages on the busiest link of a message: 0"), "{screen}");
+    session.keys("v");
+    assert!(session.screen(120, 50).contains("bytes of a message: 0 B"));
+    session.keys("vv");
+    session.plain();
+    let screen = session.screen(120, 50);
+    let marks = screen.lines().filter(|line| line.contains('.') && line.split_whitespace().count() > 12);
+    let figures = marks.flat_map(|line| line.split_whitespace().skip(2).filter_map(|mark| mark.parse().ok()));
+    assert_eq!(figures.max(), Some(busiest), "{screen}");
+}
+
 #[test]
 fn networks_of_every_family_have_a_picture() {
     for topology in ["fat-tree:4x3", "dragonfly:5x4x2", "rdn:1(hypercube:2)", "fully-connected:9", "hyperx:3x3,nodes=2"]

@@ -7,7 +7,7 @@ use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 
-/// Draws it; where nodes have no room, a mark is a square of them. Without heat where messages are counted: there is one.
+/// Draws it, each message as hot as the busiest link of its way, or as its bytes; where nodes have no room, a mark is a square of them.
 pub(super) fn matrix(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -26,7 +26,7 @@ pub(super) fn matrix(
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for pair in pairs {
         let most = cells.entry((pair.from / side, pair.to / side)).or_default();
-        *most = (*most).max(pair.load);
+        *most = (*most).max(if heat.quantity == Quantity::Messages { pair.shared } else { pair.load });
     }
     let left = (room - marks * wide) as u16 / 2;
     let place = Rect { x: area.x + left, width: area.width - left, ..area };
@@ -43,7 +43,10 @@ pub(super) fn matrix(
             let x = label + 2 + (column * wide) as u16;
             let (mark, style) = match cells.get(&(row, column)) {
                 None => ('·', theme.dim),
-                Some(_) if heat.quantity == Quantity::Messages => ('■', theme.text),
+                Some(shared) if heat.quantity == Quantity::Messages => {
+                    let figure = char::from_digit((*shared).min(10) as u32, 10).unwrap_or('+');
+                    (if theme.coloured { '■' } else { figure }, theme.heat(heat.level(*shared)))
+                }
                 Some(load) => {
                     let hot = heat.level(*load);
                     (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
@@ -58,8 +61,6 @@ pub(super) fn matrix(
     }
     let square = if side > 1 { format!(", a mark is {side}x{side} nodes") } else { String::new() };
     let what = format!("a row sends to its columns{square}");
-    match heat.quantity {
-        Quantity::Messages => Drawn { has_heat: false, ..Drawn::heat(format!("■ a message: {what}")) },
-        Quantity::Bytes | Quantity::Held => Drawn { of_messages: true, ..Drawn::heat(what) },
-    }
+    let figures = heat.quantity == Quantity::Messages && !theme.coloured;
+    Drawn { of_messages: true, figures, ..Drawn::heat(what) }
 }

@@ -30,6 +30,7 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
         return;
     }
     let what = match quantity {
+        Quantity::Messages if drawn.of_messages => "messages on the busiest link of a message",
         Quantity::Messages => "messages on a link",
         Quantity::Bytes if drawn.of_messages => "bytes of a message",
         Quantity::Bytes => "bytes on a link",
@@ -42,7 +43,8 @@ pub(super) fn legend(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, drawn: &Dra
         } else {
             format!("from 1 to {} for {}", LEVELS - 1, heat.end())
         };
-        let x = painter.put(area, 1, 0, &format!("{what}: {figures}; ■ sends, □ doesn't"), theme.text) + 2;
+        let nodes = if drawn.of_messages { "" } else { "; ■ sends, □ doesn't" };
+        let x = painter.put(area, 1, 0, &format!("{what}: {figures}{nodes}"), theme.text) + 2;
         painter.put(area, x, 0, &drawn.note, theme.dim);
         return;
     }

@@ -102,10 +102,11 @@ impl Recorder {
         const MOST_PAIRS: usize = 1 << 14;
         self.messages.begin();
         self.load.begin();
-        let (mut longest, mut pairs) = (0, Vec::new());
+        let (mut longest, mut pairs, mut routes) = (0, Vec::new(), Vec::new());
         for (from, to, route, bytes) in messages {
             if pairs.len() <= MOST_PAIRS {
-                pairs.push(Pair { from, to, load: bytes });
+                pairs.push(Pair { from, to, load: bytes, shared: 1 });
+                routes.push(route);
             }
             let (messages, load) = (&mut self.messages, &mut self.load);
             // The simulation has taken the same route already: it is one.
@@ -127,6 +128,15 @@ impl Recorder {
                 links[at].load = load;
             }
         });
+        for (pair, route) in pairs.iter_mut().zip(routes) {
+            let on = |link: u64| links.binary_search_by_key(&link, |l| l.link).map_or(0, |at| links[at].messages);
+            let mut shared = 1;
+            let taken = self.topology.route(pair.from, pair.to, route, &mut |run| {
+                shared = (0..run.len).map(|i| on(run.first + i * run.stride)).fold(shared, u64::max);
+            });
+            debug_assert!(taken.is_ok(), "{taken:?}");
+            pair.shared = shared;
+        }
         (Frame { links, pairs, ..Frame::default() }, longest)
     }
 

@@ -29,23 +29,25 @@ impl From<Load> for (u64, u64, u64) {
 
 /// What a node sends another in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
+#[serde(from = "(u64, u64, u64, u64)", into = "(u64, u64, u64, u64)")]
 pub(crate) struct Pair {
     pub(crate) from: u64,
     pub(crate) to: u64,
     /// Blocks or bytes, in parts.
     pub(crate) load: u64,
+    /// The most messages on a link of its way, itself among them.
+    pub(crate) shared: u64,
 }
 
-impl From<(u64, u64, u64)> for Pair {
-    fn from((from, to, load): (u64, u64, u64)) -> Self {
-        Self { from, to, load }
+impl From<(u64, u64, u64, u64)> for Pair {
+    fn from((from, to, load, shared): (u64, u64, u64, u64)) -> Self {
+        Self { from, to, load, shared }
     }
 }
 
-impl From<Pair> for (u64, u64, u64) {
-    fn from(Pair { from, to, load }: Pair) -> Self {
-        (from, to, load)
+impl From<Pair> for (u64, u64, u64, u64) {
+    fn from(Pair { from, to, load, shared }: Pair) -> Self {
+        (from, to, load, shared)
     }
 }
 
