@@ -55,6 +55,24 @@ fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
     terminal.end(0);
 }
 
+/// Ranks that go on by themselves, against time: where they wait, which of them is last, and the step that costs most.
+#[test]
+fn ranks_against_time_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --topology hypercube:3 --algorithm pairwise --machine free:model=loggp,latency_us=9,overhead_us=2,byte_us=0.01";
+    for no_color in ["", "NO_COLOR=1 "] {
+        let mut terminal = Terminal::start(folder.path(), &format!("{no_color}{command}"), 110, 34);
+        terminal.wait_for("done: 1 case verified");
+        terminal.keys("6eoo");
+        terminal.wait_for("ends this step last");
+        terminal.keys("w");
+        terminal.wait_for("number 1 of 7 by what it costs");
+        terminal.wait_for("a rank's mean time in each step");
+        terminal.keys("qq");
+        terminal.end(0);
+    }
+}
+
 #[test]
 fn ctrl_c_in_the_middle_leaves_whole_rows_and_a_sane_terminal() {
     let folder = tempfile::tempdir().unwrap();
