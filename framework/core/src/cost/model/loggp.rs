@@ -475,8 +475,7 @@ impl Simulation {
             }
             return;
         }
-        let flight = self.flights[number as usize];
-        let Flight { clock, from, step, bytes, noise } = flight;
+        let Flight { clock, from, step, bytes, noise } = self.flights[number as usize];
         self.landed.push(number);
         let more = (bytes - 1.0).max(0.0) * noise;
         let begun = clock.waited_until(event.at);
@@ -491,7 +490,7 @@ impl Simulation {
             self.push(free, sequence, rank, Kind::Turn(next));
         }
         if self.kept.is_some() {
-            self.spend_on(rank, &flight, begun.at, taken.at);
+            self.spend_on(rank, number, begun.at, taken.at);
         }
         let waits = (bytes > self.rendezvous_bytes).then_some(from);
         if let Some(places) = &mut self.places {

@@ -98,6 +98,7 @@ impl TimeSpace {
     }
 
     /// The rank comes to the step of this number, from 0, unless it is there or beyond it already.
+    #[cold]
     pub(super) fn enter(&mut self, rank: usize, step: u64) {
         let (step, doublings) = (step + 1, self.doublings);
         if !self.follows(rank) {
@@ -136,6 +137,7 @@ impl TimeSpace {
     }
 
     /// The rank's time up to this moment went into this, as far as nothing has been said of it.
+    #[cold]
     pub(super) fn spend(&mut self, rank: usize, kind: Kind, until: f64) {
         if !self.follows(rank) {
             return;

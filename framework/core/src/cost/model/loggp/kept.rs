@@ -1,6 +1,6 @@
-//! What ranks' time goes into, where somebody asked for that.
+//! What ranks' time goes into, where somebody asked for that; out of the way of those who didn't.
 
-use super::{Flight, Simulation, times};
+use super::{Simulation, times};
 use crate::cost::model::clock::{Ticks, us};
 use crate::cost::model::time_space::Kind;
 
@@ -13,6 +13,7 @@ impl Simulation {
     }
 
     /// A rank that had a send to make waited for its own interface, which sent the bytes of the one before, and then kept the gap between two.
+    #[cold]
     pub(super) fn spend_on_interface(&mut self, rank: usize, until: Ticks) {
         let Some(kept) = &mut self.kept else { return };
         let outgoing = self.ranks[rank].outgoing.at;
@@ -21,7 +22,9 @@ impl Simulation {
     }
 
     /// A rank takes a message: what it waited for before, and what taking it costs.
-    pub(super) fn spend_on(&mut self, rank: usize, flight: &Flight, begun: Ticks, taken: Ticks) {
+    #[cold]
+    pub(super) fn spend_on(&mut self, rank: usize, flight: u32, begun: Ticks, taken: Ticks) {
+        let flight = self.flights[flight as usize];
         let r = &self.ranks[rank];
         let is_sending = match &self.places {
             Some(_) => r.is_sending,

@@ -1,4 +1,4 @@
-//! What ranks' time goes into, where somebody asked for that.
+//! What ranks' time goes into, where somebody asked for that; out of the way of those who didn't.
 
 use super::super::flights::Flight;
 use super::Ranks;
@@ -13,6 +13,7 @@ impl Ranks {
     }
 
     /// A rank's time went into a message that has come now: into what of it was still to happen when the rank had nothing else to do.
+    #[cold]
     pub(super) fn spend_on(&mut self, rank: usize, flight: &Flight) {
         let now = self.now;
         let Some(kept) = &mut self.kept else { return };
