@@ -2,6 +2,8 @@
 //!
 //! Nothing outlives its step: a schedule of a billion messages takes no more memory than its largest step.
 
+mod ahead;
+mod buffers;
 mod expansion;
 mod messages;
 mod sends;
@@ -11,7 +13,6 @@ pub mod step_statistics;
 use crate::delivery::boxes::Side;
 use crate::delivery::byte_counts::{Redistribution, Units};
 use crate::delivery::collective::{BlockSizes, Collective};
-use crate::delivery::exchange::queue::Queue;
 use crate::delivery::exchange::{Division, Exchange, Inventory};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
@@ -22,9 +23,11 @@ use crate::executor::{Executor, alone};
 use crate::limits;
 use crate::network::symmetry::{Group, Symmetry};
 use crate::network::topology::{Route, Topology};
+use crate::simulation::ahead::{Ahead, Means, Measured, Report, Told};
+use crate::simulation::buffers::Buffers;
 use crate::simulation::expansion::Expansion;
 use crate::simulation::messages::Messages;
-use crate::simulation::step::{Listener, Reads, Step, Summed, Totals};
+use crate::simulation::step::{Listener, LocalCopy, Reads, Step, Summed, Totals};
 use crate::simulation::step_statistics::{Orbits, StepStatistics, Wanted};
 use std::sync::Arc;
 
@@ -82,6 +85,8 @@ enum State {
     },
     /// Steps come one by one, and nothing of the grid can change.
     Running(Box<Payload>),
+    /// The same, and what they send is carried out behind them.
+    Ahead(Box<Ahead>),
 }
 
 /// A group that the schedule says maps it onto itself.
@@ -112,8 +117,7 @@ pub struct Simulation<'a> {
     in_step: bool,
     messages: Messages,
     routes: Vec<Route>,
-    /// Sends of the step that are to be carried out side by side.
-    queue: Queue,
+    buffers: Buffers,
     totals: Totals,
 }
 
@@ -135,7 +139,7 @@ impl<'a> Simulation<'a> {
                 claimed: None,
             },
             // What is kept of each node is made when it is known how many are planned for.
-            statistics: StepStatistics::of(Arc::clone(&task.topology), 0, wanted).with(Arc::clone(&task.executor)),
+            statistics: StepStatistics::of(Arc::clone(&task.topology), 0, wanted),
             task,
             listeners,
             watched,
@@ -148,7 +152,7 @@ impl<'a> Simulation<'a> {
             in_step: false,
             messages: Messages::new(0, kept),
             routes: Vec::new(),
-            queue: Queue::default(),
+            buffers: Buffers::new(0),
             totals: Totals::default(),
         })
     }
@@ -189,7 +193,9 @@ impl<'a> Simulation<'a> {
                 Err(Fault::OutOfOrder("the schedule sets its grid after it has said what maps it onto itself"))
             }
             State::Open { laid_out: true, .. } => Err(Fault::OutOfOrder("the schedule sets its grid twice")),
-            State::Running(_) => Err(Fault::OutOfOrder("the schedule sets its grid after its first step")),
+            State::Running(_) | State::Ahead(_) => {
+                Err(Fault::OutOfOrder("the schedule sets its grid after its first step"))
+            }
         }
     }
 
@@ -200,7 +206,9 @@ impl<'a> Simulation<'a> {
             State::Open { claimed: Some(_), .. } => {
                 Err(Fault::OutOfOrder("the schedule places a node after it has said what maps it onto itself"))
             }
-            State::Running(_) => Err(Fault::OutOfOrder("the schedule places a node after its first step")),
+            State::Running(_) | State::Ahead(_) => {
+                Err(Fault::OutOfOrder("the schedule places a node after its first step"))
+            }
         }
     }
 
@@ -211,7 +219,7 @@ impl<'a> Simulation<'a> {
             State::Open { claimed: Some(_), .. } => {
                 Err(Fault::OutOfOrder("the schedule says twice what maps it onto itself"))
             }
-            State::Running(_) => {
+            State::Running(_) | State::Ahead(_) => {
                 Err(Fault::OutOfOrder("the schedule says what maps it onto itself after its first step"))
             }
             State::Open { placement, byte_counts, claimed: claimed @ None, .. } => {
@@ -240,23 +248,36 @@ impl<'a> Simulation<'a> {
     /// Names the steps that follow.
     pub fn phase(&mut self, name: &str) -> Result<(), Fault> {
         self.end_step()?;
+        match &mut self.state {
+            State::Ahead(ahead) => ahead.phase(name),
+            State::Open { .. } | State::Running(_) => self.begin_phase(name),
+        }
+        Ok(())
+    }
+
+    fn begin_phase(&mut self, name: &str) {
         self.phase.clear();
         self.phase.push_str(name);
         self.phase_number += 1;
-        self.statistics.begin_phase();
+        self.buffers.begin_phase();
         self.listeners.iter_mut().for_each(|listener| listener.phase(name));
-        Ok(())
     }
 
     /// Begins a step: what was sent in the one before has arrived.
     pub fn step(&mut self) -> Result<(), Fault> {
         self.end_step()?;
-        self.running()?.begin_step();
+        self.begin()?;
+        match &mut self.state {
+            State::Ahead(ahead) => ahead.begin_step(),
+            State::Running(payload) => payload.begin_step(),
+            State::Open { .. } => {}
+        }
         self.in_step = true;
         Ok(())
     }
 
-    fn running(&mut self) -> Result<&mut Payload, Fault> {
+    /// From the first step on it is known what is followed, and of whom.
+    fn begin(&mut self) -> Result<(), Fault> {
         if let State::Open { placement, division, byte_counts, claimed, .. } = &self.state {
             let (placement, sizes, division) = (placement.clone(), self.task.sizes.clone(), *division);
             let (topology, collective) = (&self.task.topology, self.task.collective.clone());
@@ -284,18 +305,43 @@ impl<'a> Simulation<'a> {
                 }
                 (None, None) => {
                     let exchange = Exchange::new(collective, placement, division, sizes)?;
+                    if self.task.executor.crew() > 0 && !self.watched && !self.kept.after {
+                        self.state = State::Ahead(Box::new(Ahead::new(exchange, self.means())));
+                        return Ok(());
+                    }
                     Payload::Blocks(if self.kept.after { exchange.following_arrivals() } else { exchange })
                 }
             };
             self.statistics.follow(followed as usize);
+            self.buffers = Buffers::new(followed as usize);
             self.messages = match self.orbits {
                 None => Messages::new(followed as usize, self.kept),
                 Some(_) => Messages::of_some(followed as usize),
             };
             self.state = State::Running(Box::new(payload));
         }
+        Ok(())
+    }
+
+    /// What the crew works with where everyone is planned for.
+    fn means(&self) -> Means {
+        Means {
+            executor: Arc::clone(&self.task.executor),
+            topology: Arc::clone(&self.task.topology),
+            wanted: Wanted::by(&self.listeners),
+            kept: self.kept,
+            skip_empty: self.task.skip_empty,
+            for_all: self.reads > Reads::Facts,
+        }
+    }
+
+    fn running(&mut self) -> Result<&mut Payload, Fault> {
+        self.begin()?;
         match &mut self.state {
             State::Running(payload) => Ok(payload),
+            State::Ahead(_) => {
+                Err(Fault::OutOfOrder("the schedule redistributes, but did not say that it moves byte counts"))
+            }
             State::Open { .. } => Err(Fault::OutOfOrder("the schedule has not begun")),
         }
     }
@@ -305,6 +351,7 @@ impl<'a> Simulation<'a> {
         match &self.state {
             State::Open { byte_counts, .. } => byte_counts.is_some(),
             State::Running(payload) => payload.proof() == Proof::ByteCounts,
+            State::Ahead(_) => false,
         }
     }
 
@@ -320,11 +367,13 @@ impl<'a> Simulation<'a> {
         if !std::mem::take(&mut self.in_step) {
             return Ok(());
         }
-        self.carry_out()?;
+        if let State::Ahead(ahead) = &mut self.state {
+            return if ahead.end_step() { self.hand_over(false) } else { Ok(()) };
+        }
         self.write_out(None);
         let State::Running(payload) = &mut self.state else { return Ok(()) };
         let anything = !self.messages.is_empty();
-        payload.end_step(self.task.executor.as_ref())?;
+        payload.end_step()?;
         if let Some((node, block)) = payload.take_redundant() {
             let step = payload.step();
             self.listeners.iter_mut().for_each(|listener| listener.redundant(step, node, block));
@@ -346,8 +395,13 @@ impl<'a> Simulation<'a> {
         let State::Running(payload) = &self.state else { return Ok(()) };
         let (number, (messages, blocks)) = (payload.step(), self.messages.merged());
         let facts = match &mut self.orbits {
-            None => self.statistics.measure(number, messages, blocks, &self.routes)?,
-            Some(orbits) => self.statistics.measure_orbits(number, messages, &self.routes, orbits)?,
+            None => {
+                messages.iter().for_each(|t| self.buffers.moved(t.from, t.to, t.load));
+                self.statistics.measure(number, messages, blocks, &self.routes)?
+            }
+            Some(orbits) => {
+                self.statistics.measure_orbits(number, messages, &self.routes, orbits, &mut self.buffers)?
+            }
         };
         self.totals.add(&facts);
         let step = Step {
@@ -377,11 +431,85 @@ impl<'a> Simulation<'a> {
     /// Every node rearranges all it holds.
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
+        self.begin()?;
+        if let State::Ahead(ahead) = &mut self.state {
+            ahead.rearrange();
+            return Ok(());
+        }
         let payload = self.running()?;
         let (most, segments) = (payload.held().iter().copied().max().unwrap_or(0), payload.segments());
+        self.rearranged(most, segments);
+        Ok(())
+    }
+
+    fn rearranged(&mut self, most: u64, segments: u64) {
         self.totals.rearrangements += 1;
-        for listener in &mut self.listeners {
-            listener.rearranged(most, segments);
+        self.listeners.iter_mut().for_each(|listener| listener.rearranged(most, segments));
+    }
+
+    /// What waits is carried out behind the schedule; what came of what waited before is told.
+    fn hand_over(&mut self, in_step: bool) -> Result<(), Fault> {
+        let State::Ahead(ahead) = &mut self.state else { return Ok(()) };
+        let reports = ahead.hand_over(in_step);
+        reports.into_iter().try_for_each(|report| self.tell(report))
+    }
+
+    /// All that waits is carried out, and told.
+    pub fn carry_out(&mut self) -> Result<(), Fault> {
+        let State::Ahead(ahead) = &mut self.state else { return Ok(()) };
+        let reports = ahead.finish(self.in_step);
+        reports.into_iter().try_for_each(|report| self.tell(report))
+    }
+
+    /// Tells what came of some of the schedule, up to the first broken rule.
+    fn tell(&mut self, report: Report) -> Result<(), Fault> {
+        let State::Ahead(ahead) = &mut self.state else { return Ok(()) };
+        let (proof, segments) = (ahead.proof(), ahead.segments());
+        let Report { batch, told } = report;
+        for one in told {
+            match one {
+                Told::Phase(name) => self.begin_phase(&name),
+                Told::Rearranged(most) => self.rearranged(most, segments),
+                Told::Unsent(unsent) => self.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent)),
+                Told::LocalCopy(schedule_step, node, load) => {
+                    let phase_number = self.phase_number;
+                    let copy = LocalCopy { node, load, segments, phase_number, schedule_step };
+                    self.listeners.iter_mut().for_each(|listener| listener.local_copy(copy));
+                }
+                Told::Redundant(step, node, block) => {
+                    self.listeners.iter_mut().for_each(|listener| listener.redundant(step, node, block));
+                }
+                Told::Summed(most, of) => {
+                    self.totals.critical_summed += u128::from(most);
+                    let summed = Summed { most, of: &of, segments };
+                    self.listeners.iter_mut().for_each(|listener| listener.summed(summed));
+                }
+                Told::Step(measured, held) => {
+                    let Measured { number, facts, transfers, inverse_bandwidth, mean_hops, busiest_links } = *measured;
+                    self.totals.add(&facts);
+                    let step = Step {
+                        inverse_bandwidth: &inverse_bandwidth,
+                        mean_hops: &mean_hops,
+                        busiest_links: &busiest_links,
+                        proof,
+                        number: self.totals.steps,
+                        schedule_step: number,
+                        phase: &self.phase,
+                        phase_number: self.phase_number,
+                        transfers: &transfers,
+                        after: &[],
+                        routes: &batch.routes,
+                        segments,
+                        facts,
+                        held: &held,
+                    };
+                    self.listeners.iter_mut().for_each(|listener| listener.step(&step));
+                }
+                Told::Fault(fault) => return Err(fault),
+            }
+        }
+        if let State::Ahead(ahead) = &mut self.state {
+            ahead.reuse(batch);
         }
         Ok(())
     }
@@ -391,13 +519,22 @@ impl<'a> Simulation<'a> {
         match &self.state {
             State::Open { .. } => 0,
             State::Running(payload) => payload.step(),
+            State::Ahead(ahead) => ahead.step(),
         }
     }
 
     /// Ends the schedule: proves that all has arrived and returns what no machine changes.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        let (send_buffer, receive_buffer) = self.statistics.most_buffered();
+        self.carry_out()?;
+        if let State::Ahead(ahead) = &mut self.state {
+            let Some((exchange, buffers)) = ahead.end() else {
+                return Err(Fault::Found("what was handed over to other threads never came back".to_owned()));
+            };
+            self.buffers = buffers;
+            self.state = State::Running(Box::new(Payload::Blocks(exchange)));
+        }
+        let (send_buffer, receive_buffer) = self.buffers.most();
         let payload = self.running()?;
         payload.verify()?;
         let proof = payload.proof();

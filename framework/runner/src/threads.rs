@@ -4,7 +4,7 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use swapmeet_core::executor::{Alone, Executor};
 
-/// More do a step no sooner: each looks through all messages once.
+/// More do a step no sooner: they meet once in each, and one alone plans.
 pub const MOST: usize = 16;
 
 /// What each takes of a process's address space at most, on top of what it works on: its stack, and C's own heap for it.
@@ -12,20 +12,29 @@ pub(crate) const ROOM: u64 = STACK as u64 + (128 << 20);
 
 const STACK: usize = 1 << 20;
 
-/// Threads that wait for work.
+/// Threads that wait for work behind the one that has them.
 #[derive(Debug)]
 struct Threads(ThreadPool);
 
-/// So many threads, this one among them; where they can't be started this one alone, and why.
+/// How many threads work behind the one that plans, where so many are to share a case. Of two it would have most of the work to itself: planning waits for it.
+pub(crate) fn crew(count: usize) -> usize {
+    match count.min(MOST) {
+        0 | 1 => 0,
+        count => (count - 1).max(2),
+    }
+}
+
+/// So many threads, this one among them, which plans; where they can't be started this one alone, and why.
 pub fn start(count: usize) -> (Arc<dyn Executor>, Option<String>) {
     start_with(count, STACK)
 }
 
 fn start_with(count: usize, stack: usize) -> (Arc<dyn Executor>, Option<String>) {
-    if count <= 1 {
+    let crew = crew(count);
+    if crew == 0 {
         return (Arc::new(Alone), None);
     }
-    let pool = ThreadPoolBuilder::new().num_threads(count.min(MOST)).stack_size(stack).use_current_thread().build();
+    let pool = ThreadPoolBuilder::new().num_threads(crew).stack_size(stack).build();
     match pool {
         Ok(pool) => {
             // So that all that they need to begin with is there.
@@ -37,38 +46,54 @@ fn start_with(count: usize, stack: usize) -> (Arc<dyn Executor>, Option<String>)
 }
 
 impl Executor for Threads {
-    fn threads(&self) -> usize {
+    fn crew(&self) -> usize {
         self.0.current_num_threads()
     }
 
-    fn run(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+    fn behind(&self, work: Box<dyn FnOnce() + Send>) {
+        self.0.spawn(work);
+    }
+
+    fn together(&self, work: &(dyn Fn(usize) + Sync)) {
         // The same part on the same thread every time: what it works on lies near that one.
-        self.0.broadcast(|thread| (thread.index()..parts).step_by(thread.num_threads()).for_each(work));
+        self.0.broadcast(|thread| work(thread.index()));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+    use std::sync::{Barrier, Mutex};
 
     /// On a thread of its own: each can be in one pool only.
     fn on_a_thread<R: Send>(work: impl FnOnce() -> R + Send) -> R {
         std::thread::scope(|scope| scope.spawn(work).join().unwrap())
     }
 
+    /// Each waits for the others: none may do the work of two.
     #[test]
-    fn every_part_is_done_once() {
+    fn all_of_the_crew_work_at_the_same_time_behind_the_caller() {
         on_a_thread(|| {
-            let (threads, why) = start(3);
-            assert_eq!((threads.threads(), why), (3, None));
-            for parts in [0, 1, 2, 100] {
-                let done = Mutex::new(Vec::new());
-                threads.run(parts, &|part| done.lock().unwrap().push(part));
-                let mut done = done.into_inner().unwrap();
-                done.sort_unstable();
-                assert_eq!(done, (0..parts).collect::<Vec<_>>());
-            }
+            let (threads, why) = start(2);
+            assert_eq!((threads.crew(), why), (2, None), "one beside this, and one for what planning leaves of it");
+            let (told, done) = channel();
+            let crew = Arc::clone(&threads);
+            threads.behind(Box::new(move || {
+                let all = Barrier::new(3);
+                let numbers = Mutex::new(Vec::new());
+                std::thread::scope(|scope| {
+                    scope.spawn(|| all.wait());
+                    crew.together(&|number| {
+                        all.wait();
+                        numbers.lock().unwrap().push(number);
+                    });
+                });
+                told.send(numbers.into_inner().unwrap()).unwrap();
+            }));
+            let mut numbers = done.recv().unwrap();
+            numbers.sort_unstable();
+            assert_eq!(numbers, [0, 1]);
         });
     }
 
@@ -77,7 +102,7 @@ mod tests {
     fn where_no_thread_can_be_started_one_does_all_and_says_so() {
         on_a_thread(|| {
             let (threads, why) = start_with(3, 1 << 50);
-            assert_eq!(threads.threads(), 1);
+            assert_eq!(threads.crew(), 0);
             assert!(why.unwrap().starts_with("no 3 threads could be started, one does all: "));
         });
     }

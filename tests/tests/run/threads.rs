@@ -4,7 +4,7 @@ use crate::support::{rows, timeless};
 use swapmeet_results::{Record, Status};
 use swapmeet_tests::build;
 
-/// Everybody is planned for, in steps of so many messages that threads share them.
+/// Everybody is planned for, by schedules of so many messages that threads share them.
 fn on(threads: &str, args: &[&str]) -> Vec<Record> {
     let rows = rows(&[args, &["--proof", "full", "--threads", threads, "--jobs", "2"]].concat());
     rows.iter().map(timeless).collect()

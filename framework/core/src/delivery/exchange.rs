@@ -8,16 +8,16 @@ use crate::delivery::collective::{BlockSizes, Collective};
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::delivery::holdings::{self, Holdings};
 use crate::delivery::placement::Placement;
-use crate::executor::Executor;
+use arriving::Arriving;
 use loads::Loads;
 use std::sync::Arc;
 use taking::{Refusal, Taken, Taking, Way};
-use together::Crew;
+use together::Together;
 
-mod arriving;
+pub(crate) mod arriving;
 mod explain;
 mod inventory;
-mod loads;
+pub(crate) mod loads;
 pub(crate) mod queue;
 mod taking;
 pub(crate) mod together;
@@ -54,11 +54,8 @@ pub struct Rule<'a> {
 pub struct Exchange {
     inventory: Inventory,
     holdings: Holdings,
-    /// What arrives at the end of the current step, before what the last sends put on their way, and that.
-    earlier: Vec<Way>,
+    /// What arrives at the end of the current step.
     way: Way,
-    /// Room that was used before.
-    spare: Vec<Way>,
     loads: Loads,
     copied: bool,
     /// The first block that came where it was already, since somebody asked.
@@ -67,8 +64,8 @@ pub struct Exchange {
     /// Of what the last send took, the latest arrival.
     after: u64,
     selection: Selection,
-    /// Who carries out sends side by side.
-    crews: Vec<Crew>,
+    /// What is carried out side by side.
+    together: Box<Together>,
 }
 
 impl Exchange {
@@ -103,15 +100,13 @@ impl Exchange {
             selection: layout.select_all(),
             inventory,
             holdings,
-            earlier: Vec::new(),
             way: Way::default(),
-            spare: Vec::new(),
             loads: Loads::new(held),
             copied: false,
             redundant: None,
             step: 0,
             after: 0,
-            crews: Vec::new(),
+            together: Box::default(),
         })
     }
 
@@ -149,24 +144,18 @@ impl Exchange {
     #[inline]
     fn took(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         self.copied |= copy;
-        if !copy {
-            self.loads.left(from, load);
-        }
-        self.loads.came(to, load);
+        self.loads.moved((from, to), copy, load);
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
-        let way = std::mem::take(&mut self.way);
-        self.earlier.push(way);
-        self.take_in(executor)?;
-        let Self { inventory, earlier, way, spare, loads, .. } = self;
+    pub fn end_step(&mut self) -> Result<(), Fault> {
+        let Self { inventory, holdings, way, loads, copied, redundant, step, .. } = self;
+        let (mut first, came) = (None, Arriving { inventory, shape: holdings.shape(), step: *step, copied: *copied });
+        came.all(way, &mut holdings.whole(), &mut first, &mut |settled| loads.settle(settled))?;
+        *redundant = redundant.take().or(first.map(|(_, node, block)| Box::new((node, block))));
         // Only now is all waste off what a node holds.
-        let receivers = earlier.iter().flat_map(|way| &way.receivers);
-        loads.end_step(receivers.map(|node| inventory.placement.physical(*node)));
-        earlier.iter_mut().for_each(Way::clear);
-        *way = earlier.pop().unwrap_or_default();
-        spare.append(earlier);
+        loads.end_step(way.receivers.iter().map(|node| inventory.placement.physical(*node)));
+        way.clear();
         Ok(())
     }
 

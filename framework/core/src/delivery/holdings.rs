@@ -23,11 +23,20 @@ struct Scratch {
     inner: Vec<u64>,
     joined: Vec<u64>,
     rest: Vec<u64>,
+    room: Vec<u64>,
 }
 
 impl Scratch {
     fn new(shape: Shape) -> Self {
-        Self { inner: vec![0; shape.words], joined: vec![0; shape.words], rest: Vec::new() }
+        /// Words after each that nobody writes to, so that no two share a cache line.
+        const APART: usize = 32;
+        let empty = || {
+            let mut words = Vec::with_capacity(shape.words + APART);
+            words.resize(shape.words, 0);
+            words
+        };
+        let room = || Vec::with_capacity(shape.words + APART);
+        Self { inner: empty(), joined: empty(), rest: room(), room: room() }
     }
 }
 
@@ -142,9 +151,15 @@ impl Holdings {
 }
 
 impl Part<'_> {
-    /// Whether a node is one of these.
-    pub(super) fn has(&self, node: u64) -> bool {
-        (node as usize).wrapping_sub(self.first) < self.lists.len()
+    /// Room for what a caller takes out, empty.
+    pub(super) fn room(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.scratch.room)
+    }
+
+    /// Keeps such room for the next one.
+    pub(super) fn give_back(&mut self, mut room: Vec<u64>) {
+        room.clear();
+        self.scratch.room = room;
     }
 
     /// The boxes of a node.
@@ -161,7 +176,7 @@ impl Part<'_> {
         keep: bool,
         mut found: impl FnMut(&[u64]),
     ) {
-        let Scratch { inner, joined, rest } = &mut *self.scratch;
+        let Scratch { inner, joined, rest, .. } = &mut *self.scratch;
         let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
         // Nobody holds a block twice: once all that was asked for is found, the rest of the list has none of it. The newest boxes are at
@@ -200,7 +215,7 @@ impl Part<'_> {
 
     /// Takes out of a node's list what is a term of the values that `bits` has terms of, and hands out the records.
     pub(super) fn take_terms(&mut self, layout: &Layout, node: u64, bits: &[u64], mut found: impl FnMut(&[u64])) {
-        let Scratch { inner, joined, rest } = &mut *self.scratch;
+        let Scratch { inner, joined, rest, .. } = &mut *self.scratch;
         let (shape, list) = (self.shape, &mut self.lists[node as usize - self.first]);
         let Shape { head, words: size } = shape;
         let mut at = list.len();
@@ -256,6 +271,12 @@ impl Part<'_> {
                 remove(list, at, size);
                 at = list.len();
             }
+        }
+        if list.len() + size > list.capacity() {
+            // Not grown where it lies, but moved to what memory this thread has: others' lists lie about the old place.
+            let mut grown = Vec::with_capacity(2 * list.len().max(size));
+            grown.extend_from_slice(list);
+            *list = grown;
         }
         list.extend_from_slice(new);
     }

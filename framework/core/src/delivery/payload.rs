@@ -7,7 +7,6 @@ use crate::delivery::exchange::Exchange;
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::delivery::orbits::OrbitExchange;
 use crate::delivery::placement::Placement;
-use crate::executor::Executor;
 use std::sync::Arc;
 
 /// How delivery was proved.
@@ -20,6 +19,13 @@ pub enum Proof {
     ByteCounts,
     /// Every contribution was followed into the sums, and is in each of them once.
     Contributions,
+}
+
+impl Proof {
+    /// What can be proved of blocks that are followed.
+    pub(crate) fn of(exchange: &Exchange) -> Self {
+        if exchange.sums() { Self::Contributions } else { Self::Blocks }
+    }
 }
 
 /// The state of an exchange of either kind.
@@ -84,9 +90,9 @@ impl Payload {
     /// What delivery can be proved of.
     pub fn proof(&self) -> Proof {
         match self {
-            Self::Blocks(exchange) if exchange.sums() => Proof::Contributions,
+            Self::Blocks(exchange) => Proof::of(exchange),
             Self::Orbits(exchange) if exchange.sums() => Proof::Contributions,
-            Self::Blocks(_) | Self::Orbits(_) => Proof::Blocks,
+            Self::Orbits(_) => Proof::Blocks,
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => Proof::ByteCounts,
         }
     }
@@ -97,13 +103,8 @@ impl Payload {
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
-        match self {
-            Self::Blocks(exchange) => exchange.end_step(executor),
-            Self::Orbits(exchange) => exchange.end_step(),
-            Self::ByteCounts(byte_counts) => byte_counts.end_step(),
-            Self::LargeByteCounts(byte_counts) => byte_counts.end_step(),
-        }
+    pub fn end_step(&mut self) -> Result<(), Fault> {
+        either!(self, payload => payload.end_step())
     }
 
     /// The first block of the step that has ended which came where it was already, and no fault; where blocks are followed node by node.

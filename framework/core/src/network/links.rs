@@ -14,7 +14,6 @@ mod counted;
 mod few;
 pub(crate) mod orbits;
 mod summed;
-pub(crate) mod together;
 
 use crate::network::topology::{Plane, Run, Topology};
 use counted::Counted;

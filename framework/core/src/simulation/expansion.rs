@@ -3,6 +3,7 @@
 //! Planning and proof stay those of representatives. Whoever reads more than facts sees one step at a time written out: sends in the order of their senders, and of
 //! each sender in its own, since a plan goes through the nodes that it is asked for once a step.
 
+use super::sends::number_of;
 use super::{Kept, Simulation, State};
 use crate::delivery::boxes::Layout;
 use crate::delivery::exchange::Rule;
@@ -178,7 +179,7 @@ impl Simulation<'_> {
             };
             self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|listener| listener.sent(&sent));
         }
-        let route = route.map_or(0, |route| self.route_number(route));
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
         self.count((from, to), load, deed.blocks, route);
     }
 

@@ -5,7 +5,6 @@ use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER};
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::{DeliveryFault, EndFault};
-use crate::executor::Alone;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use crate::network::transfer::Transfer;
@@ -281,7 +280,7 @@ fn follow(
                 };
                 sends.push((load, Vec::new()));
             }
-            payload.end_step(&Alone)?;
+            payload.end_step()?;
             sends.last_mut().unwrap().1 = payload.held().to_vec();
             ends.push((payload.summed().to_vec(), payload.peak()));
         }

@@ -1,62 +1,23 @@
-//! Sends on their way from the schedule to messages: at once, or, where there are threads, a step's together.
+//! Sends on their way from the schedule to messages, at once.
 
 use super::{Kept, Simulation, State};
 use crate::delivery::byte_counts::{Share, What};
 use crate::delivery::exchange::Rule;
-use crate::delivery::exchange::together::{Done, Moved};
 use crate::delivery::fault::Fault;
 use crate::delivery::orbits::Put;
 use crate::delivery::payload::Payload;
 use crate::network::topology::Route;
-use crate::simulation::messages::{Beside, Messages};
-use crate::simulation::step::{Listener, LocalCopy, Sent, Transfer, Unsent};
-use crate::simulation::step_statistics::StepStatistics;
-
-/// So many sends wait at most: what they say takes about a hundred bytes each.
-const MOST_QUEUED: usize = 1 << 15;
-
-/// Who counts what sends put on their way.
-struct Counting<'s, 'a> {
-    statistics: &'s mut StepStatistics,
-    messages: &'s mut Messages,
-    listeners: &'s mut [&'a mut dyn Listener],
-    skip_empty: bool,
-    phase_number: u32,
-    step: u64,
-    segments: u64,
-}
-
-impl Counting<'_, '_> {
-    #[inline]
-    fn count(&mut self, moved: Moved) {
-        let Moved { from, to, load, blocks, after, route } = moved;
-        if load == 0 && self.skip_empty {
-            return;
-        }
-        let (from, to, phase_number) = (from as u32, to as u32, self.phase_number);
-        if from != to {
-            // Of more steps than 32 bits count the latest is waited for, which is no less.
-            let after = u32::try_from(after).unwrap_or(u32::MAX);
-            let sent = Transfer { from, to, route, hops: 0, load };
-            return self.messages.add(self.step, sent, Beside { blocks, after });
-        }
-        self.statistics.local_copy(from, load);
-        let copy = LocalCopy { node: from, load, segments: self.segments, phase_number, schedule_step: self.step };
-        self.listeners.iter_mut().for_each(|listener| listener.local_copy(copy));
-    }
-}
+use crate::simulation::messages::Beside;
+use crate::simulation::step::{LocalCopy, Sent, Transfer, Unsent};
 
 impl Simulation<'_> {
-    /// Adds a send of blocks to the step. Where there are threads, what is wrong with it may be said by a later call of the step, and by its end.
+    /// Adds a send of blocks to the step. Where there are threads, what is wrong with it may be said by a later call.
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        let waits = !self.watched && self.task.executor.threads() > 1;
+        if let (State::Ahead(ahead), true) = (&mut self.state, self.in_step) {
+            return if ahead.send(rule, route) { self.hand_over(true) } else { Ok(()) };
+        }
         match self.in_step()? {
-            Payload::Blocks(_) if waits => {
-                let route = route.map_or(0, |route| self.route_number(route));
-                self.queue.push(rule, route);
-                if self.queue.len() < MOST_QUEUED { Ok(()) } else { self.carry_out() }
-            }
-            Payload::Blocks(_) => self.send_at_once(rule, |all| route.map_or(0, |route| all.route_number(route))),
+            Payload::Blocks(_) => self.send_at_once(rule, route),
             Payload::Orbits(_) => self.send_of_all(rule, route),
             Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
                 Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"))
@@ -66,7 +27,7 @@ impl Simulation<'_> {
 
     /// Carries out a send. Its `route` gets a number once it is known that something goes there.
     #[inline]
-    fn send_at_once(&mut self, rule: &Rule<'_>, route: impl FnOnce(&mut Self) -> u32) -> Result<(), Fault> {
+    fn send_at_once(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         let looked_at = self.watched || self.kept.blocks;
         let State::Running(payload) = &mut self.state else { return Ok(()) };
         let Payload::Blocks(exchange) = &mut **payload else { return Ok(()) };
@@ -74,44 +35,13 @@ impl Simulation<'_> {
         match exchange.send(rule) {
             Ok(Some(load)) => {
                 let blocks = if looked_at { exchange.blocks_on_their_way(before) } else { 0 };
-                let route = route(self);
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 self.sent((rule.from, rule.to), Kept { copy: rule.copy, combine: rule.combine }, before, load, route);
                 self.count((rule.from, rule.to), load, blocks, route);
                 Ok(())
             }
             nothing => self.unsent((rule.from, rule.to), nothing.err()),
         }
-    }
-
-    /// Carries out the sends that wait.
-    pub fn carry_out(&mut self) -> Result<(), Fault> {
-        let mut queue = std::mem::take(&mut self.queue);
-        if queue.len() < self.task.executor.fewest() {
-            queue.iter().try_for_each(|send| queue.with(send, |rule| self.send_at_once(rule, |_| send.route)))?;
-        } else if let State::Running(payload) = &mut self.state
-            && let Payload::Blocks(exchange) = &mut **payload
-        {
-            let mut counting = Counting {
-                statistics: &mut self.statistics,
-                messages: &mut self.messages,
-                listeners: &mut self.listeners,
-                skip_empty: self.task.skip_empty,
-                phase_number: self.phase_number,
-                step: exchange.step(),
-                segments: exchange.segments(),
-            };
-            let executor = self.task.executor.as_ref();
-            exchange.send_all(&queue, self.kept.blocks, executor, |done| match done {
-                Done::Moved(moved) => counting.count(moved),
-                Done::Unsent { from, to, is_refused } => {
-                    let unsent = Unsent { step: counting.step, from, to, is_refused };
-                    counting.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent));
-                }
-            })?;
-        }
-        queue.clear();
-        self.queue = queue;
-        Ok(())
     }
 
     /// Adds a send of byte counts to the step.
@@ -124,7 +54,7 @@ impl Simulation<'_> {
                     What::Bucket(_) => u32::MAX,
                     What::Listed(destinations) => u32::try_from(destinations.len()).unwrap_or(u32::MAX),
                 };
-                let route = route.map_or(0, |route| self.route_number(route));
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 self.sent((share.from, share.to), Kept::default(), 0, load, route);
                 self.count((share.from, share.to), load, blocks, route);
                 Ok(())
@@ -149,7 +79,11 @@ impl Simulation<'_> {
     fn in_step(&mut self) -> Result<&mut Payload, Fault> {
         match &mut self.state {
             State::Running(payload) if self.in_step => Ok(payload),
-            State::Running(_) => Err(Fault::OutOfOrder(
+            // Whose sends of blocks are queued.
+            State::Ahead(_) if self.in_step => {
+                Err(Fault::OutOfOrder("the schedule sends byte counts, but did not say that it moves them"))
+            }
+            State::Running(_) | State::Ahead(_) => Err(Fault::OutOfOrder(
                 "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
             )),
             State::Open { .. } => Err(Fault::OutOfOrder("the schedule sends before its first step")),
@@ -194,18 +128,21 @@ impl Simulation<'_> {
     #[inline]
     pub(super) fn count(&mut self, (from, to): (u64, u64), load: u64, blocks: u32, route: u32) {
         let State::Running(payload) = &self.state else { return };
-        let (placement, after) = (payload.placement(), payload.after());
-        let (from, to) = (placement.physical(from), placement.physical(to));
-        let mut counting = Counting {
-            statistics: &mut self.statistics,
-            messages: &mut self.messages,
-            listeners: &mut self.listeners,
-            skip_empty: self.task.skip_empty,
-            phase_number: self.phase_number,
-            step: payload.step(),
-            segments: payload.segments(),
-        };
-        counting.count(Moved { from, to, load, blocks, after, route });
+        if load == 0 && self.task.skip_empty {
+            return;
+        }
+        let (placement, after, step) = (payload.placement(), payload.after(), payload.step());
+        let (from, to) = (placement.physical(from) as u32, placement.physical(to) as u32);
+        if from != to {
+            // Of more steps than 32 bits count the latest is waited for, which is no less.
+            let after = u32::try_from(after).unwrap_or(u32::MAX);
+            let sent = Transfer { from, to, route, hops: 0, load };
+            return self.messages.add(step, sent, Beside { blocks, after });
+        }
+        self.buffers.moved(from, from, load);
+        let (segments, phase_number) = (payload.segments(), self.phase_number);
+        let copy = LocalCopy { node: from, load, segments, phase_number, schedule_step: step };
+        self.listeners.iter_mut().for_each(|listener| listener.local_copy(copy));
     }
 
     /// A representative sends, and with it all nodes of its orbit.
@@ -222,7 +159,7 @@ impl Simulation<'_> {
             (None, Ok(Some(put))) if self.orbits.is_some() => self.sent_by_all(rule, put, route),
             (None, Ok(Some(put))) => {
                 let blocks = if self.kept.blocks { exchange.blocks_taken() } else { 0 };
-                let route = route.map_or(0, |route| self.route_number(route));
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 self.count((rule.from, rule.to), put.load, blocks, route);
                 Ok(())
             }
@@ -234,24 +171,24 @@ impl Simulation<'_> {
     fn sent_by_all(&mut self, rule: &Rule<'_>, put: Put, route: Option<&Route>) -> Result<(), Fault> {
         let sender = put.sender as u32;
         if rule.from == rule.to {
-            self.statistics.local_copy(sender, put.load);
+            self.buffers.moved(sender, sender, put.load);
             return Ok(());
         }
-        let route = route.map_or(0, |route| self.route_number(route));
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
         let State::Running(payload) = &self.state else { return Ok(()) };
         let sent = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load: put.load };
         self.messages.add(payload.step(), sent, Beside::default());
         Ok(())
     }
+}
 
-    /// Schedules use few different ways, a direction each; a path is seldom used twice.
-    pub(super) fn route_number(&mut self, route: &Route) -> u32 {
-        const LOOK_BACK: usize = 16;
-        let recent = self.routes.len().saturating_sub(LOOK_BACK);
-        if let Some(i) = self.routes[recent..].iter().position(|w| w.is(route)) {
-            return (recent + i) as u32 + 1;
-        }
-        self.routes.push(route.clone());
-        self.routes.len() as u32
+/// The number of a route among those of a step. Schedules use few different ways, a direction each; a path is seldom used twice.
+pub(super) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
+    const LOOK_BACK: usize = 16;
+    let recent = routes.len().saturating_sub(LOOK_BACK);
+    if let Some(i) = routes[recent..].iter().position(|w| w.is(route)) {
+        return (recent + i) as u32 + 1;
     }
+    routes.push(route.clone());
+    routes.len() as u32
 }

@@ -1,13 +1,11 @@
 //! Measures a step: messages, loads, hops, ports, and the load of every directed link.
 
 use crate::delivery::fault::{Fault, SendFault};
-use crate::executor::{Executor, alone};
 use crate::network::links::LinkLoad;
 use crate::network::topology::{Route, Run, Topology};
 use crate::simulation::step::{BandwidthTimes, Expected, Listener, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
-use together::Crew;
 
 /// What one node does in the current step; stale unless `step` is the current one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,31 +59,6 @@ impl Port {
     }
 }
 
-/// What one node's buffers hold in the current phase; stale unless `phase` is the current one.
-#[derive(Debug, Clone, Copy, Default)]
-struct Buffers {
-    phase: u32,
-    carried: [u16; 2],
-    low: [u64; 2],
-}
-
-impl Buffers {
-    const SENT: usize = 0;
-    const RECEIVED: usize = 1;
-
-    /// Adds to one of the sums and returns it. Two of 128 bits would make the table of all nodes twice as large, and reading it is what costs time.
-    #[inline]
-    fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
-        if self.phase != phase {
-            *self = Self { phase, ..Self::default() };
-        }
-        let (low, carry) = self.low[which].overflowing_add(load);
-        self.low[which] = low;
-        self.carried[which] = self.carried[which].saturating_add(carry.into());
-        u128::from(self.carried[which]) << 64 | u128::from(low)
-    }
-}
-
 /// Facts that not everybody needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted {
@@ -123,10 +96,6 @@ pub struct StepStatistics {
     topology: Arc<dyn Topology>,
     links: LinkLoad,
     ports: Vec<Port>,
-    buffers: Vec<Buffers>,
-    phase: u32,
-    /// The most that one node sends, and receives, in one phase.
-    most_buffered: (u128, u128),
     step: u64,
     wanted: Wanted,
     /// What each node has sent and received in messages of more than one block; cleared after each step.
@@ -139,8 +108,6 @@ pub struct StepStatistics {
     mean_hops: Vec<f64>,
     /// For each rank the node whose ports it has; empty where each has its own.
     hosts: Vec<u32>,
-    executor: Arc<dyn Executor>,
-    crews: Vec<Crew>,
 }
 
 impl StepStatistics {
@@ -154,16 +121,12 @@ impl StepStatistics {
     pub(super) fn of(topology: Arc<dyn Topology>, nodes: usize, wanted: Wanted) -> Self {
         let links = LinkLoad::new(topology.as_ref());
         let ports = vec![Port::default(); nodes];
-        let buffers = vec![Buffers::default(); nodes];
         let ranks = if topology.shared().is_some() { topology.nodes() } else { 0 };
         let hosts = (0..ranks).map(|rank| topology.host(rank) as u32).collect();
         Self {
             topology,
             links,
             ports,
-            buffers,
-            phase: 0,
-            most_buffered: (0, 0),
             step: 0,
             wanted,
             packed: vec![0; if wanted.packing { nodes } else { 0 }],
@@ -171,37 +134,13 @@ impl StepStatistics {
             inverse_bandwidth: Vec::new(),
             mean_hops: Vec::new(),
             hosts,
-            executor: alone(),
-            crews: Vec::new(),
         }
-    }
-
-    /// The same, with somebody who does things side by side.
-    pub(super) fn with(self, executor: Arc<dyn Executor>) -> Self {
-        Self { executor, ..self }
     }
 
     /// From now on so many nodes are looked at; nothing was measured before.
     pub(super) fn follow(&mut self, nodes: usize) {
         self.ports = vec![Port::default(); nodes];
-        self.buffers = vec![Buffers::default(); nodes];
         self.packed = vec![0; if self.wanted.packing { nodes } else { 0 }];
-    }
-
-    /// Begins a phase: buffers are empty again.
-    pub fn begin_phase(&mut self) {
-        self.phase += 1;
-    }
-
-    /// A node sends itself a load: no message, but it goes through its buffers.
-    pub fn local_copy(&mut self, node: u32, load: u64) {
-        self.buffer_sent(node, load);
-        self.buffer_received(node, load);
-    }
-
-    /// The most that one node sends in one phase, and the most that one receives, what it sends itself included.
-    pub fn most_buffered(&self) -> (u128, u128) {
-        self.most_buffered
     }
 
     /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
@@ -219,18 +158,6 @@ impl StepStatistics {
         &self.busiest_links
     }
 
-    #[inline]
-    fn buffer_sent(&mut self, node: u32, load: u64) {
-        let sent = self.buffers[node as usize].add(self.phase, Buffers::SENT, load);
-        self.most_buffered.0 = self.most_buffered.0.max(sent);
-    }
-
-    #[inline]
-    fn buffer_received(&mut self, node: u32, load: u64) {
-        let received = self.buffers[node as usize].add(self.phase, Buffers::RECEIVED, load);
-        self.most_buffered.1 = self.most_buffered.1.max(received);
-    }
-
     /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages; `blocks` says of how many blocks each
     /// transfer is, where that is counted.
     pub fn measure(
@@ -242,10 +169,7 @@ impl StepStatistics {
     ) -> Result<StepFacts, Fault> {
         self.step += 1;
         let load = transfers.first().map_or(0, |t| t.load);
-        let (mut facts, alike) = match self.division(transfers.len()) {
-            Some(division) => self.measure_together(number, division, transfers, routes)?,
-            None => self.measure_one_by_one(number, transfers, routes)?,
-        };
+        let (mut facts, alike) = self.measure_one_by_one(number, transfers, routes)?;
         facts.max_injected_load = self.most_injected(transfers).unwrap_or(facts.max_node_load);
         if self.wanted.multiplexing {
             facts.max_multiplexed_load = Some(match facts.max_link_messages {
@@ -303,8 +227,6 @@ impl StepStatistics {
             facts.load_hops += u128::from(t.load) * u128::from(hops);
             let [from, to] = [t.from, t.to].map(|rank| self.hosts.get(rank as usize).copied().unwrap_or(rank));
             self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
-            self.buffer_sent(t.from, t.load);
-            self.buffer_received(t.to, t.load);
         }
         facts.max_link_messages = self.links.max();
         Ok((facts, alike))
@@ -505,10 +427,7 @@ impl StepStatistics {
     }
 
     /// The most load on one link: a second walk, needed only where links are shared by messages of different length.
-    fn heaviest_link(&mut self, number: u64, transfers: &mut [Transfer], routes: &[Route]) -> Result<u64, Fault> {
-        if let Some(division) = self.division(transfers.len()) {
-            return self.heaviest_together(number, division, transfers, routes);
-        }
+    fn heaviest_link(&mut self, number: u64, transfers: &[Transfer], routes: &[Route]) -> Result<u64, Fault> {
         self.links.begin();
         for t in transfers {
             let links = &mut self.links;
@@ -536,7 +455,6 @@ fn bad_route(step: u64, t: &Transfer, source: crate::network::topology::RouteErr
 }
 
 mod orbits;
-mod together;
 
 pub(super) use orbits::Orbits;
 

@@ -4,33 +4,38 @@ use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind};
 use crate::delivery::exchange::Rule;
+use crate::delivery::fault::{Block, Place};
 use crate::network::topology::parse;
 use crate::simulation::step::{StepFacts, Transfer, Unsent};
 
 /// Takes a send of a schedule.
-type Send<'a> = &'a mut dyn FnMut(&Rule<'_>) -> Result<(), Fault>;
+type Put<'a> = &'a mut dyn FnMut(&Rule<'_>) -> Result<(), Fault>;
 /// What a node sends another.
-type Sends<'a> = &'a dyn Fn(u64, u64, Send<'_>) -> Result<(), Fault>;
+type Sends<'a> = &'a dyn Fn(u64, u64, Put<'_>) -> Result<(), Fault>;
 
-/// Does the parts of work one after another, the last one first: nobody may depend on another's having been done.
+/// Threads that are started for each work.
 #[derive(Debug)]
-struct Backwards(usize);
+struct Started(usize);
 
-impl Executor for Backwards {
-    fn threads(&self) -> usize {
+impl Executor for Started {
+    fn crew(&self) -> usize {
         self.0
     }
 
-    fn fewest(&self) -> usize {
-        512
+    fn enough(&self) -> usize {
+        64
     }
 
-    fn run(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
-        (0..parts).rev().for_each(work);
+    fn behind(&self, work: Box<dyn FnOnce() + Send>) {
+        std::thread::spawn(work);
+    }
+
+    fn together(&self, work: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|scope| (0..self.0).for_each(|number| drop(scope.spawn(move || work(number)))));
     }
 }
 
-/// Keeps all there is to know of steps, and of sends of nothing.
+/// Keeps all there is to know of steps, and of what happens between them.
 #[derive(Default)]
 struct Steps(Vec<(StepFacts, Vec<Transfer>, Vec<u64>)>, Vec<String>);
 
@@ -41,6 +46,26 @@ impl Listener for Steps {
 
     fn unsent(&mut self, unsent: &Unsent) {
         self.1.push(format!("{unsent:?}"));
+    }
+
+    fn phase(&mut self, name: &str) {
+        self.1.push(name.to_owned());
+    }
+
+    fn rearranged(&mut self, most: u64, segments: u64) {
+        self.1.push(format!("{most} of {segments}"));
+    }
+
+    fn summed(&mut self, summed: Summed<'_>) {
+        self.1.push(format!("{summed:?}"));
+    }
+
+    fn local_copy(&mut self, copy: LocalCopy) {
+        self.1.push(format!("{copy:?}"));
+    }
+
+    fn redundant(&mut self, step: u64, node: Place, block: Block) {
+        self.1.push(format!("step {step}: {node:?} {block:?}"));
     }
 
     fn step(&mut self, step: &Step<'_>) {
@@ -61,7 +86,13 @@ fn carried_out(
     let nodes = task.topology.nodes();
     let mut steps = Steps::default();
     let mut simulation = Simulation::new(task, vec![&mut steps]).unwrap();
-    let sent = distances.iter().try_for_each(|distances| {
+    let sent = (0..).zip(distances).try_for_each(|(number, distances)| {
+        if number % 3 == 1 {
+            simulation.phase(&format!("from step {number} on"))?;
+            simulation.rearrange()?;
+            // One in which nothing is sent.
+            simulation.step()?;
+        }
         simulation.step()?;
         for from in (0..nodes).map(|i| i * stride % nodes) {
             for distance in *distances {
@@ -88,31 +119,36 @@ const SEND: Rule<'static> = Rule {
 
 #[test]
 fn what_is_carried_out_side_by_side_comes_out_as_if_send_by_send() {
-    let direct = |from, to, send: Send<'_>| {
+    let direct = |from, to, send: Put<'_>| {
         let (half, other) = ([Axis::Range { first: 0, stride: 1, count: 1 }], [Axis::All]);
         // Nothing at first, then all in two sends with the same ends.
         send(&Rule { from, to, origins: NodeSet::Axes(&half), destinations: NodeSet::One(to), ..SEND })?;
         send(&Rule { from, to, origins: NodeSet::Axes(&other), destinations: NodeSet::One(to), ..SEND })
     };
-    let passed_on = |from, to, send: Send<'_>| send(&Rule { from, to, copy: true, ..SEND });
-    let summed = |from, to, send: Send<'_>| send(&Rule { from, to, copy: true, combine: true, ..SEND });
+    let passed_on = |from, to, send: Put<'_>| send(&Rule { from, to, copy: true, ..SEND });
+    let summed = |from, to, send: Put<'_>| send(&Rule { from, to, copy: true, combine: true, ..SEND });
     let all: Vec<u64> = (0..60).collect();
-    let powers: Vec<[u64; 1]> = (0..9).map(|bit| [1 << bit]).collect();
+    let powers: Vec<[u64; 1]> = (0..9).map(|bit| [1 << bit]).chain([[1]]).collect();
     let powers: Vec<&[u64]> = powers.iter().map(|one| &one[..]).collect();
     let one: Arc<dyn Executor> = alone();
     for (threads, stride) in [(2, 1), (3, 7), (16, 1), (16, 7)] {
-        let many: Arc<dyn Executor> = Arc::new(Backwards(threads));
+        let many: Arc<dyn Executor> = Arc::new(Started(threads));
         for spec in ["ring:60", "fully-connected:60"] {
             let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, spec, &[&all], stride, &direct));
             assert!(one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0, "{:?} {:?}", one.1, many.1);
-            assert!(!one.0.1.is_empty() && one.0.1 == many.0.1, "what was not sent is told in its order");
+            assert!(one.0.1.iter().any(|told| told.starts_with("Unsent")));
+            assert_eq!(one.0.1, many.0.1, "told in its order");
         }
-        for (spec, kind, rule, nodes) in
-            [("torus:8x8x8", &ALL_GATHER, &passed_on as Sends<'_>, 512), ("hypercube:9", &ALL_REDUCE, &summed, 512)]
-        {
-            let [one, many] = [&one, &many].map(|by| carried_out(by, kind, spec, &powers, stride, rule));
-            assert_eq!(powers.len(), 9, "{nodes} nodes");
+        for (spec, kind, rule, told) in [
+            ("torus:8x8x8", &ALL_GATHER, &passed_on as Sends<'_>, "step 13: "),
+            ("hypercube:9", &ALL_REDUCE, &summed, "Summed"),
+        ] {
+            // What goes round once more is waste where it is copied, and is not to be summed twice.
+            let distances = &powers[..if told == "Summed" { 9 } else { 10 }];
+            let [one, many] = [&one, &many].map(|by| carried_out(by, kind, spec, distances, stride, rule));
             assert!(one.1.is_ok() && one.1 == many.1 && one.0.0 == many.0.0, "{:?} {:?}", one.1, many.1);
+            assert!(one.0.1.iter().any(|line| line.starts_with(told)), "{:?}", one.0.1);
+            assert_eq!(one.0.1, many.0.1, "told in its order");
         }
     }
 }
@@ -120,11 +156,11 @@ fn what_is_carried_out_side_by_side_comes_out_as_if_send_by_send() {
 /// What was sent twice, and what was never held, ends a schedule either way.
 #[test]
 fn a_broken_rule_is_noticed_side_by_side() {
-    let (one, many): (Arc<dyn Executor>, Arc<dyn Executor>) = (alone(), Arc::new(Backwards(3)));
-    let never_held = |from: u64, to, send: Send<'_>| {
+    let (one, many): (Arc<dyn Executor>, Arc<dyn Executor>) = (alone(), Arc::new(Started(3)));
+    let never_held = |from: u64, to, send: Put<'_>| {
         send(&Rule { from, to, origins: NodeSet::One(from ^ u64::from(from == 400)), strict: true, ..SEND })
     };
-    let nowhere = |from: u64, to, send: Send<'_>| send(&Rule { from, to: to + 1000 * u64::from(from == 400), ..SEND });
+    let nowhere = |from: u64, to, send: Put<'_>| send(&Rule { from, to: to + 1000 * u64::from(from == 400), ..SEND });
     for rule in [&never_held as Sends<'_>, &nowhere] {
         let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, "ring:1000", &[&[3]], 7, rule));
         assert_eq!(one.0.1, many.0.1, "which send it is");

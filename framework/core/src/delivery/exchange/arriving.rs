@@ -1,4 +1,4 @@
-//! What arrives at a step's end, node by node: the same whether nodes follow each other or are worked on side by side.
+//! What arrives at a step's end: the same whether nodes follow each other or are worked on side by side.
 
 use super::inventory::Inventory;
 use super::taking::Way;
@@ -14,48 +14,58 @@ pub(super) struct Arriving<'a> {
     pub step: u64,
     /// Whether anything has been copied so far.
     pub copied: bool,
-    /// In the order of sends.
-    pub ways: &'a [Way],
 }
 
 /// What becomes of what came to a node of the machine.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Settled {
+pub(crate) enum Settled {
     /// It had so much of it.
     Wasted(u64, u64),
     /// It added so much to what it had.
     Summed(u64, u64),
 }
 
-/// A block that came where it was already, and no fault: the number of the record that it came in, the node, and the block.
-pub(super) type Redundant = (usize, Place, Block);
+/// A block that came where it was already, and no fault: the number of the send that it came by, the node, and the block.
+pub(super) type Redundant = (u64, Place, Block);
 
-impl<'a> Arriving<'a> {
+impl Arriving<'_> {
     /// What comes to nodes of a part arrives there, in the order in which it was sent. The `first` block that is there already is noted.
-    pub(super) fn at(
+    pub(super) fn all(
         &self,
+        way: &Way,
         part: &mut Part<'_>,
         first: &mut Option<Redundant>,
         settle: &mut impl FnMut(Settled),
     ) -> Result<(), Fault> {
+        (0..way.units(self.inventory.sums())).try_for_each(|unit| self.unit(way, unit, 0, part, first, settle))
+    }
+
+    /// A unit of a way arrives, of the send of this number.
+    #[inline]
+    pub(super) fn unit(
+        &self,
+        way: &Way,
+        unit: usize,
+        number: u64,
+        part: &mut Part<'_>,
+        first: &mut Option<Redundant>,
+        settle: &mut impl FnMut(Settled),
+    ) -> Result<(), Fault> {
+        let words = self.shape.words();
         if self.inventory.sums() {
-            return self.ways.iter().try_for_each(|way| self.values_arrive(way, part, settle));
+            let (start, combine) = way.sends[unit];
+            let end = way.sends.get(unit + 1).map_or(way.receivers.len(), |(next, _)| *next);
+            let records = &way.records[start * words..end * words];
+            return self.value_arrives(part, way.receivers[start], records, combine, settle);
         }
-        let (layout, words) = (&self.inventory.layout, self.shape.words());
-        let records = |way: &'a Way| way.receivers.iter().zip(way.records.chunks_exact(words));
-        for (number, (&node, record)) in self.ways.iter().flat_map(records).enumerate() {
-            if !part.has(node) {
-                continue;
-            }
-            if self.copied {
-                let is_redundant = self.insert_what_is_new(part, node, record, settle)?;
-                if let Some(overlap) = is_redundant.filter(|_| first.is_none()) {
-                    let block = self.inventory.first_block(&overlap);
-                    *first = Some((number, self.inventory.placement.locate(node), block));
-                }
-            } else {
-                part.insert(layout, node, record);
-            }
+        let (node, record) = (way.receivers[unit], &way.records[unit * words..(unit + 1) * words]);
+        if !self.copied {
+            part.insert(&self.inventory.layout, node, record);
+        } else if let Some(overlap) = self.insert_what_is_new(part, node, record, settle)?
+            && first.is_none()
+        {
+            let block = self.inventory.first_block(&overlap);
+            *first = Some((number, self.inventory.placement.locate(node), block));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Sends that wait to be carried out side by side: copies of what the schedule said, close together.
+//! Sends that wait to be carried out behind the schedule: copies of what the schedule said, close together.
 
 use super::Rule;
 use crate::delivery::boxes::{Axis, NodeSet};
@@ -9,6 +9,8 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     sends: Vec<Queued>,
+    /// Their senders, close together: each of a crew looks for its own.
+    senders: Vec<u64>,
     axes: Vec<OwnAxis>,
     words: Vec<u64>,
 }
@@ -19,7 +21,7 @@ pub(crate) struct Queued {
     pub from: u64,
     pub to: u64,
     pub copy: bool,
-    pub combine: bool,
+    combine: bool,
     strict: bool,
     local: bool,
     /// What whoever queued it knows it by.
@@ -54,16 +56,17 @@ impl Queue {
         self.sends.len()
     }
 
+    pub(super) fn senders(&self) -> &[u64] {
+        &self.senders
+    }
+
     pub(super) fn as_slice(&self) -> &[Queued] {
         &self.sends
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Queued> {
-        self.sends.iter()
-    }
-
     pub(crate) fn clear(&mut self) {
         self.sends.clear();
+        self.senders.clear();
         self.axes.clear();
         self.words.clear();
     }
@@ -72,6 +75,7 @@ impl Queue {
         let (origins, destinations) = (self.set(rule.origins), self.set(rule.destinations));
         let segments = self.axis(rule.segments);
         let Rule { from, to, strict, copy, combine, local, .. } = *rule;
+        self.senders.push(from);
         self.sends.push(Queued { from, to, copy, combine, strict, local, route, origins, destinations, segments });
     }
 

@@ -33,6 +33,12 @@ pub(super) struct Way {
 }
 
 impl Way {
+    /// In how many units it arrives: where values are summed what one send took is one, elsewhere each record.
+    #[inline]
+    pub(super) fn units(&self, sums: bool) -> usize {
+        if sums { self.sends.len() } else { self.receivers.len() }
+    }
+
     pub(super) fn clear(&mut self) {
         self.receivers.clear();
         self.records.clear();

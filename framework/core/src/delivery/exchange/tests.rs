@@ -6,7 +6,6 @@ use crate::delivery::collective::{
     ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, GATHER, REDUCE, REDUCE_SCATTER, SCATTER,
 };
 use crate::delivery::grid::Grid;
-use crate::executor::Alone;
 use proptest::prelude::*;
 
 mod sums;
@@ -40,7 +39,7 @@ fn step(x: &mut Exchange, sends: &[Rule<'_>]) -> Result<(), Fault> {
     for send in sends {
         x.send(send)?;
     }
-    x.end_step(&Alone)
+    x.end_step()
 }
 
 fn message(result: Result<(), Fault>) -> String {
@@ -388,7 +387,7 @@ proptest! {
                 let send = Rule { origins, segments, copy: true, ..rule(from, (from + distance) % 8) };
                 x.send(&send).unwrap();
             }
-            x.end_step(&Alone).unwrap();
+            x.end_step().unwrap();
             peak = x.held().iter().copied().fold(peak, u64::max);
             for node in 0..8 {
                 let of = |b: &[u64]| {
@@ -427,7 +426,7 @@ proptest! {
                 prop_assert!((latest..=received[from as usize]).contains(&x.after()) || went.is_none());
                 arriving.extend(gone.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
             }
-            x.end_step(&Alone).unwrap();
+            x.end_step().unwrap();
             arriving.iter().for_each(|(.., to, step)| received[*to as usize] = *step);
             at.extend(arriving);
         }
@@ -480,7 +479,7 @@ fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
             ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) }).unwrap();
             assert_eq!(ring.after(), number - 1);
         }
-        ring.end_step(&Alone).unwrap();
+        ring.end_step().unwrap();
     }
     assert_eq!(ring.verify(), Ok(()));
     // A direct exchange passes nothing on, whatever has come meanwhile.

@@ -5,44 +5,22 @@
 //! every contribution is found has each of them once. Who wants to keep two values of a segment apart places a virtual node for the second.
 
 use super::arriving::{Arriving, Settled};
-use super::taking::Way;
 use crate::delivery::fault::{DeliveryFault, Fault};
 use crate::delivery::holdings::{Part, without};
 
 impl Arriving<'_> {
-    /// What the sends of the step took arrives at nodes of a part, send by send.
-    pub(super) fn values_arrive(
-        &self,
-        way: &Way,
-        part: &mut Part<'_>,
-        settle: &mut impl FnMut(Settled),
-    ) -> Result<(), Fault> {
-        let size = self.shape.words();
-        let mut meeting = Vec::new();
-        for (i, (first, combine)) in way.sends.iter().enumerate() {
-            let end = way.sends.get(i + 1).map_or(way.receivers.len(), |(next, _)| *next);
-            let node = way.receivers[*first];
-            if part.has(node) {
-                meeting.clear();
-                let records = &way.records[first * size..end * size];
-                self.value_arrives(part, node, records, *combine, &mut meeting, settle)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What one send took, these records, arrives at `node`. In `meeting` it finds room for what the node has of the same values.
-    fn value_arrives(
+    /// What one send took, these records, arrives at `node`.
+    pub(super) fn value_arrives(
         &self,
         part: &mut Part<'_>,
         node: u64,
         arriving: &[u64],
         combine: bool,
-        meeting: &mut Vec<u64>,
         settle: &mut impl FnMut(Settled),
     ) -> Result<(), Fault> {
         let (layout, shape) = (&self.inventory.layout, self.shape);
         let size = shape.words();
+        let mut meeting = part.room();
         for record in arriving.chunks_exact(size) {
             part.take_terms(layout, node, shape.bits(record), |held| meeting.extend_from_slice(held));
         }
@@ -52,16 +30,17 @@ impl Arriving<'_> {
             // Either way one value is where two were.
             settle(Settled::Wasted(physical, load));
             if combine {
-                self.none_counted_twice(node, meeting, arriving)?;
+                self.none_counted_twice(node, &meeting, arriving)?;
                 settle(Settled::Summed(physical, load));
             } else {
-                self.none_lost(node, meeting, arriving)?;
+                self.none_lost(node, &meeting, arriving)?;
                 meeting.clear();
             }
         }
         for record in arriving.chunks_exact(size).chain(meeting.chunks_exact(size)) {
             part.insert(layout, node, record);
         }
+        part.give_back(meeting);
         Ok(())
     }
 

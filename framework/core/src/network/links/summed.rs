@@ -9,13 +9,14 @@ use crate::network::topology::{Plane, Run};
 #[derive(Debug)]
 pub(super) struct Summed {
     changes: Vec<u64>,
-    /// Running sums of lines that lie side by side.
+    /// Running sums of lines that lie side by side, and the most each has been.
     sums: Vec<u64>,
+    most: Vec<u64>,
 }
 
 impl Summed {
     pub(super) fn new(slots: usize) -> Self {
-        Self { changes: vec![0; slots], sums: Vec::new() }
+        Self { changes: vec![0; slots], sums: Vec::new(), most: Vec::new() }
     }
 
     pub(super) fn clear(&mut self, planes: &[Plane], touched: &[bool]) {
@@ -36,18 +37,32 @@ impl Summed {
         }
     }
 
-    pub(super) fn max(&self, planes: &[Plane], touched: &[bool]) -> u64 {
-        used(planes, touched).map(|plane| plane.most(&self.changes[plane.range()])).max().unwrap_or(0)
-    }
-
-    /// Planes, which follow each other, with their changes.
-    pub(super) fn split<'a>(&'a mut self, planes: &'a [Plane]) -> impl Iterator<Item = (&'a Plane, &'a mut [u64])> {
-        let mut rest = &mut self.changes[..];
-        planes.iter().map(move |plane| {
-            let (changes, others) = std::mem::take(&mut rest).split_at_mut(plane.links() as usize);
-            rest = others;
-            (plane, changes)
-        })
+    pub(super) fn max(&mut self, planes: &[Plane], touched: &[bool]) -> u64 {
+        let mut max = 0;
+        for plane in used(planes, touched) {
+            let changes = &self.changes[plane.range()];
+            if plane.stride == 1 {
+                let mut sum = 0_u64;
+                for change in changes {
+                    sum = sum.wrapping_add(*change);
+                    max = max.max(sum);
+                }
+                continue;
+            }
+            let stride = plane.stride as usize;
+            for cells in [&mut self.sums, &mut self.most] {
+                cells.clear();
+                cells.resize(stride, 0);
+            }
+            for row in changes.chunks_exact(stride) {
+                for ((sum, most), change) in self.sums.iter_mut().zip(&mut self.most).zip(row) {
+                    *sum = sum.wrapping_add(*change);
+                    *most = (*most).max(*sum);
+                }
+            }
+            max = self.most.iter().copied().fold(max, u64::max);
+        }
+        max
     }
 
     pub(super) fn for_each_loaded(&mut self, planes: &[Plane], touched: &[bool], visit: &mut dyn FnMut(u64, u64)) {
@@ -69,28 +84,8 @@ impl Summed {
 
 impl Plane {
     /// Its links, as places in an array.
-    pub(super) fn range(&self) -> std::ops::Range<usize> {
+    fn range(&self) -> std::ops::Range<usize> {
         self.offset as usize..(self.offset + self.links()) as usize
-    }
-
-    /// The most load on one of its links, by the changes of them all.
-    pub(super) fn most(&self, changes: &[u64]) -> u64 {
-        if self.stride == 1 {
-            let mut sum = 0_u64;
-            return changes.iter().fold(0, |most, change| {
-                sum = sum.wrapping_add(*change);
-                most.max(sum)
-            });
-        }
-        let stride = self.stride as usize;
-        let mut lines = vec![(0_u64, 0); stride];
-        for row in changes.chunks_exact(stride) {
-            for ((sum, most), change) in lines.iter_mut().zip(row) {
-                *sum = sum.wrapping_add(*change);
-                *most = (*most).max(*sum);
-            }
-        }
-        lines.into_iter().map(|(_, most)| most).max().unwrap_or(0)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::limits;
 use crate::network::links::orbits::OrbitLinks;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology};
+use crate::simulation::buffers::Buffers;
 use crate::simulation::step::{StepFacts, Transfer};
 use std::sync::Arc;
 
@@ -68,6 +69,7 @@ impl StepStatistics {
         messages: &mut [Transfer],
         routes: &[Route],
         orbits: &mut Orbits,
+        buffers: &mut Buffers,
     ) -> Result<StepFacts, Fault> {
         self.step += 1;
         let order = orbits.group.order();
@@ -79,8 +81,7 @@ impl StepStatistics {
             let (receiver, element) = orbits.group.home(t.to.into());
             let from = orbits.group.moved(t.from.into(), orbits.group.inverse(element)) as u32;
             self.count_ports(Ends { sender, to: t.to, receiver: receiver as u32, from }, t.load, &mut facts);
-            self.buffer_sent(sender, t.load);
-            self.buffer_received(receiver as u32, t.load);
+            buffers.moved(sender, receiver as u32, t.load);
             let all = t.load.checked_mul(order).and_then(|all| facts.total_load.checked_add(all));
             facts.total_load = all.ok_or_else(|| too_much(number))?;
             facts.max_load = facts.max_load.max(t.load);
@@ -97,10 +98,8 @@ impl StepStatistics {
             return Ok(facts);
         }
         orbits.expand(number, messages, routes)?;
-        let (topology, wanted, executor) = (&self.topology, self.wanted, &self.executor);
-        let everyone = orbits
-            .everyone
-            .get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), wanted).with(Arc::clone(executor))));
+        let (topology, wanted) = (&self.topology, self.wanted);
+        let everyone = orbits.everyone.get_or_insert_with(|| Box::new(Self::new(Arc::clone(topology), wanted)));
         everyone.measure(number, &mut orbits.expanded, None, &orbits.routes)
     }
 }

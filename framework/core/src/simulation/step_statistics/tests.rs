@@ -42,23 +42,6 @@ fn loads_over_hops_and_on_shared_links_are_exact_beyond_64_bits() {
 }
 
 #[test]
-fn what_goes_through_a_buffer_in_a_phase_is_exact_beyond_64_bits() {
-    let mut statistics = StepStatistics::new(parse("mesh:4").unwrap(), Wanted::default());
-    statistics.begin_phase();
-    for _ in 0..5 {
-        statistics
-            .measure(1, &mut [Transfer { from: 0, to: 3, route: 0, hops: 0, load: u64::MAX }], None, &[])
-            .unwrap();
-    }
-    statistics.local_copy(3, 7);
-    let most = 5 * u128::from(u64::MAX);
-    assert_eq!(statistics.most_buffered(), (most, most + 7));
-    statistics.begin_phase();
-    statistics.local_copy(0, u64::MAX);
-    assert_eq!(statistics.most_buffered(), (most, most + 7), "a phase begins with empty buffers");
-}
-
-#[test]
 fn a_step_of_more_than_a_number_holds_is_refused() {
     assert_eq!(
         measure([u64::MAX, 1]).unwrap_err().to_string(),

@@ -1,7 +1,6 @@
 //! Values that are summed: who contributes, what replaces what.
 
 use super::*;
-use crate::executor::Alone;
 
 /// Adds what is sent to what the receiver has; where it `copy`s, the sender keeps it.
 fn adding<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
@@ -16,7 +15,7 @@ fn sums_are_one_value_whoever_contributes_and_hold_each_contribution_once() {
     assert_eq!((x.held(), x.most_summed()), (&[1, 0, 1, 0][..], 1));
     x.begin_step();
     assert_eq!(x.send(&adding(2, 0, false)), Ok(Some(1)), "a sum of two is as long as one");
-    x.end_step(&Alone).unwrap();
+    x.end_step().unwrap();
     assert_eq!((x.verify(), x.peak()), (Ok(()), 1));
 }
 
@@ -96,7 +95,7 @@ fn parts_of_a_vector_are_named_by_nodes() {
             let send = Rule { destinations: theirs, strict: false, ..adding(node, node ^ distance, false) };
             assert_eq!(x.send(&send), Ok(Some(distance)));
         }
-        x.end_step(&Alone).unwrap();
+        x.end_step().unwrap();
     }
     for distance in [1, 2] {
         let sends: Vec<_> = (0..4).map(|node| Rule { copy: true, ..rule(node, node ^ distance) }).collect();
