@@ -403,7 +403,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "V")]
     pub node: Option<u64>,
     /// When each rank comes to each step, has made its sends, has waited for peers and is done, and what its time
-    /// goes into, on machines whose ranks don't wait for each other's steps (`loggp`, `fluid`).
+    /// goes into, on machines whose ranks don't wait for each other's steps (`flat`, `loggp`, `fluid`).
     #[arg(long)]
     pub times: bool,
     /// Seconds that it may take [default: 600].

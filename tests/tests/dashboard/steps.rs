@@ -71,17 +71,19 @@ fn the_step_that_costs_most_is_one_key_away() {
 }
 
 #[test]
-fn ranks_that_go_on_by_themselves_have_no_steps_of_their_own() {
+fn steps_of_ranks_that_go_on_by_themselves_have_times_once_these_are_asked_for() {
     let mut session = session(
         "topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]",
     );
     session.keys("6");
     session.settle();
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("busiest link of each step"), "{screen}");
     session.keys("w");
     session.settle();
-    let screen = session.screen(120, 40);
-    assert!(screen.contains("steps of this machine have no time of their own"), "{screen}");
-    assert!(screen.contains("busiest link of each step"), "{screen}");
+    let screen = session.screen(160, 50);
+    assert!(screen.contains("number 1 of 7 by what it costs"), "{screen}");
+    assert!(screen.contains("a rank's mean time in each step"), "{screen}");
 }
 
 /// A broadcast on four ranks, 100 bytes: 3 to start up, a link of 2, a byte 0.5, so that a message takes 55 us. 0 tells 2, and both tell another, who has waited since 0.

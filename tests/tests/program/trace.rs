@@ -213,11 +213,17 @@ fn one_step_or_one_node_can_be_asked_for() {
 #[test]
 fn times_of_ranks_add_up_to_the_rows_time() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
-    let models =
-        ["model=fluid,startup_us=3,hop_us=2", "model=loggp,latency_us=2,overhead_us=3", "model=fluid,hop_us=2"];
+    let models = [
+        "model=fluid,startup_us=3,hop_us=2",
+        "model=loggp,latency_us=2,overhead_us=3",
+        "model=flat,startup_us=6,copy_byte_us=0.1,rearrange_byte_us=0.2",
+        "model=flat,startup_us=6,copy_byte_us=0.1,rearrange_byte_us=0.2,mode=nonblocking",
+    ];
     for (more, (topology, algorithm, workload)) in models.into_iter().flat_map(|model| {
         let cases = [
             ("torus:2x4", "pairwise", "uniform:100"),
+            // Of several phases, which are stages of `flat` with barriers between them.
+            ("torus:8x8", "suh-shin", "uniform:100"),
             ("torus:2x4", "bruck", "irregular:dist=exponential,mean=64"),
             ("ring:6", "ring-allreduce", "allreduce/uniform:600"),
         ];
@@ -274,5 +280,5 @@ fn times_of_ranks_are_printed_for_reading() {
     swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat())
         .assert()
         .code(2)
-        .stderr(predicate::str::contains("expected a machine of the model `loggp` or `fluid`"));
+        .stderr(predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"));
 }

@@ -31,7 +31,8 @@ pub(super) fn can_be_told(cases: &[Case]) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--times: expected one size of blocks, found {}", cases.len())));
     }
     let Some(case) = cases.first().filter(|case| Times::new(case, None).is_none()) else { return Ok(()) };
-    let expected = "a machine of the model `loggp` or `fluid` (--machine free:model=fluid,startup_us=10,byte_us=0.01)";
+    let expected =
+        "a machine of the model `flat`, `loggp` or `fluid` (--machine free:model=fluid,startup_us=10,byte_us=0.01)";
     Err(Failure::Usage(format!("--times: on {} ranks have no times of their own, expected {expected}", case.machine)))
 }
 

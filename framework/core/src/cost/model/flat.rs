@@ -12,6 +12,7 @@
 use super::{Cost, Evaluator, Model, ModelKind, Parts, Scale, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
 use crate::cost::model::clock::Clock;
+use crate::cost::model::time_space::TimeSpace;
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, Default, PORTS, Ports, REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, Typed, micros,
     word,
@@ -19,6 +20,7 @@ use crate::cost::parameter::{
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, LocalCopy, Reads, Step, Summed};
+use kept::Kept;
 use nonblocking::Nonblocking;
 use stage::{Blocking, Message, Stage};
 use std::fmt::{self, Display};
@@ -26,6 +28,7 @@ use std::sync::Arc;
 
 mod bound;
 mod crossing;
+mod kept;
 mod nonblocking;
 pub mod stage;
 
@@ -155,6 +158,7 @@ impl Model for Flat {
             stages: 0,
             clock: Clock::default(),
             too_many: false,
+            kept: None,
         })
     }
 
@@ -171,9 +175,14 @@ impl Stage {
     /// Runs the stage from `start` on, when all is composed; the moment when the last node is done. `compose` says whether received data are composed
     /// for the next stage at once (nonblocking mode).
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
+        self.run_and_keep(machine, start, compose, None)
+    }
+
+    /// The same, while what nodes' time goes into is kept.
+    fn run_and_keep(&self, machine: &Flat, start: Clock, compose: bool, kept: Option<&mut Kept>) -> Clock {
         match machine.mode {
-            Mode::Blocking => Blocking::new(self, machine, start).run(),
-            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose).run(),
+            Mode::Blocking => Blocking::new(self, machine, start, kept).run(),
+            Mode::Nonblocking => Nonblocking::new(self, machine, start, compose, kept).run(),
         }
     }
 }
@@ -194,6 +203,8 @@ struct Stages {
     stages: u64,
     clock: Clock,
     too_many: bool,
+    /// What nodes' time goes into, where somebody asked.
+    kept: Option<Box<Kept>>,
 }
 
 impl Stages {
@@ -216,8 +227,8 @@ impl Stages {
     fn enter(&mut self, phase: u32) {
         if self.phase.replace(phase).is_some_and(|earlier| earlier != phase) {
             let early = self.machine.composes_early();
-            self.stages += u64::from(!self.stage.is_empty());
             self.clock = self.after_stage(early);
+            self.stages += u64::from(!self.stage.is_empty());
             if early {
                 self.ready = self.stage.received();
             }
@@ -226,17 +237,27 @@ impl Stages {
     }
 
     /// When the stage under way ends. `compose` says whether received data are composed for the next stage at once.
-    fn after_stage(&self, compose: bool) -> Clock {
+    fn after_stage(&mut self, compose: bool) -> Clock {
         let composing = self.stage.composed.iter().zip(&self.ready).map(|(bytes, ready)| (bytes - ready).max(0.0));
-        let longest = composing.fold(0.0, f64::max);
+        let longest = composing.clone().fold(0.0, f64::max);
         let start = self.clock.composed(longest * self.machine.rearrange_byte_us);
-        self.stage.run(&self.machine, start, compose)
+        if let Some(kept) = self.kept.as_mut().filter(|_| !self.stage.is_empty()) {
+            let barriers_us = self.stages as f64 * self.machine.barrier_us.us(self.nodes);
+            let composing_us = composing.map(|bytes| bytes * self.machine.rearrange_byte_us);
+            let messages = &self.stage.messages;
+            let of_stage = (messages.len(), messages.first().map(|message| message.step));
+            kept.begin(of_stage, self.clock.at, barriers_us, composing_us, start);
+        }
+        self.stage.run_and_keep(&self.machine, start, compose, self.kept.as_deref_mut())
     }
 }
 
 impl Listener for Stages {
     fn step(&mut self, step: &Step<'_>) {
         self.enter(step.phase_number);
+        if let Some(kept) = &mut self.kept {
+            kept.step(step.schedule_step);
+        }
         for (i, t) in step.transfers.iter().enumerate() {
             let bytes = self.bytes(t.load, step.segments);
             let after = step.after.get(i).copied().unwrap_or(0).into();
@@ -290,6 +311,15 @@ impl Evaluator for Stages {
             reduction: self.sums.then_some(clock.path.reduction),
         };
         Ok(Cost { parts, note: None, ranks: None })
+    }
+
+    fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
+        self.kept = Some(Box::new(Kept::new(record)));
+        Ok(())
+    }
+
+    fn time_space(&mut self) -> Option<TimeSpace> {
+        self.kept.take().map(|kept| kept.done())
     }
 }
 

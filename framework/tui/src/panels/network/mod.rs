@@ -304,7 +304,7 @@ impl Network {
             return session.tell("ranks go on by themselves: what they spend in each step is being simulated", false);
         }
         if dearest.is_empty() {
-            return session.tell("steps of this machine have no time of their own: ranks go on by themselves", false);
+            return session.tell("steps of this schedule have no times", false);
         }
         let went = self.dearest.filter(|(step, _)| *step == self.playback.step);
         let place = went.map_or(0, |(_, place)| (place + 1) % dearest.len());

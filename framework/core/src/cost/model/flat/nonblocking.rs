@@ -2,8 +2,10 @@
 
 use super::Flat;
 use super::crossing::{Crossing, Waiting};
+use super::kept::Kept;
 use super::stage::{Adding, Event, Kind, Message, Stage, Times, ports_each};
 use crate::cost::model::clock::{Clock, Ticks, of_bytes};
+use crate::cost::model::time_space::Kind as Spent;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// A stage under way.
@@ -20,6 +22,7 @@ pub(super) struct Nonblocking<'a> {
     events: BinaryHeap<Event>,
     /// What sends wait for, where any does.
     waits: Option<Waits>,
+    kept: Option<&'a mut Kept>,
 }
 
 /// What is sent on in the stage in which it came.
@@ -56,7 +59,13 @@ impl Waits {
 }
 
 impl<'a> Nonblocking<'a> {
-    pub(super) fn new(stage: &'a Stage, machine: &Flat, start: Clock, composes: bool) -> Self {
+    pub(super) fn new(
+        stage: &'a Stage,
+        machine: &Flat,
+        start: Clock,
+        composes: bool,
+        kept: Option<&'a mut Kept>,
+    ) -> Self {
         let (nodes, messages) = (stage.composed.len(), &stage.messages[..]);
         let first_step = messages.iter().map(|m| m.step).min().unwrap_or(0);
         let forwards = messages.iter().any(|m| m.after >= first_step);
@@ -71,6 +80,7 @@ impl<'a> Nonblocking<'a> {
             adding: Adding::new(stage, machine),
             events: BinaryHeap::with_capacity(messages.len()),
             waits: forwards.then(|| Waits::new(nodes, messages)),
+            kept,
         }
     }
 
@@ -90,10 +100,17 @@ impl<'a> Nonblocking<'a> {
             while let Some(next) = self.crossing.next() {
                 let bytes = self.messages[next.message as usize].bytes;
                 let at = next.ready.waited_until(now).transmitted(of_bytes(self.times.byte, bytes));
+                if let Some(kept) = &mut self.kept {
+                    let way = &mut kept.ways[next.message as usize];
+                    (way.crossing, way.came) = (now, at.at);
+                }
                 self.events.push(Event { at, node: next.to, message: next.message, kind: Kind::Arrived });
             }
         }
         self.adding.rest(&mut self.processor);
+        if let Some(kept) = &mut self.kept {
+            (0..).zip(&self.processor).for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
+        }
         self.processor.into_iter().fold(self.start, Clock::and)
     }
 
@@ -102,6 +119,12 @@ impl<'a> Nonblocking<'a> {
         let node = self.messages[message as usize].from;
         let at = self.processor[node as usize].started(self.times.half_start);
         self.processor[node as usize] = at;
+        if let Some(kept) = &mut self.kept {
+            kept.enter(node, self.messages[message as usize].step);
+            kept.spend(node, Spent::Startup, at.at);
+            kept.sent(node);
+            kept.ways[message as usize].started = at.at;
+        }
         self.events.push(Event { at, node, message, kind: Kind::Started });
     }
 
@@ -116,6 +139,10 @@ impl<'a> Nonblocking<'a> {
         match event.kind {
             Kind::Started => {
                 let at = self.copied(m.from, event.at, m.bytes);
+                if let Some(kept) = &mut self.kept {
+                    let way = &mut kept.ways[event.message as usize];
+                    (way.ready, way.copying) = (at.at, of_bytes(self.times.half_copy, m.bytes));
+                }
                 self.events.push(Event { at, kind: Kind::Ready, ..event });
             }
             Kind::Ready => {
@@ -125,12 +152,22 @@ impl<'a> Nonblocking<'a> {
                 let (copied, to) = (self.copied(m.to, event.at, m.bytes), m.to as usize);
                 let received = self.processor[to].and(copied).started(self.times.half_start);
                 self.processor[to] = self.adding.received(event.message, received);
+                if let Some(kept) = &mut self.kept {
+                    kept.awaited(m.to, event.message);
+                    kept.spend(m.to, Spent::Contention, copied.at - of_bytes(self.times.half_copy, m.bytes));
+                    kept.spend(m.to, Spent::Transmission, copied.at);
+                    kept.spend(m.to, Spent::Startup, received.at);
+                    kept.spend(m.to, Spent::Reduction, self.processor[to].at);
+                }
                 if let Some(waits) = &mut self.waits {
                     waits.completed[event.message as usize] = true;
                     self.start_what_can(to);
                 }
                 if self.composes {
                     self.processor[to] = self.processor[to].rearranged(of_bytes(self.times.compose, m.bytes));
+                    if let Some(kept) = &mut self.kept {
+                        kept.spend(m.to, Spent::Rearrangement, self.processor[to].at);
+                    }
                 }
                 self.crossing.through(m.from, m.to);
             }

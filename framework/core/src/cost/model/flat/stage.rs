@@ -15,7 +15,9 @@
 //! decides.
 
 use super::Flat;
+use super::kept::Kept;
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks};
+use crate::cost::model::time_space::Kind as Spent;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -254,10 +256,11 @@ pub(super) struct Blocking<'a> {
     ports: Ports,
     adding: Adding<'a>,
     events: BinaryHeap<Event>,
+    kept: Option<&'a mut Kept>,
 }
 
 impl<'a> Blocking<'a> {
-    pub(super) fn new(stage: &'a Stage, machine: &Flat, start: Clock) -> Self {
+    pub(super) fn new(stage: &'a Stage, machine: &Flat, start: Clock, kept: Option<&'a mut Kept>) -> Self {
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {
@@ -296,6 +299,7 @@ impl<'a> Blocking<'a> {
             ports: Ports::new(nodes, machine, start.at),
             adding: Adding::new(stage, machine),
             events: BinaryHeap::new(),
+            kept,
         }
     }
 
@@ -306,7 +310,16 @@ impl<'a> Blocking<'a> {
         // Every request is made no earlier than the one that led to it was granted: granting them by time is right.
         while let Some(event) = self.events.pop() {
             let m = self.stage.messages[event.message as usize];
-            let done = self.ports.take(m.to, event.at, of_bytes(self.times.byte, m.bytes));
+            let crossing = of_bytes(self.times.byte, m.bytes);
+            let done = self.ports.take(m.to, event.at, crossing);
+            if let Some(kept) = &mut self.kept {
+                let way = &mut kept.ways[event.message as usize];
+                // Its sender copies it itself: until it has, the receiver waits for it.
+                (way.started, way.ready, way.crossing, way.came) =
+                    (event.at.at, event.at.at, done.at - crossing, done.at);
+                kept.awaited(m.from, event.message);
+                kept.sent(m.from);
+            }
             self.came[event.message as usize] = Some(done);
             self.clock[m.from as usize] = done;
             self.next[m.from as usize] += 1;
@@ -318,6 +331,9 @@ impl<'a> Blocking<'a> {
             }
         }
         self.adding.rest(&mut self.clock);
+        if let Some(kept) = &mut self.kept {
+            (0..).zip(&self.clock).for_each(|(node, clock)| kept.spend(node, Spent::Reduction, clock.at));
+        }
         self.clock.into_iter().reduce(Clock::and).unwrap_or_default()
     }
 
@@ -327,9 +343,17 @@ impl<'a> Blocking<'a> {
         while self.next[node] < self.end[node] {
             let task = self.tasks[self.next[node] as usize];
             let message = task / 2;
-            let copying = of_bytes(half_copy, self.stage.messages[message as usize].bytes);
+            let m = &self.stage.messages[message as usize];
+            let copying = of_bytes(half_copy, m.bytes);
+            if let Some(kept) = &mut self.kept {
+                kept.enter(node as u32, m.step);
+            }
             if task.is_multiple_of(2) {
                 let at = self.clock[node].started(half_start).transmitted(copying);
+                if let Some(kept) = &mut self.kept {
+                    kept.spend(node as u32, Spent::Startup, at.at - copying);
+                    kept.spend(node as u32, Spent::Transmission, at.at);
+                }
                 self.events.push(Event { at, node: node as u32, message, kind: Kind::Ready });
                 return;
             }
@@ -339,6 +363,12 @@ impl<'a> Blocking<'a> {
             };
             let received = self.clock[node].and(came).started(half_start).transmitted(copying);
             self.clock[node] = self.adding.received(message, received);
+            if let Some(kept) = &mut self.kept {
+                kept.awaited(node as u32, message);
+                kept.spend(node as u32, Spent::Startup, received.at - copying);
+                kept.spend(node as u32, Spent::Transmission, received.at);
+                kept.spend(node as u32, Spent::Reduction, self.clock[node].at);
+            }
             self.next[node] += 1;
         }
     }
