@@ -6,6 +6,7 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::delivery::fault::Fault;
@@ -72,8 +73,9 @@ const ON_THREADS: [(&str, &str, &str); 6] = [
     ("torus:32x32", "gen", "irregular:dist=lognormal,mean=512,cv=2"),
 ];
 
-/// Clocks without steps that all share: (topology, algorithm, workload, machine, what is asked of it)
-const ASYNCHRONOUS: [(&str, &str, &str, &str, &str); 6] = [
+/// Clocks without steps that all share: (topology, algorithm, workload, machine, what is asked of it). `fluid` folds what is symmetric: a sketch of it takes the seconds that are said of it on the machine on which
+/// SimGrid and LogGOPSim took theirs.
+const ASYNCHRONOUS: [(&str, &str, &str, &str, &str); 10] = [
     (
         "fully-connected:512",
         "pairwise",
@@ -81,11 +83,21 @@ const ASYNCHRONOUS: [(&str, &str, &str, &str, &str); 6] = [
         "free:model=loggp,latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "LogGOPSim takes 0.21 s",
     ),
-    ("torus:16x32", "pairwise", "uniform:1KiB", FLUID, "SimGrid's S4U takes 8.0 s"),
-    ("torus:16x32", "gen", "uniform:1KiB", FLUID, "12 s"),
-    ("torus:8x8x8", "pairwise", "uniform:1KiB", FLUID, ""),
-    ("torus:16x16", "linear", "uniform:1KiB", FLUID, "10 s"),
-    ("torus:32x32", "pairwise", "uniform:1KiB", FLUID, "about 400 s"),
+    ("torus:16x32", "pairwise", "uniform:1KiB", FLUID, "the sketch 0.13 s, SimGrid's S4U 8.0 s"),
+    ("torus:16x32", "gen", "uniform:1KiB", FLUID, "0.014 s, 12 s"),
+    ("torus:8x8x8", "pairwise", "uniform:1KiB", FLUID, "0.023 s"),
+    ("torus:16x16", "linear", "uniform:1KiB", FLUID, "0.001 s, 10 s"),
+    ("torus:32x32", "linear", "uniform:1KiB", FLUID, "0.009 s"),
+    ("torus:32x32", "pairwise", "uniform:1KiB", FLUID, "1.6 s, about 400 s"),
+    ("hypercube:9", "pairwise", "uniform:1KiB", FLUID, "folded to one rank"),
+    (
+        "torus:16x32",
+        "pairwise",
+        "uniform:1KiB",
+        "free:model=fluid,byte_us=0.001,hop_us=0.1,noise=0.0001",
+        "not folded: 0.54 s",
+    ),
+    ("mesh:16x32", "pairwise", "uniform:1KiB", FLUID, "not folded"),
 ];
 
 /// Links of 1 GB/s with 0.1 us, as SimGrid was given them.
@@ -143,6 +155,7 @@ fn main() {
     on_threads(&registry, wanted);
     reductions(&registry, wanted);
     asynchronous(&registry, wanted);
+    beside_simgrid(&registry, wanted);
     let on = |cases: &[(&'static str, &'static str, &'static str, &'static str)], machine: &'static str| {
         cases.iter().map(|case| (*case, machine)).collect::<Vec<_>>()
     };
@@ -251,6 +264,47 @@ fn asynchronous(registry: &Registry, wanted: impl Fn(&str) -> bool) {
         let (model, messages) = (&rows[0].model, rows[0].messages.unwrap_or(0));
         println!("{name:<34}{messages:>12}{seconds:>10.3}{:>14.3e}   {model}; {asked}", messages as f64 / seconds);
     }
+}
+
+/// Where SimGrid is installed: what it takes for schedules that are exported to it, over what `fluid` takes for planning, proof and price. Links have bandwidths alone, as exports have it.
+fn beside_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
+    const MACHINE: &str = "free:model=fluid,byte_us=0.001";
+    println!("\nthe same in SimGrid");
+    println!("{:<34}{:>12}{:>10}{:>14}{:>16}", "", "messages", "seconds", "SimGrid's", "SimGrid / this");
+    for (topology, algorithm) in [("torus:8x8", "pairwise"), ("torus:8x8", "gen"), ("torus:16x16", "pairwise")] {
+        let name = format!("{algorithm} {topology}");
+        if !wanted(&name) && !wanted("simgrid") {
+            continue;
+        }
+        let Some(theirs) = simgrid_seconds(topology, algorithm, MACHINE) else {
+            println!("no SimGrid (c++ -lsimgrid) here");
+            return;
+        };
+        let (seconds, rows) = best_of(&group(registry, topology, algorithm, "uniform:1KiB", &[MACHINE]));
+        let messages = rows[0].messages.unwrap_or(0);
+        println!("{name:<34}{messages:>12}{seconds:>10.4}{theirs:>14.3}{:>16.0}", theirs / seconds);
+    }
+}
+
+/// What SimGrid takes for a schedule that is exported to it, from start to end of its process.
+fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64> {
+    let folder = tempfile::tempdir().ok()?;
+    let out = folder.path().join("sim");
+    let mut export = Command::new(swapmeet_tests::build().join("swapmeet"));
+    export.args(["export", "--format", "simgrid", "--topology", topology, "--algorithm", algorithm]);
+    export.args(["--workload", "uniform:1KiB", "--machine", machine, "--out"]).arg(&out);
+    let program = out.join("replay");
+    let mut cxx = Command::new("c++");
+    cxx.args(["-std=c++17", "-O2", "-o"]).arg(&program).arg(out.join("replay.cpp")).arg("-lsimgrid");
+    let is_there = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+    if !is_there(&mut export) || !is_there(&mut cxx) {
+        return None;
+    }
+    let mut play = Command::new(&program);
+    play.args([out.join("platform.xml"), out.join("messages.txt")]);
+    play.args(["--cfg=network/model:CM02", "--cfg=network/crosstraffic:0"]);
+    let start = Instant::now();
+    is_there(&mut play).then(|| start.elapsed().as_secs_f64())
 }
 
 /// The best of three runs on one thread, or of one where a run takes seconds.

@@ -284,12 +284,12 @@ impl<'a> Simulation<'a> {
             let group = claimed.as_ref().filter(|claim| claim.taken).map(|claim| claim.group.clone());
             let planned = group.as_ref().map_or(topology.nodes(), Group::representatives);
             // What is looked at node by node, whoever is planned for.
-            let followed = if self.reads == Reads::Facts { planned } else { topology.nodes() };
+            let followed = if self.reads < Reads::Schedule { planned } else { topology.nodes() };
             affordable(followed).map_err(Fault::Refused)?;
             let payload = match (byte_counts, group) {
                 (Some(units), _) => Payload::byte_counts(placement, sizes, *units)?,
                 (None, Some(group)) => {
-                    let folds = (self.reads == Reads::Facts).then(|| Orbits::new(topology.as_ref(), group.clone()));
+                    let folds = (self.reads < Reads::Schedule).then(|| Orbits::new(topology.as_ref(), group.clone()));
                     let exchange = OrbitExchange::new(collective, placement, division, group)?;
                     self.expansion = folds.is_none().then(|| Expansion::new(&exchange));
                     self.orbits = folds;
@@ -384,7 +384,8 @@ impl<'a> Simulation<'a> {
             self.write_out_summed();
             let State::Running(payload) = &self.state else { return Ok(()) };
             let of = self.expansion.as_ref().map_or(payload.summed(), Expansion::summed);
-            let summed = Summed { most, of, segments: payload.segments() };
+            let symmetry = self.orbits.as_ref().map(Orbits::group);
+            let summed = Summed { most, of, symmetry, segments: payload.segments() };
             self.listeners.iter_mut().for_each(|listener| listener.summed(summed));
         }
         if !anything {
@@ -414,6 +415,7 @@ impl<'a> Simulation<'a> {
             phase: &self.phase,
             phase_number: self.phase_number,
             transfers: self.messages.as_slice(),
+            symmetry: self.orbits.as_ref().map(Orbits::group),
             after: self.messages.after(),
             routes: &self.routes,
             segments: payload.segments(),
@@ -481,7 +483,7 @@ impl<'a> Simulation<'a> {
                 }
                 Told::Summed(most, of) => {
                     self.totals.critical_summed += u128::from(most);
-                    let summed = Summed { most, of: &of, segments };
+                    let summed = Summed { most, of: &of, symmetry: None, segments };
                     self.listeners.iter_mut().for_each(|listener| listener.summed(summed));
                 }
                 Told::Step(measured, held) => {
@@ -497,6 +499,7 @@ impl<'a> Simulation<'a> {
                         phase: &self.phase,
                         phase_number: self.phase_number,
                         transfers: &transfers,
+                        symmetry: None,
                         after: &[],
                         routes: &batch.routes,
                         segments,

@@ -84,8 +84,10 @@ fn plan_and_price(
     let evaluators = open.iter().map(|i| (*i, group[*i].machine.evaluator(scale(&group[*i])))).collect::<Vec<_>>();
     // Whoever reads the whole schedule has everyone planned for: rows must not depend on who else is priced.
     let reads = evaluators[0].1.reads();
-    let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) =
-        evaluators.into_iter().filter(|(_, evaluator)| evaluator.reads() == reads).unzip();
+    let (open, mut evaluators): (Vec<usize>, Vec<Box<dyn Evaluator>>) = evaluators
+        .into_iter()
+        .filter(|(_, evaluator)| (evaluator.reads() < Reads::Schedule) == (reads < Reads::Schedule))
+        .unzip();
     let answers = |case: &Case| Answers::of(case, largest);
     let (planning, rounding) = (Instant::now(), FloatingPoint::now());
     let mut planned = {

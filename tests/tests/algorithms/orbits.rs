@@ -42,7 +42,7 @@ const TOPOLOGIES: [&str; 19] = [
 ];
 
 /// One for each way in which a listener reads a schedule: folded or written out, and every model with every part that it can have.
-const MACHINES: [&str; 9] = [
+const MACHINES: [&str; 11] = [
     "paragon",
     "delta",
     "cm5",
@@ -52,6 +52,8 @@ const MACHINES: [&str; 9] = [
     "free:model=circuit,startup_us=1,byte_us=0.01,ports=1,virtual_channels=2",
     "free:model=loggp,latency_us=1,overhead_us=2,gap_us=3,byte_us=0.01",
     "free:model=fluid,startup_us=1,byte_us=0.01",
+    "free:model=fluid,byte_us=0.01,hop_us=0.1,reduce_byte_us=0.02,injection_byte_us=0.015",
+    "free:model=fluid,byte_us=0.01,hop_us=0.1,fairness=equal,barrier_us=1",
 ];
 
 /// After a collective's word; not every collective has every one. A reflection commutes with no shift, and a root is where nothing is symmetric.

@@ -102,7 +102,7 @@ impl Ledger {
                 }
                 Event::Rearranged { most, segments } => (0..*times).for_each(|_| evaluator.rearranged(most, segments)),
                 Event::Summed { most, segments } => {
-                    (0..*times).for_each(|_| evaluator.summed(Summed { most, of: &[], segments }));
+                    (0..*times).for_each(|_| evaluator.summed(Summed { most, of: &[], symmetry: None, segments }));
                 }
             }
         }
@@ -119,6 +119,7 @@ fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
         phase: "",
         phase_number: 1,
         transfers: &[],
+        symmetry: None,
         after: &[],
         routes: &[],
         segments,

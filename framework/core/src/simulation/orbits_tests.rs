@@ -50,7 +50,7 @@ impl Listener for Seen {
         }
     }
 
-    fn summed(&mut self, Summed { most, of, segments }: Summed<'_>) {
+    fn summed(&mut self, Summed { most, of, segments, symmetry: _ }: Summed<'_>) {
         self.events.push(format!("{most} of {segments} summed"));
         if self.everything {
             self.events.push(format!("by each {of:?}"));

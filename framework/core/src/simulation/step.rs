@@ -2,6 +2,7 @@
 
 use crate::delivery::byte_counts::{Redistribution, Share};
 use crate::delivery::payload::Proof;
+use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
@@ -113,8 +114,10 @@ pub struct Step<'a> {
     /// Number of the phase, from 1.
     pub phase_number: u32,
     /// Every message, no two with the same ends, in the order in which the schedule first named their ends. Where one node of each orbit is planned for and nobody
-    /// reads more than [`Reads::Facts`], only what these nodes send, and without hops.
+    /// reads more than [`Reads::Orbits`], only what these nodes send, and without hops: [`Step::symmetry`].
     pub transfers: &'a [Transfer],
+    /// The group whose elements take these transfers to all; `None` where all are there.
+    pub symmetry: Option<&'a Group>,
     /// For each transfer the latest step, by the schedule's own number, in which any of what it carries came to its sender: 0 if all was there at the start. Empty unless
     /// a listener wants it ([`Listener::wants_after`]).
     pub after: &'a [u32],
@@ -196,6 +199,8 @@ impl Totals {
 pub enum Reads {
     /// The facts of steps.
     Facts,
+    /// These, and messages: where one node of each orbit is planned for, those of these nodes, with [`Step::symmetry`].
+    Orbits,
     /// The schedule as the plugin gives it for all nodes: messages in their order, what each node holds, local copies. Where one node of each orbit is planned for,
     /// it is written out, a step at a time.
     Schedule,
@@ -287,8 +292,10 @@ pub trait Listener {
 pub struct Summed<'a> {
     /// The most load that one of them adds.
     pub most: u64,
-    /// The load of each node of the machine; or of each that is planned for, where nobody reads more than [`Reads::Facts`].
+    /// The load of each node of the machine; or of each that is planned for, where nobody reads more than [`Reads::Orbits`].
     pub of: &'a [u64],
+    /// The group that takes these nodes to all; `None` where all are there.
+    pub symmetry: Option<&'a Group>,
     /// In how many segments blocks are split; loads are in such segments.
     pub segments: u64,
 }

@@ -5,11 +5,12 @@
 use super::segment_bytes;
 use crate::cost::parameter::{BARRIER_US, Barrier, Default, ParameterError, Typed, word};
 use crate::network::topology::Route;
-use crate::simulation::step::{Step, Summed};
+use crate::simulation::step::{Step, Summed, Transfer};
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 
 pub(super) mod events;
+pub(super) mod folded;
 pub(super) mod forwarding;
 pub(super) mod noise;
 
@@ -72,6 +73,8 @@ pub(super) struct StepMessages {
     /// Numbers of messages, in the order of receivers, and of each in the schedule's.
     received: Vec<u32>,
     first_receive: Vec<u32>,
+    /// Where one node of each orbit is followed: the node that each message goes to, if its sender is the first of its orbit. Else empty.
+    targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
     /// The schedule's own number of it.
@@ -87,46 +90,60 @@ pub(super) struct StepMessages {
 impl StepMessages {
     /// `back` says of a message's [`Step::after`] how many steps that is.
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
-        let ends = |end: fn(&crate::simulation::step::Transfer) -> u32| {
+        let message = |(i, t): (usize, &Transfer)| {
+            let back = step.after.get(i).map_or(0, |after| back(*after));
+            Message { from: t.from, to: t.to, route: t.route, back, load: t.load }
+        };
+        let messages: Vec<Message> = step.transfers.iter().enumerate().map(message).collect();
+        let mut arranged = Self {
+            summed: Vec::new(),
+            targets: Vec::new(),
+            messages: Vec::new(),
+            first_send: Vec::new(),
+            received: Vec::new(),
+            first_receive: Vec::new(),
+            routes: step.routes.to_vec(),
+            unit_bytes: segment_bytes(unit_bytes, step.segments),
+            schedule_step: step.schedule_step,
+            missing: Vec::new(),
+            inside: nodes,
+        };
+        arranged.arrange(nodes, &messages);
+        if !step.after.is_empty() {
+            arranged.missing = arranged.first_receive.windows(2).map(|ends| ends[1] - ends[0]).collect();
+        }
+        arranged
+    }
+
+    /// Puts messages, in the schedule's order, where they belong.
+    fn arrange(&mut self, nodes: usize, messages: &[Message]) {
+        let ends = |end: fn(&Message) -> u32| {
             let mut first = vec![0_u32; nodes + 1];
-            step.transfers.iter().for_each(|t| first[end(t) as usize + 1] += 1);
+            messages.iter().for_each(|message| first[end(message) as usize + 1] += 1);
             (0..nodes).for_each(|node| first[node + 1] += first[node]);
             first
         };
-        let (first_send, first_receive) = (ends(|t| t.from), ends(|t| t.to));
-        let mut messages = vec![Message { from: 0, to: 0, route: 0, back: 0, load: 0 }; step.transfers.len()];
-        let mut received = vec![0; step.transfers.len()];
-        let (mut next_send, mut next_receive) = (first_send.clone(), first_receive.clone());
-        for (i, t) in step.transfers.iter().enumerate() {
-            let back = step.after.get(i).map_or(0, |after| back(*after));
-            let (place, number) = (&mut next_receive[t.to as usize], &mut next_send[t.from as usize]);
-            messages[*number as usize] = Message { from: t.from, to: t.to, route: t.route, back, load: t.load };
-            received[*place as usize] = *number;
+        (self.first_send, self.first_receive) = (ends(|message| message.from), ends(|message| message.to));
+        self.messages = vec![Message { from: 0, to: 0, route: 0, back: 0, load: 0 }; messages.len()];
+        self.received = vec![0; messages.len()];
+        let (mut next_send, mut next_receive) = (self.first_send.clone(), self.first_receive.clone());
+        for message in messages {
+            let (place, number) = (&mut next_receive[message.to as usize], &mut next_send[message.from as usize]);
+            self.messages[*number as usize] = *message;
+            self.received[*place as usize] = *number;
             (*place, *number) = (*place + 1, *number + 1);
-        }
-        let unit_bytes = segment_bytes(unit_bytes, step.segments);
-        let missing = match step.after.is_empty() {
-            true => Vec::new(),
-            false => first_receive.windows(2).map(|ends| ends[1] - ends[0]).collect(),
-        };
-        let (routes, schedule_step) = (step.routes.to_vec(), step.schedule_step);
-        Self {
-            summed: Vec::new(),
-            messages,
-            first_send,
-            received,
-            first_receive,
-            routes,
-            unit_bytes,
-            schedule_step,
-            missing,
-            inside: nodes,
         }
     }
 
     /// What a rank sends, in its order.
     pub(super) fn sends(&self, rank: usize) -> &[Message] {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
+    }
+
+    /// The node that the message at this place among a rank's sends goes to.
+    pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
+        let at = (self.first_send[rank] + place) as usize;
+        self.targets.get(at).copied().unwrap_or(self.messages[at].to)
     }
 
     /// The number among its sender's sends, and the message, of each that a rank receives.

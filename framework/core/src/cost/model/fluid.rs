@@ -32,10 +32,12 @@ use twice::Twice;
 
 mod background;
 mod flights;
+mod fold;
 mod levels;
 mod moments;
 mod ranks;
 mod shares;
+mod symmetry;
 mod twice;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -207,5 +209,7 @@ impl Model for Fluid {
 
 #[cfg(test)]
 mod naive;
+#[cfg(test)]
+mod symmetry_tests;
 #[cfg(test)]
 mod tests;

@@ -239,7 +239,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
         M::WANTS_BUSIEST_LINKS
     }
 
-    fn summed(&mut self, Summed { most, segments, of: _ }: Summed<'_>) {
+    fn summed(&mut self, Summed { most, segments, of: _, symmetry: _ }: Summed<'_>) {
         let bytes = most as f64 * segment_bytes(self.unit_bytes, segments);
         *self.reduction.get_or_insert(0.0) += bytes * self.frame.reduce_byte_us;
     }

@@ -5,6 +5,7 @@ use super::{Cost, Evaluator, Scale};
 use crate::cost::background::Background;
 use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
+use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology, parse};
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::{StepStatistics, Wanted};
@@ -89,10 +90,23 @@ fn evaluator(topology: &Arc<dyn Topology>, machine: &str) -> Box<dyn Evaluator> 
     })
 }
 
-fn run(
+/// Shows steps to an evaluator.
+pub(super) fn run(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,
     steps: &Sends,
+    routes: &[Route],
+    route_of: impl Fn(u32, u32) -> u32,
+) {
+    run_of_some(topology, evaluator, steps, None, routes, route_of);
+}
+
+/// The same of what one node of each orbit of a group sends, where there is one, of all that is listed.
+pub(super) fn run_of_some(
+    topology: &Arc<dyn Topology>,
+    evaluator: &mut dyn Evaluator,
+    steps: &Sends,
+    symmetry: Option<&Group>,
     routes: &[Route],
     route_of: impl Fn(u32, u32) -> u32,
 ) {
@@ -105,6 +119,11 @@ fn run(
             .collect();
         let after: Vec<u32> = sends.iter().map(|(.., after)| *after).collect();
         let facts = statistics.measure(number, &mut transfers, None, routes).unwrap();
+        if let Some(group) = symmetry {
+            let is_representative =
+                |t: &Transfer| group.representative(group.home(t.from.into()).0) == u64::from(t.from);
+            transfers.retain(is_representative);
+        }
         evaluator.step(&Step {
             proof: Proof::ByteCounts,
             number,
@@ -112,6 +131,7 @@ fn run(
             phase: "",
             phase_number: 1,
             transfers: &transfers,
+            symmetry,
             after: if evaluator.wants_after() { &after } else { &[] },
             routes,
             segments: 1,

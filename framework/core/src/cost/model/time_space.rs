@@ -173,6 +173,25 @@ impl TimeSpace {
         self
     }
 
+    /// The only rank that is followed, if one is.
+    pub(super) fn only(&self) -> Option<usize> {
+        self.only
+    }
+
+    /// Ranks are others from now on: each did so far what the rank did that `of` says.
+    pub(super) fn spread(&mut self, of: &[usize], only: Option<usize>) {
+        let entries = |(rank, was): (usize, &usize)| match only {
+            Some(only) if only != rank => Vec::new(),
+            Some(_) | None => self.ranks[*was].clone(),
+        };
+        self.ranks = of.iter().enumerate().map(entries).collect();
+        (self.only, self.most) = (only, self.most.max(self.ranks.len()));
+        self.entries = self.ranks.iter().map(Vec::len).sum();
+        while self.entries > self.most {
+            self.coarsen();
+        }
+    }
+
     /// Makes one entry of two neighbours.
     fn coarsen(&mut self) {
         self.doublings += 1;

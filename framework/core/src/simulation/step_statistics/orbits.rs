@@ -27,6 +27,10 @@ impl Orbits {
         Self { group, links, everyone: None, expanded: Vec::new(), routes: Vec::new() }
     }
 
+    pub(in crate::simulation) fn group(&self) -> &Group {
+        &self.group
+    }
+
     /// Writes out what all nodes send, orbit by orbit.
     fn expand(&mut self, number: u64, messages: &[Transfer], routes: &[Route]) -> Result<(), Fault> {
         let order = self.group.order();

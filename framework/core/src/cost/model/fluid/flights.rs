@@ -1,10 +1,12 @@
 //! Messages under way: first their latency goes by, then they share the links of their ways.
 
+use super::fold::Fold;
 use super::moments::Moments;
 use super::shares::{Hop, Shares};
 use super::{Fairness, Fluid};
 use crate::cost::background::Background;
 use crate::cost::model::Scale;
+use crate::cost::model::asynchronous::{Order, Steps};
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
@@ -29,8 +31,10 @@ pub(super) struct Path {
 pub(super) struct Load {
     pub from: u32,
     pub to: u32,
-    /// The step that it belongs to; none of background traffic, on which nobody waits.
-    pub step: Option<u64>,
+    /// The node that it goes to, from the first of its sender's orbit.
+    pub target: u32,
+    /// The step that it belongs to, and its place among what its sender sends in it; none of background traffic, on which nobody waits.
+    pub of: Option<(u64, u32)>,
     pub bytes: f64,
     /// By what its latency is multiplied.
     pub noise: f64,
@@ -41,7 +45,8 @@ pub(super) struct Load {
 pub(super) struct Flight {
     pub from: u32,
     pub to: u32,
-    pub step: Option<u64>,
+    /// As of its [`Load`].
+    pub of: Option<(u64, u32)>,
     pub begun: f64,
     pub latency: f64,
     /// What its bytes take alone.
@@ -70,6 +75,8 @@ impl Flight {
 pub(super) struct Flights {
     machine: Fluid,
     topology: Arc<dyn Topology>,
+    /// Which nodes and links do the same.
+    pub fold: Arc<Fold>,
     pub shares: Shares,
     flights: Vec<Flight>,
     /// Flights that have ended, to be used again.
@@ -77,35 +84,39 @@ pub(super) struct Flights {
     /// Those of background traffic.
     background: usize,
     way: Vec<Hop>,
+    /// For each link where it stands in `way`, if it does.
+    place: Vec<u32>,
     /// When each ends its latency or its bytes.
     pub ends: Moments,
     pub refused: Option<String>,
 }
 
+/// What there is to know of a way, but for its links.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    hops: u64,
+    /// Links crossed, each as long as it is.
+    crossed: f64,
+    weight: f64,
+    /// Bytes a microsecond through the narrowest link.
+    narrowest: f64,
+}
+
 impl Flights {
-    /// None so far, on a network whose links all are free.
+    /// None so far, on a network whose links all are free; folded, if it can be.
     pub(super) fn new(machine: &Fluid, scale: Scale<'_>) -> Self {
         let topology = Arc::clone(scale.topology);
-        let (nodes, slots) = (topology.nodes(), topology.link_slots());
-        let followed = slots.saturating_add(2 * nodes) <= MOST_LINKS;
-        // What takes no time is on nobody's way, so that its capacity counts for nothing: an ordinary one keeps the range of levels small.
-        let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
-        let link = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
-        let on_links =
-            (0..if followed { slots } else { 0 }).map(|l| link(l) * per_us(machine.link_byte_us()).min(1e300));
-        let own = (0..if followed { 2 * nodes } else { 0 }).map(|_| per_us(machine.injection_byte_us));
-        let least_weight = match machine.fairness {
-            Fairness::Rtt => {
-                1.0 / (topology.diameter() as f64 * (machine.hop_us + machine.weight_bytes * machine.byte_us)).max(1e-9)
-            }
-            Fairness::Equal => 1.0,
-        };
-        let shares = Shares::new(on_links.chain(own).collect::<Vec<_>>().into_iter(), least_weight);
+        let followed = topology.link_slots().saturating_add(2 * topology.nodes()) <= MOST_LINKS;
+        let goes_alike = machine.noise == 0.0 && machine.order != Order::Data && !machine.background.is_some();
+        let folded = if followed && goes_alike { Fold::narrowest(topology.as_ref()) } else { None };
+        let fold = folded.unwrap_or_else(|| Fold::plain(topology.as_ref()));
         let too_many = format!("the model `fluid` follows up to {MOST_LINKS} links, this network has more");
         Self {
+            shares: if followed { shares(machine, topology.as_ref(), &fold) } else { Shares::new([].into_iter(), 1.0) },
+            place: vec![0; if followed { fold.links() as usize } else { 0 }],
+            fold: Arc::new(fold),
             machine: machine.clone(),
             topology,
-            shares,
             flights: Vec::new(),
             landed: Vec::new(),
             background: 0,
@@ -130,49 +141,65 @@ impl Flights {
             if self.refused.is_some() {
                 return;
             }
-            self.begin(Load { from, to, step: None, bytes: bytes as f64, noise: 1.0 }, None, 0.0, Path::default());
+            let load = Load { from, to, target: to, of: None, bytes: bytes as f64, noise: 1.0 };
+            self.begin(load, None, 0.0, Path::default());
             self.background += 1;
         }
     }
 
     /// A load begins, by this path.
     pub(super) fn begin(&mut self, load: Load, route: Option<&Route>, now: f64, path: Path) {
-        let Load { from, to, step, bytes, noise } = load;
-        self.way.clear();
-        let (way, mut inverse, mut crossed) = (&mut self.way, 0.0, 0.0);
-        let counts = self.machine.byte_us > 0.0;
-        let add = &mut |run: Run| {
-            for link in (0..run.len).map(|i| run.first + i * run.stride) {
-                inverse += 1.0 / self.topology.bandwidth(link);
-                crossed += self.topology.latency(link);
-                match way
-                    .iter_mut()
-                    .find(|hop| route.is_some_and(|r| !r.path.is_empty()) && u64::from(hop.link) == link)
-                {
-                    Some(hop) => hop.times += 1.0,
-                    None if counts => way.push(Hop { link: link as u32, times: 1.0 }),
-                    None => {}
-                }
-            }
-        };
-        // It was a route when the step was measured.
-        let hops = self.topology.route(from.into(), to.into(), route, add).unwrap_or_default();
-        if self.machine.injection_byte_us > 0.0 && hops > 0 {
-            let out = self.topology.link_slots() as u32;
-            let into = out + self.topology.nodes() as u32;
-            let [from, to] = [from, to].map(|rank| self.topology.host(rank.into()) as u32);
-            self.way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
-        }
-        let rtt = crossed * self.machine.hop_us + inverse * self.machine.weight_bytes * self.machine.byte_us;
-        let weight = if self.machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
-        let narrowest =
-            self.way.iter().map(|hop| self.shares.capacity(hop.link) / f64::from(hop.times)).fold(f64::MAX, f64::min);
+        let Load { from, to, target, of, bytes, noise } = load;
+        let Way { hops, crossed, weight, narrowest } = self.find_way(from, target, route);
         let latency = self.machine.latency_us(crossed) * noise;
         let shares = !self.way.is_empty() && bytes > 0.0;
         // Between two ranks of one node nothing is shared.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
         let alone = if shares { bytes / narrowest } else { within };
-        let flight = Flight { from, to, step, begun: now, latency, alone, shares, path };
+        let number = self.put(Flight { from, to, of, begun: now, latency, alone, shares, path }, bytes, weight);
+        self.ends.set(number, now + latency + within);
+    }
+
+    /// The links between an orbit's first node and another, each once, with how often it is crossed.
+    fn find_way(&mut self, from: u32, target: u32, route: Option<&Route>) -> Way {
+        let Self { fold, way, place, topology, machine, .. } = self;
+        let (counts, from) = (machine.byte_us > 0.0, fold.first(from));
+        let (mut inverse, mut crossed) = (0.0, 0.0);
+        way.clear();
+        let add = &mut |run: Run| {
+            for link in (0..run.len).map(|i| run.first + i * run.stride) {
+                inverse += 1.0 / topology.bandwidth(link);
+                crossed += topology.latency(link);
+                let link = fold.link(link);
+                let place = &mut place[link as usize];
+                match way.get_mut(*place as usize).filter(|hop| hop.link == link) {
+                    Some(hop) => hop.times += 1.0,
+                    None if counts => {
+                        *place = way.len() as u32;
+                        way.push(Hop { link, times: 1.0 });
+                    }
+                    None => {}
+                }
+            }
+        };
+        // It was a route when the step was measured.
+        let hops = topology.route(from.into(), target.into(), route, add).unwrap_or_default();
+        if machine.injection_byte_us > 0.0 && hops > 0 {
+            let out = fold.slots() as u32;
+            let into = out + fold.orbits() as u32;
+            let [from, to] = [from, target].map(|rank| fold.orbit(topology.host(rank.into()) as u32));
+            way.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
+        }
+        let rtt = crossed * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
+        let weight = if machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
+        // Of a folded link a message alone has each of those that it is of to itself.
+        let times = |hop: &Hop| if fold.is_plain() { f64::from(hop.times) } else { 1.0 };
+        let narrowest = way.iter().map(|hop| self.shares.capacity(hop.link) / times(hop)).fold(f64::MAX, f64::min);
+        Way { hops, crossed, weight, narrowest }
+    }
+
+    /// A flight by the way found last; its number.
+    fn put(&mut self, flight: Flight, bytes: f64, weight: f64) -> usize {
         let number = self.landed.pop().unwrap_or(self.flights.len() as u32) as usize;
         if number == self.flights.len() {
             self.flights.push(flight);
@@ -185,7 +212,43 @@ impl Flights {
             let most = format!("messages under way of up to {MOST_HOPS} hops, there are more at once");
             self.refused = Some(format!("the model `fluid` follows {most}"));
         }
-        self.ends.set(number, now + latency + within);
+        number
+    }
+
+    /// Fewer nodes do the same from now on: each flight is one of each orbit there is then. `steps` are as they were.
+    pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: f64) {
+        let before = std::mem::replace(&mut self.fold, fold);
+        let mut ranks = vec![Vec::new(); before.orbits()];
+        for rank in 0..self.fold.orbits() as u32 {
+            ranks[before.orbit(self.fold.first(rank)) as usize].push(rank);
+        }
+        let fresh = shares(&self.machine, self.topology.as_ref(), &self.fold);
+        let (shares, ends) =
+            (std::mem::replace(&mut self.shares, fresh), std::mem::replace(&mut self.ends, Moments::new(1)));
+        let (flights, landed) = (std::mem::take(&mut self.flights), std::mem::take(&mut self.landed));
+        self.place = vec![0; self.fold.links() as usize];
+        let mut is_free = vec![false; flights.len()];
+        landed.iter().for_each(|number| is_free[*number as usize] = true);
+        for (number, flight) in flights.into_iter().enumerate().filter(|(number, _)| !is_free[*number]) {
+            // Whose step has been ended by both its ends is none any more.
+            let Some((step, place, of)) = flight.of.and_then(|(of, place)| Some((steps.get(of)?, place, flight.from)))
+            else {
+                continue;
+            };
+            let (message, target) = (step.sends(of as usize)[place as usize], step.target(of as usize, place));
+            let route = message.route.checked_sub(1).map(|at| &step.routes[at as usize]);
+            for &from in &ranks[of as usize] {
+                let target = self.fold.moved(target, before.first(of), self.fold.first(from));
+                self.find_way(from, target, route);
+                let flight = Flight { from, to: self.fold.orbit(target), ..flight };
+                let copy = self.put(flight, shares.left(number, now), shares.weight(number));
+                if shares.is_sharing(number) {
+                    self.shares.add(copy, now);
+                } else {
+                    self.ends.set(copy, ends.of(number));
+                }
+            }
+        }
     }
 
     /// The flight's latency is over, or its bytes are: a flight that has come, if some rank waits for it.
@@ -199,8 +262,8 @@ impl Flights {
             self.shares.remove(number);
         }
         self.landed.push(number as u32);
-        self.background -= usize::from(flight.step.is_none());
-        flight.step.map(|_| flight)
+        self.background -= usize::from(flight.of.is_none());
+        flight.of.map(|_| flight)
     }
 
     /// Everybody who shares has the rate that is fair now; looks at no more than `most` links.
@@ -211,4 +274,22 @@ impl Flights {
             self.shares.check();
         }
     }
+}
+
+/// Links of the folded network, all free.
+fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
+    // What takes no time is on nobody's way, so that its capacity counts for nothing: an ordinary one keeps the range of levels small.
+    let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
+    // Where links are not alike, none is folded.
+    let is_there = |link: &u64| fold.is_plain() && topology.link_ends(*link).is_some();
+    let bandwidth = |link| Some(link).filter(is_there).map_or(1.0, |link| topology.bandwidth(link));
+    let on_links = (0..fold.slots()).map(|link| bandwidth(link) * per_us(machine.link_byte_us()).min(1e300));
+    let own = (fold.slots()..fold.links()).map(|_| per_us(machine.injection_byte_us));
+    let least_weight = match machine.fairness {
+        Fairness::Rtt => {
+            1.0 / (topology.diameter() as f64 * (machine.hop_us + machine.weight_bytes * machine.byte_us)).max(1e-9)
+        }
+        Fairness::Equal => 1.0,
+    };
+    Shares::new(on_links.chain(own).collect::<Vec<_>>().into_iter(), least_weight)
 }

@@ -26,6 +26,18 @@ impl Moments {
         *self = larger;
     }
 
+    /// When it happens.
+    pub(super) fn of(&self, thing: usize) -> f64 {
+        self.tree[self.size + thing]
+    }
+
+    /// The same for other things: when each of them happens is when the one happens that it was of.
+    pub(super) fn spread(&self, of: &[usize]) -> Self {
+        let mut others = Self::new(of.len());
+        (0..).zip(of).for_each(|(thing, was)| others.set(thing, self.of(*was)));
+        others
+    }
+
     pub(super) fn least(&self) -> f64 {
         self.tree[1]
     }

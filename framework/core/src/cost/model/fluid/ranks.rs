@@ -1,10 +1,13 @@
 //! Ranks, each at its own place in the schedule, and the messages between them.
 //!
+//! Where nodes of a folded network stand for others, ranks are those nodes, and their numbers are those of orbits ([`super::fold`]).
+//!
 //! Nothing is kept of a message that only one end has posted: whether the other has follows from the two ranks' places. A rank that comes to the end of what is known
 //! of the schedule stops all clocks until the next step is.
 
 use super::flights::{Flight, Flights, Load, Path};
 use super::moments::Moments;
+use super::symmetry::Symmetry;
 use super::{Fluid, KIND};
 use crate::cost::model::asynchronous::events::Events;
 use crate::cost::model::asynchronous::forwarding::{Next, Places};
@@ -13,9 +16,10 @@ use crate::cost::model::asynchronous::{Message, Order, Steps};
 use crate::cost::model::time_space::{Kind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
 use crate::cost::parameter::Ports;
-use crate::simulation::step::{Listener, Step, Summed};
+use crate::simulation::step::{Listener, Reads, Step, Summed};
 
 mod kept;
+mod taking;
 
 /// A rank, and how it came to where it is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,6 +47,7 @@ pub(super) struct Ranks {
     /// Where ranks are with `order=data`.
     places: Option<Places>,
     flights: Flights,
+    symmetry: Symmetry,
     now: f64,
     at_once_us: f64,
     /// When ranks post their next send; the last is the barrier.
@@ -59,6 +64,8 @@ pub(super) struct Ranks {
     events: Events,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
+    /// The only node that they asked for, if it is one.
+    kept_only: Option<usize>,
 }
 
 impl Ranks {
@@ -79,22 +86,25 @@ impl Ranks {
         if let Some(why) = shared_ports {
             flights.refused = Some(why.to_owned());
         }
+        let orbits = flights.fold.orbits();
         Self {
             barrier_us: (machine.order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
-            steps: Steps::new(nodes as usize, scale.unit_bytes),
-            ranks: vec![Rank::default(); nodes as usize],
-            places: (machine.order == Order::Data).then(|| Places::new(nodes as usize)),
+            steps: Steps::new(orbits, scale.unit_bytes),
+            ranks: vec![Rank::default(); orbits],
+            places: (machine.order == Order::Data).then(|| Places::new(orbits)),
+            symmetry: Symmetry::new(machine.startup_us > 0.0),
             flights,
             now: 0.0,
             at_once_us,
-            posts: Moments::new(nodes as usize + 1),
-            sums: Moments::new(nodes as usize),
+            posts: Moments::new(orbits + 1),
+            sums: Moments::new(orbits),
             summing: Vec::new(),
             at_barrier: 0,
             last: Path::default(),
-            open: nodes as usize,
+            open: orbits,
             events: Events::new(machine.most_events),
             kept: None,
+            kept_only: None,
             noise: Noise::new(machine.noise, scale.seed),
             machine,
         }
@@ -317,14 +327,15 @@ impl Ranks {
         let bytes = step.bytes(&message) * noise;
         let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         let Message { from, to, .. } = message;
-        self.flights.begin(Load { from, to, step: Some(number), bytes, noise }, route, self.now, path);
+        let (target, of) = (step.target(from as usize, place), Some((number, place)));
+        self.flights.begin(Load { from, to, target, of, bytes, noise }, route, self.now, path);
     }
 
     /// A message has come.
     fn landed(&mut self, flight: &Flight) {
         let path = flight.path(self.now);
         let ends = [flight.from, flight.to].map(|rank| rank as usize);
-        if let (Some(_), Some(step)) = (&self.places, flight.step) {
+        if let (Some(_), Some((step, _))) = (&self.places, flight.of) {
             if self.kept.is_some() {
                 ends.into_iter().for_each(|rank| self.spend_on(rank, flight));
             }
@@ -400,7 +411,7 @@ impl Listener for Ranks {
             return;
         }
         let new = self.steps.come();
-        self.steps.add(step);
+        self.take(step);
         if self.steps.too_many() {
             return;
         }
@@ -418,7 +429,11 @@ impl Listener for Ranks {
     }
 
     fn summed(&mut self, summed: Summed<'_>) {
-        self.steps.sum(summed);
+        self.take_sums(summed);
+    }
+
+    fn reads(&self) -> Reads {
+        if self.flights.fold.is_plain() { Reads::Schedule } else { Reads::Orbits }
     }
 
     fn wants_after(&self) -> bool {
@@ -460,11 +475,11 @@ impl Evaluator for Ranks {
     }
 
     fn keep_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
-        self.kept = Some(Box::new(record));
+        self.keep(record);
         Ok(())
     }
 
     fn time_space(&mut self) -> Option<TimeSpace> {
-        self.kept.take().map(|kept| kept.done())
+        self.told()
     }
 }

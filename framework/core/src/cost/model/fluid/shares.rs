@@ -153,6 +153,16 @@ impl Shares {
         first..first + self.rest[flow as usize].hops as usize
     }
 
+    /// What of a flow is left.
+    pub(super) fn left(&self, flow: usize, now: f64) -> f64 {
+        let rest = &self.rest[flow];
+        if self.is_sharing(flow) { rest.left - self.flows[flow].rate * (now - rest.since) } else { rest.left }
+    }
+
+    pub(super) fn weight(&self, flow: usize) -> f64 {
+        self.flows[flow].weight
+    }
+
     /// Whether the flow shares.
     pub(super) fn is_sharing(&self, flow: usize) -> bool {
         self.flows[flow].bound != Bound::Latent

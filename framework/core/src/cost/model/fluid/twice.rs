@@ -4,7 +4,7 @@
 use super::ranks::Ranks;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
-use crate::simulation::step::{Listener, Step, Summed};
+use crate::simulation::step::{Listener, Reads, Step, Summed};
 
 /// The same ranks with two ideas of what happens at once; the first counts.
 pub(super) struct Twice {
@@ -23,6 +23,10 @@ impl Listener for Twice {
     fn summed(&mut self, summed: Summed<'_>) {
         self.first.summed(summed);
         self.second.summed(summed);
+    }
+
+    fn reads(&self) -> Reads {
+        self.first.reads()
     }
 
     fn wants_after(&self) -> bool {

@@ -2,9 +2,31 @@
 
 use super::super::flights::Flight;
 use super::Ranks;
-use crate::cost::model::time_space::Kind;
+use crate::cost::model::time_space::{Kind, TimeSpace};
 
 impl Ranks {
+    /// Begins a record, of ranks that stand for others as long as they do.
+    pub(super) fn keep(&mut self, mut record: TimeSpace) {
+        self.kept_only = record.only();
+        let of_none = vec![0; self.ranks.len()];
+        record.spread(&of_none, self.kept_only_orbit());
+        self.kept = Some(Box::new(record));
+    }
+
+    /// The rank that stands for the only node that is asked for.
+    pub(super) fn kept_only_orbit(&self) -> Option<usize> {
+        self.kept_only.map(|node| self.flights.fold.orbit(node as u32) as usize)
+    }
+
+    /// What is kept, node by node.
+    pub(super) fn told(&mut self) -> Option<TimeSpace> {
+        let mut record = self.kept.take()?.done();
+        let fold = &self.flights.fold;
+        let of: Vec<usize> = (0..fold.nodes()).map(|node| fold.orbit(node) as usize).collect();
+        record.spread(&of, self.kept_only);
+        Some(record)
+    }
+
     /// The rank's time went into this, where that is kept.
     pub(super) fn spend(&mut self, rank: usize, kind: Kind, until: f64) {
         if let Some(kept) = &mut self.kept {
@@ -23,7 +45,7 @@ impl Ranks {
             }
             // Who has nothing to send is in the step of what it receives.
             if self.places.as_ref().is_some_and(|places| self.steps.get(places.step(rank)).is_none()) {
-                flight.step.into_iter().for_each(|step| kept.enter(rank, step));
+                flight.of.into_iter().for_each(|(step, _)| kept.enter(rank, step));
             }
         }
         kept.spend(rank, Kind::Peer, flight.begun);

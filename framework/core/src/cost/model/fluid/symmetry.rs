@@ -1,0 +1,206 @@
+//! Which translations of the network map a schedule onto itself: found in its messages, step by step, whoever is planned for. All do before the first step; those stay that take
+//! each step to itself, so that a schedule's figures don't depend on how many of its messages were told.
+
+use super::fold::Fold;
+use crate::network::symmetry::Group;
+use crate::network::topology::Route;
+use crate::network::transfer::Transfer;
+use crate::simulation::step::{Step, Summed};
+use std::collections::HashMap;
+
+/// What is known of a schedule's symmetry so far.
+#[derive(Debug)]
+pub(super) struct Symmetry {
+    /// Whether it matters in which order a rank sends.
+    ordered: bool,
+    /// Where one node of each orbit of a group is planned for: for each node its representative, and the element that takes that to the node.
+    homes: Vec<(u32, u32)>,
+    /// The least translation of each dimension that is known to be one of that group's; the side where none is.
+    stated: Vec<u32>,
+    /// Translations that were tried, by dimension and how far: where they take each node.
+    images: HashMap<(usize, u32), Vec<u32>>,
+}
+
+/// What one node of each orbit sends, in the order of nodes and of each in its own.
+pub(super) struct Sends {
+    /// Between orbits.
+    pub transfers: Vec<Transfer>,
+    /// To which node each of them goes.
+    pub targets: Vec<u32>,
+    /// Ways that they refer to, if they are not the step's.
+    pub routes: Option<Vec<Route>>,
+}
+
+/// Where each node's sends begin in a list.
+type Firsts = Vec<u32>;
+
+impl Symmetry {
+    pub(super) fn new(ordered: bool) -> Self {
+        Self { ordered, homes: Vec::new(), stated: Vec::new(), images: HashMap::new() }
+    }
+
+    /// The first that is heard of a group.
+    fn meet(&mut self, fold: &Fold, group: Option<&Group>) {
+        if !self.stated.is_empty() {
+            return;
+        }
+        self.stated = fold.sides().to_vec();
+        let Some(group) = group else { return };
+        let home = |node| {
+            let (index, element) = group.home(node);
+            (group.representative(index) as u32, element as u32)
+        };
+        self.homes = (0..fold.nodes()).map(|node| home(node.into())).collect();
+        for (dimension, &side) in fold.sides().iter().enumerate() {
+            let is_stated = |by: &u32| {
+                let images = fold.images(dimension, *by);
+                let element = u64::from(images[0]);
+                let is_element = self.homes[images[0] as usize].0 == self.homes[0].0;
+                is_element && (0..).zip(&images).all(|(node, image)| group.moved(node, element) == u64::from(*image))
+            };
+            let by = (1..side).filter(|by| side % by == 0).find(is_stated);
+            self.stated[dimension] = by.unwrap_or(side);
+        }
+    }
+
+    /// How far apart the nodes of an orbit are in each dimension, now that this step has come.
+    pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
+        self.meet(fold, step.symmetry);
+        if step.routes.iter().any(|route| !route.path.is_empty()) {
+            return fold.sides().to_vec();
+        }
+        if self.are_stated(fold) || !self.ordered && is_complete(fold.nodes().into(), step) {
+            return fold.periods().to_vec();
+        }
+        let (firsts, sends) = self.of_all(fold, step);
+        let of = |node: u32| &sends[firsts[node as usize] as usize..firsts[node as usize + 1] as usize];
+        let what = |t: &Transfer, to: u32| (to, t.load, t.route);
+        let ordered = self.ordered;
+        self.kept_periods(fold, |images| {
+            (0..fold.nodes()).all(|node| {
+                let (own, others) = (of(node), of(images[node as usize]));
+                let mut own = own.iter().map(|t| what(t, images[t.to as usize]));
+                let mut others = others.iter().map(|t| what(t, t.to));
+                if ordered || own.len() < 2 || own.len() != others.len() {
+                    return own.eq(others);
+                }
+                let (mut own, mut others): (Vec<_>, Vec<_>) = (own.by_ref().collect(), others.by_ref().collect());
+                own.sort_unstable();
+                others.sort_unstable();
+                own == others
+            })
+        })
+    }
+
+    /// The same of what nodes add up; `of_all` is that of each.
+    pub(super) fn periods_of_sums(&mut self, fold: &Fold, of_all: &[u64]) -> Vec<u32> {
+        self.kept_periods(fold, |images| of_all.iter().zip(images).all(|(own, image)| *own == of_all[*image as usize]))
+    }
+
+    /// What each node adds up.
+    pub(super) fn sums(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u64> {
+        self.meet(fold, summed.symmetry);
+        match summed.symmetry {
+            None => summed.of.to_vec(),
+            Some(group) => (0..fold.nodes()).map(|node| summed.of[group.home(node.into()).0]).collect(),
+        }
+    }
+
+    fn are_stated(&self, fold: &Fold) -> bool {
+        let mut of = fold.periods().iter().zip(fold.sides()).zip(&self.stated);
+        of.all(|((period, side), stated)| period == side || period % stated == 0)
+    }
+
+    /// Of each dimension the least multiple of its period that is stated or fits.
+    fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
+        let mut periods = fold.periods().to_vec();
+        for (dimension, period) in periods.iter_mut().enumerate() {
+            let (side, stated) = (fold.sides()[dimension], self.stated[dimension]);
+            let mut candidates = (*period..side).step_by(*period as usize).filter(|by| side % by == 0);
+            let kept = candidates.find(|by| {
+                let images = || fold.images(dimension, *by);
+                by % stated == 0 || fits(self.images.entry((dimension, *by)).or_insert_with(images))
+            });
+            *period = kept.unwrap_or(side);
+        }
+        periods
+    }
+
+    /// What every node sends.
+    fn of_all(&self, fold: &Fold, step: &Step<'_>) -> (Firsts, Vec<Transfer>) {
+        let (lists, by_sender) = by_sender(step.transfers);
+        let Some(group) = step.symmetry else {
+            let firsts =
+                (0..=fold.nodes()).map(|node| lists.get(node as usize).copied().unwrap_or(by_sender.len() as u32));
+            return (firsts.collect(), by_sender);
+        };
+        let (mut firsts, mut sends) = (vec![0], Vec::with_capacity(step.transfers.len() * group.order() as usize));
+        for node in 0..fold.nodes() {
+            self.add_sends(&mut sends, node, group, &lists, &by_sender);
+            firsts.push(sends.len() as u32);
+        }
+        (firsts, sends)
+    }
+
+    /// Adds what a node sends, as its representative does.
+    fn add_sends(&self, sends: &mut Vec<Transfer>, node: u32, group: &Group, lists: &[u32], by_sender: &[Transfer]) {
+        let (home, element) = self.homes[node as usize];
+        let list = |at: u32| lists.get(at as usize).map_or(by_sender.len(), |first| *first as usize);
+        for transfer in &by_sender[list(home)..list(home + 1)] {
+            let to = group.moved(transfer.to.into(), element.into()) as u32;
+            sends.push(Transfer { from: node, to, ..*transfer });
+        }
+    }
+
+    /// What the first node of each orbit sends.
+    pub(super) fn sends(&self, fold: &Fold, step: &Step<'_>) -> Sends {
+        let (lists, by_sender) = by_sender(step.transfers);
+        let mut transfers = Vec::new();
+        for node in (0..fold.orbits() as u32).map(|orbit| fold.first(orbit)) {
+            match step.symmetry {
+                Some(group) => self.add_sends(&mut transfers, node, group, &lists, &by_sender),
+                None => {
+                    let list = |at: u32| lists.get(at as usize).map_or(by_sender.len(), |first| *first as usize);
+                    transfers.extend_from_slice(&by_sender[list(node)..list(node + 1)]);
+                }
+            }
+        }
+        let routes = step.symmetry.filter(|_| step.routes.iter().any(|route| !route.path.is_empty())).map(|group| {
+            let moved = |transfer: &mut Transfer| {
+                let (number, element) = (transfer.route as usize, self.homes[transfer.from as usize].1);
+                let route = number.checked_sub(1).map(|at| step.routes[at].clone()).unwrap_or_default();
+                Route { path: route.path.iter().map(|on| group.moved(*on, element.into())).collect(), ..route }
+            };
+            let routes: Vec<Route> = transfers.iter_mut().map(moved).collect();
+            (1..).zip(&mut transfers).filter(|(_, t)| t.route > 0).for_each(|(number, t)| t.route = number);
+            routes
+        });
+        let targets = transfers.iter().map(|transfer| transfer.to).collect();
+        for transfer in &mut transfers {
+            (transfer.from, transfer.to) = (fold.orbit(transfer.from), fold.orbit(transfer.to));
+        }
+        Sends { transfers, targets, routes }
+    }
+}
+
+/// Whether everyone sends as much to everyone: whatever is done to nodes, it is the same.
+fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
+    let load = step.transfers.first().map(|t| t.load);
+    let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
+    messages == nodes * (nodes - 1) && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
+}
+
+/// Transfers in the order of their senders, of each in its own, and where each sender's begin, up to the last that sends.
+fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
+    let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
+    let mut firsts = vec![0_u32; senders + 1];
+    transfers.iter().for_each(|t| firsts[t.from as usize + 1] += 1);
+    (0..senders).for_each(|sender| firsts[sender + 1] += firsts[sender]);
+    let (mut next, mut sorted) = (firsts.clone(), transfers.to_vec());
+    for transfer in transfers {
+        let place = &mut next[transfer.from as usize];
+        sorted[*place as usize] = *transfer;
+        *place += 1;
+    }
+    (firsts, sorted)
+}
