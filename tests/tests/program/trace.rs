@@ -276,6 +276,12 @@ fn times_of_ranks_are_printed_for_reading() {
     assert_eq!(times(&["--step", "1", "--node", "0"]), [head, &line(0)].concat());
     assert_eq!(times(&["--step", "2"]), head);
     assert_eq!(times(&["--summary"]), [end(0), end(1)].concat());
+    // Where a model has none for a case, the case says why.
+    let shared = ["trace", "--topology", "torus:2x2,ranks=2", "--algorithm", "pairwise", "--times"];
+    swapmeet(&[&shared[..], &["--machine", "free:model=loggp"]].concat())
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("it needs ranks=1"));
     // Ranks of a machine of steps have no time of their own.
     swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat())
         .assert()

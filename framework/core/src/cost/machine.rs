@@ -5,6 +5,7 @@
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
+use super::model::time_space::TimeSpace;
 use super::model::{Cost, Evaluator, Model, ModelKind, Scale, models};
 use super::parameter::{Default, Parameter, ParameterError, Typed, word};
 use super::settings::{Origin, Preset, Setting, Settings};
@@ -302,6 +303,11 @@ impl Listener for NoNodes {
 impl Evaluator for NoNodes {
     fn cost(&mut self) -> Result<Cost, String> {
         Err(format!("the model `{}` knows no nodes that several ranks share: it needs ranks=1", self.0))
+    }
+
+    /// Its ranks have time of their own; why there is none here, the cost says.
+    fn keep_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
+        Ok(())
     }
 }
 
