@@ -6,7 +6,6 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
 use crate::simulation::step::{Step, Summed};
-use std::collections::HashMap;
 
 /// What is known of a schedule's symmetry so far.
 #[derive(Debug)]
@@ -17,8 +16,8 @@ pub(super) struct Symmetry {
     homes: Vec<(u32, u32)>,
     /// The least translation of each dimension that is known to be one of that group's; the side where none is.
     stated: Vec<u32>,
-    /// Translations that were tried, by dimension and how far: where they take each node.
-    images: HashMap<(usize, u32), Vec<u32>>,
+    /// For each dimension how far the translation goes that was tried last, and where it takes each node.
+    images: Vec<(u32, Vec<u32>)>,
 }
 
 /// What one node of each orbit sends, in the order of nodes and of each in its own.
@@ -36,7 +35,7 @@ type Firsts = Vec<u32>;
 
 impl Symmetry {
     pub(super) fn new(ordered: bool) -> Self {
-        Self { ordered, homes: Vec::new(), stated: Vec::new(), images: HashMap::new() }
+        Self { ordered, homes: Vec::new(), stated: Vec::new(), images: Vec::new() }
     }
 
     /// The first that is heard of a group.
@@ -114,12 +113,19 @@ impl Symmetry {
     /// Of each dimension the least multiple of its period that is stated or fits.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
+        self.images.resize(periods.len(), (0, Vec::new()));
         for (dimension, period) in periods.iter_mut().enumerate() {
             let (side, stated) = (fold.sides()[dimension], self.stated[dimension]);
             let mut candidates = (*period..side).step_by(*period as usize).filter(|by| side % by == 0);
+            let (tried, images) = &mut self.images[dimension];
             let kept = candidates.find(|by| {
-                let images = || fold.images(dimension, *by);
-                by % stated == 0 || fits(self.images.entry((dimension, *by)).or_insert_with(images))
+                if by % stated == 0 {
+                    return true;
+                }
+                if tried != by {
+                    (*tried, *images) = (*by, fold.images(dimension, *by));
+                }
+                fits(images)
             });
             *period = kept.unwrap_or(side);
         }

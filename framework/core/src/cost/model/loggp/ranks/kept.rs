@@ -1,10 +1,10 @@
 //! What ranks' time goes into, where somebody asked for that; out of the way of those who didn't.
 
-use super::{Simulation, times};
+use super::{Ranks, times};
 use crate::cost::model::clock::{Ticks, us};
 use crate::cost::model::time_space::Kind;
 
-impl Simulation {
+impl Ranks {
     /// The time of a rank's processor up to now went into this, where that is kept.
     pub(super) fn spend_until_free(&mut self, rank: usize, kind: Kind) {
         if let Some(kept) = &mut self.kept {
