@@ -163,8 +163,13 @@ impl Layout {
         for index in self.range(side).rev() {
             let radix = u64::from(self.fields[index].radix);
             self.clear(index, out);
-            self.insert(index, rest % radix, out);
-            rest /= radix;
+            // Most axes are as long as a power of two, by which dividing is quick.
+            let (coordinate, more) = match radix.is_power_of_two() {
+                true => (rest & (radix - 1), rest >> radix.trailing_zeros()),
+                false => (rest % radix, rest / radix),
+            };
+            self.insert(index, coordinate, out);
+            rest = more;
         }
     }
 
@@ -248,14 +253,18 @@ impl Layout {
     /// Hands out boxes that together are `a` without `inner`, which must be a box within `a`. `scratch` is overwritten.
     pub fn subtract(&self, a: &[u64], inner: &[u64], scratch: &mut [u64], mut piece: impl FnMut(&[u64])) {
         // Axis by axis: what differs in this axis, agrees with `inner` in those before and is as `a` in those after.
+        let mut is_first = true;
         for (index, f) in self.fields.iter().enumerate() {
             let range = f.word..f.word + f.words;
             if same_words(&a[range.clone()], &inner[range], f.mask) {
                 continue;
             }
             scratch.copy_from_slice(a);
-            for before in &self.fields[..index] {
-                copy_field(before, inner, scratch);
+            // Up to the first that differs both are alike.
+            if !std::mem::take(&mut is_first) {
+                for before in &self.fields[..index] {
+                    copy_field(before, inner, scratch);
+                }
             }
             for i in f.word..f.word + f.words {
                 scratch[i] &= !(inner[i] & f.mask);
@@ -267,6 +276,10 @@ impl Layout {
     /// Whether two boxes that have no block in common are one box together; then `a` becomes it.
     pub fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
+        // Most boxes differ in several words. Where no field has several, that is enough to know.
+        if self.simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
+            return false;
+        }
         let bit = (a[first] ^ b[first]).trailing_zeros();
         let Some(f) = self.fields.iter().find(|f| {
             if f.words == 1 {
