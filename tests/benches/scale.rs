@@ -221,7 +221,7 @@ fn on_threads(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (threads, why) = threads::start(cores);
     why.into_iter().for_each(|why| println!("{why}"));
-    println!("\nplanned for everyone, on {} threads", threads.crew().max(1));
+    println!("\nplanned for everyone, on {cores} threads");
     println!("{:<34}{:>12}{:>10}{:>12}", "", "messages", "seconds", "one / this");
     for (topology, algorithm, workload) in ON_THREADS {
         let name = format!("{algorithm} {topology}");
