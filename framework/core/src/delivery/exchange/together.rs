@@ -150,7 +150,10 @@ impl Exchange {
         let Self { inventory, holdings, together, .. } = self;
         let nodes = inventory.layout.grid().nodes();
         if together.sent == 0 {
-            together.divide(ends(queue.senders(), nodes, members));
+            // Whose sends of a step are still to come can't be seen from those that are here.
+            let is_cut = pieces.last().is_some_and(|piece| !piece.ends);
+            let evenly = || (1..=members as u64).map(|end| nodes * end / members as u64).filter(|end| *end > 0);
+            together.divide(if is_cut { evenly().collect() } else { ends(queue.senders(), nodes, members) });
         }
         let Together { ends, crew, desks, desk, sent } = &mut **together;
         crew.iter_mut().for_each(Member::clear);
