@@ -3,12 +3,10 @@
 //! A time is `startup` for each message one after another and `byte` for each byte of them. Times range over orders of magnitude, so it is what is left
 //! *relative to each* that is made small; and some are of a machine that did something else meanwhile, so that first the sum of what is left is made small,
 //! then Tukey's weights are found: what lies far off weighs nothing, and is said to have been left out.
-//! Least squares are `nalgebra`'s, by its QR decomposition, which also says how sure they are.
 //!
 //! Libraries send long messages another way than short ones (eager, rendezvous). Where two pairs of costs explain what one can't, for which Schwarz's
 //! criterion is asked, the size at which they change is found, too.
 
-use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub mod ping_pong;
@@ -220,22 +218,38 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<Least, String> 
     Ok((Pair(pair), known, freedom(1)))
 }
 
-/// What makes the first of each row of these of the others, by least squares, and the standard error of each.
-fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(DVector<f64>, DVector<f64>), String> {
-    /// Of a column's length, what must be left of it without the ones before.
+/// What makes the first of each row of one or two of the others, by least squares, and the standard error of each. A coefficient is that of its column without what the
+/// other explains of it (Frisch & Waugh 1933).
+fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
+    /// Of a column's length, what must be left of it without the other.
     const APART: f64 = 1e-9;
-    let unknown = || "no costs explain these times: they do not tell start-up from bytes".to_owned();
-    let known = DMatrix::from_fn(rows.len(), of.len(), |row, at| rows[row][1 + of[at]]);
-    let wanted = DVector::from_fn(rows.len(), |row, _| rows[row][0]);
-    let (q, r) = known.clone().qr().unpack();
-    if (0..of.len()).any(|at| r[(at, at)].abs() <= APART * known.column(at).norm()) {
-        return Err(unknown());
+    let column = |at: usize| rows.iter().map(move |row| row[at]);
+    let (mut values, mut squares) = (Vec::new(), Vec::new());
+    for at in of {
+        let other = of.iter().find(|other| *other != at);
+        let explained = |other: &usize| product(column(1 + at), column(1 + other)) / square(column(1 + other));
+        let share = other.map_or(0.0, explained);
+        let apart = rows.iter().map(|row| row[1 + at] - other.map_or(0.0, |other| share * row[1 + other]));
+        let left = square(apart.clone());
+        if left.is_nan() || left <= APART * APART * square(column(1 + at)) {
+            return Err("no costs explain these times: they do not tell start-up from bytes".to_owned());
+        }
+        values.push(product(apart, column(0)) / left);
+        squares.push(left);
     }
-    let values = r.solve_upper_triangular(&q.tr_mul(&wanted)).ok_or_else(unknown)?;
-    let variance = (&wanted - &known * &values).norm_squared() / (rows.len() - of.len()) as f64;
-    let inverse = r.try_inverse().ok_or_else(unknown)?;
-    let errors = DVector::from_fn(of.len(), |at, _| (variance * inverse.row(at).norm_squared()).sqrt());
-    Ok((values, errors))
+    let explained = |row: &[f64; 3]| of.iter().zip(&values).map(|(at, value)| row[1 + at] * value).sum::<f64>();
+    let variance = square(rows.iter().map(|row| row[0] - explained(row))) / (rows.len() - of.len()) as f64;
+    Ok((values, squares.iter().map(|left| (variance / left).sqrt()).collect()))
+}
+
+/// The inner product of two columns.
+fn product(a: impl Iterator<Item = f64>, b: impl Iterator<Item = f64>) -> f64 {
+    a.zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// A column's length, squared.
+fn square(column: impl Iterator<Item = f64>) -> f64 {
+    column.map(|x| x * x).sum()
 }
 
 #[cfg(test)]

@@ -29,16 +29,17 @@ pub enum Collective {
 }
 
 impl Collective {
-    const TABLE: [(Self, u32); 9] = [
-        (Self::AllToAll, SWM_ALLTOALL),
-        (Self::Broadcast, SWM_BROADCAST),
-        (Self::Scatter, SWM_SCATTER),
-        (Self::Gather, SWM_GATHER),
-        (Self::AllGather, SWM_ALLGATHER),
-        (Self::Permutation, SWM_PERMUTATION),
-        (Self::Reduce, SWM_REDUCE),
-        (Self::ReduceScatter, SWM_REDUCE_SCATTER),
-        (Self::AllReduce, SWM_ALLREDUCE),
+    /// All of them: for what does whatever it is asked to do.
+    pub const ALL: [Self; 9] = [
+        Self::AllToAll,
+        Self::Broadcast,
+        Self::Scatter,
+        Self::Gather,
+        Self::AllGather,
+        Self::Permutation,
+        Self::Reduce,
+        Self::ReduceScatter,
+        Self::AllReduce,
     ];
 
     /// Whether blocks are told apart by where they come from.
@@ -70,11 +71,21 @@ impl Collective {
     }
 
     pub(crate) fn from_code(code: u32) -> Option<Self> {
-        Self::TABLE.iter().find(|(_, c)| *c == code).map(|(collective, _)| *collective)
+        Self::ALL.into_iter().find(|collective| collective.code() == code)
     }
 
     pub(crate) fn code(self) -> u32 {
-        Self::TABLE.iter().find(|(c, _)| *c == self).map_or(0, |(_, code)| *code)
+        match self {
+            Self::AllToAll => SWM_ALLTOALL,
+            Self::Broadcast => SWM_BROADCAST,
+            Self::Scatter => SWM_SCATTER,
+            Self::Gather => SWM_GATHER,
+            Self::AllGather => SWM_ALLGATHER,
+            Self::Permutation => SWM_PERMUTATION,
+            Self::Reduce => SWM_REDUCE,
+            Self::ReduceScatter => SWM_REDUCE_SCATTER,
+            Self::AllReduce => SWM_ALLREDUCE,
+        }
     }
 
     pub(crate) fn bit(self) -> u64 {

@@ -37,17 +37,7 @@ impl Algorithm for Linear {
         About {
             name: "linear",
             title: "Straight to the destination, all at once: the baseline",
-            collectives: &[
-                Collective::AllToAll,
-                Collective::Broadcast,
-                Collective::Scatter,
-                Collective::Gather,
-                Collective::AllGather,
-                Collective::Permutation,
-                Collective::Reduce,
-                Collective::ReduceScatter,
-                Collective::AllReduce,
-            ],
+            collectives: &Collective::ALL,
             ports: u64::MAX,
             ..ANYWHERE
         }

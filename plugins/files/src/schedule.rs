@@ -17,17 +17,7 @@ impl Algorithm for FromSchedule {
             name: "schedule",
             title: "The schedule that a JSON file says, step by step",
             accepts: "the number of nodes that the file says",
-            collectives: &[
-                Collective::AllToAll,
-                Collective::Broadcast,
-                Collective::Scatter,
-                Collective::Gather,
-                Collective::AllGather,
-                Collective::Permutation,
-                Collective::Reduce,
-                Collective::ReduceScatter,
-                Collective::AllReduce,
-            ],
+            collectives: &Collective::ALL,
             params: &[FILE],
             ..About::DEFAULT
         }
