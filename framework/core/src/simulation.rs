@@ -529,6 +529,8 @@ impl<'a> Simulation<'a> {
     /// Ends the schedule: proves that all has arrived and returns what no machine changes.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
+        // A schedule may have had no step.
+        self.begin()?;
         self.carry_out()?;
         if let State::Ahead(ahead) = &mut self.state {
             let Some((exchange, buffers)) = ahead.end() else {

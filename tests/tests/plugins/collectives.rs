@@ -11,6 +11,6 @@ fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
         let constant = format!("SWM_{}", kind.word.to_uppercase().replace('-', "_"));
         let line = format!("#define {constant} {}", kind.code);
         assert!(HEADER.lines().any(|other| other == line), "no `{line}` in swapmeet.h");
-        assert!(SDK.contains(&format!(", {constant})")), "the SDK's `Collective` has no {constant}");
+        assert!(SDK.contains(&format!(" => {constant},")), "the SDK's `Collective` has no {constant}");
     }
 }

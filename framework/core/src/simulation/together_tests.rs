@@ -173,3 +173,14 @@ fn a_broken_rule_is_noticed_side_by_side() {
         assert_eq!(broken(&one), broken(&many), "{one} {many}");
     }
 }
+
+/// One node alone has all it is to have.
+#[test]
+fn a_schedule_without_steps_is_one_on_many_threads_too() {
+    let many: Arc<dyn Executor> = Arc::new(Started(2));
+    for spec in ["ring:1", "ring:2"] {
+        let one: Arc<dyn Executor> = alone();
+        let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, spec, &[], 1, &|_, _, _| Ok(())));
+        assert_eq!((one.1.is_ok(), &one.1), (spec == "ring:1", &many.1));
+    }
+}
