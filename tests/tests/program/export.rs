@@ -421,6 +421,13 @@ fn played_by_simgrid(out: &Path) -> Option<f64> {
     Some(played.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr))))
 }
 
+/// The time of a case's row, in microseconds.
+fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
+    let case = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine];
+    let row = crate::support::rows(&case).remove(0);
+    row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
+}
+
 /// Where SimGrid is installed, it takes the time that `fluid` predicts with nothing charged but bandwidth, within 1 %.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts() {
@@ -430,18 +437,7 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     let case = ["torus:3x4", "pairwise", "uniform:100000"];
     assert!(exports("simgrid", case, &["--machine", machine], &out));
     let Some(played) = played_by_simgrid(&out) else { return };
-    let row = crate::support::rows(&[
-        "--topology",
-        case[0],
-        "--algorithm",
-        case[1],
-        "--workload",
-        case[2],
-        "--machine",
-        machine,
-    ])
-    .remove(0);
-    let predicted = row.time_us.unwrap();
+    let predicted = predicted(case, machine);
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
@@ -477,23 +473,10 @@ fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
     let lines: String = lines.map(|(from, to, bytes)| format!("1 {from} {to} {bytes}\n")).collect();
     std::fs::write(out.join("messages.txt"), format!("swapmeet-simgrid 1\nnodes {nodes}\n{lines}")).unwrap();
     let Some(played) = played_by_simgrid(&out) else { return };
-    let us = |machine: &str| {
-        let row = crate::support::rows(&[
-            "--topology",
-            case[0],
-            "--algorithm",
-            case[1],
-            "--workload",
-            case[2],
-            "--machine",
-            machine,
-        ])
-        .remove(0);
-        row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
-    };
-    let predicted = us(&format!("{machine},background={}", path("beside.csv").display()));
+    let alone = predicted(case, machine);
+    let predicted = predicted(case, &format!("{machine},background={}", path("beside.csv").display()));
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
-    assert!(us(machine) < 0.9 * predicted, "without it the schedule is faster");
+    assert!(alone < 0.9 * predicted, "without it the schedule is faster");
 }
 
 /// A run on real ranks: rows as of any run, and a case that has no schedule says why.
