@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench scale`, or `cargo bench --bench scale -- torus:128x128` for the cases whose name contains a word.
 //! Every figure is the best of a few runs in one process, or of one where that takes a second: compare ratios within a run, not seconds between machines. All of it
-//! takes about five minutes on a calm machine.
+//! takes some eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
