@@ -1,17 +1,16 @@
 //! A schedule in full, for other programs: every set spelled out, every route, every byte (`docs/trace.md`). One JSON document, an event a line.
 
 use super::only::Only;
-use super::times::Times;
+use super::times::Timetable;
+use super::writer::Writer;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, Redistribution, Share, What};
 use swapmeet_core::delivery::payload::Proof;
-use swapmeet_core::simulation::step::{Listener, LocalCopy, Sent, Step, Summed};
-use swapmeet_results::{Record, Status};
+use swapmeet_core::simulation::step::{Listener, Sent, Step};
+use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
-use swapmeet_runner::host;
-use swapmeet_runner::worker::Watcher;
 
 /// The version of the format: fields may be added to it, none changes its meaning.
 const VERSION: u32 = 1;
@@ -58,13 +57,12 @@ pub(crate) struct Json<W: Write> {
     share: Option<Value>,
     laid_out: bool,
     first: bool,
-    times: Option<Times>,
 }
 
 impl<W: Write> Json<W> {
-    pub(super) fn new(out: W, only: Only, case: &Case, times: Option<Times>) -> Self {
+    pub(super) fn new(out: W, only: Only, case: &Case) -> Self {
         let block_bytes = case.workload.is_uniform().then(|| case.workload.block_bytes());
-        Self { out, only, block_bytes, share: None, laid_out: false, first: true, times }
+        Self { out, only, block_bytes, share: None, laid_out: false, first: true }
     }
 
     fn put(&mut self, text: &str) {
@@ -103,14 +101,13 @@ impl<W: Write> Json<W> {
     }
 }
 
-impl<W: Write> Watcher for Json<W> {
-    fn ended(&mut self, record: &Record, _: host::Asked) {
-        // Why there is no time is the row's reason, too.
-        let times = self.times.take().filter(|_| record.status == Status::Ok);
-        if let Some(Ok(told)) = times.map(Times::told) {
+impl<W: Write> Writer for Json<W> {
+    fn ended(&mut self, _: bool, times: Option<Result<Timetable, String>>) {
+        // Why there are none is the row's reason, too.
+        if let Some(Ok(times)) = times {
             self.put("],\n\"times\":[");
             self.first = true;
-            told.objects(self.only).for_each(|times| self.event(&times));
+            times.objects(self.only).for_each(|times| self.event(&times));
         }
         drop(self.out.flush());
     }
@@ -194,22 +191,7 @@ impl<W: Write> Listener for Json<W> {
         self.event(&Value::Object(event));
     }
 
-    fn summed(&mut self, summed: Summed<'_>) {
-        if let Some(times) = &mut self.times {
-            times.summed(summed);
-        }
-    }
-
-    fn local_copy(&mut self, copy: LocalCopy) {
-        if let Some(times) = &mut self.times {
-            times.local_copy(copy);
-        }
-    }
-
     fn step(&mut self, step: &Step<'_>) {
-        if let Some(times) = &mut self.times {
-            times.step(step);
-        }
         if self.only.is_all() {
             self.event(&json!({ "end_of_step": step.number }));
         }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::{Entry, KINDS, Kind, TimeSpace};
-use swapmeet_core::simulation::step::{LocalCopy, Step, Summed};
+use swapmeet_core::simulation::step::{Listener, Step};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::scale;
 
@@ -15,18 +15,27 @@ const MOST: usize = 1 << 18;
 /// Prices the schedule in the worker, for the record alone.
 pub(super) struct Times {
     evaluator: Box<dyn Evaluator>,
-    /// The schedule's own numbers of steps.
-    steps: Vec<u64>,
+    steps: Steps,
 }
 
-/// What ranks did, and the schedule's own numbers of steps.
-pub(super) struct Told {
+/// The schedule's own numbers of its steps.
+#[derive(Default)]
+struct Steps(Vec<u64>);
+
+impl Listener for Steps {
+    fn step(&mut self, step: &Step<'_>) {
+        self.0.push(step.schedule_step);
+    }
+}
+
+/// What ranks did when.
+pub(super) struct Timetable {
     record: TimeSpace,
-    steps: Vec<u64>,
+    steps: Steps,
 }
 
 /// That there are times to print: of one case, on a machine whose ranks have some.
-pub(super) fn can_be_told(cases: &[Case]) -> Result<(), Failure> {
+pub(super) fn can_be_had(cases: &[Case]) -> Result<(), Failure> {
     if cases.len() > 1 {
         return Err(Failure::Usage(format!("--times: expected one size of blocks, found {}", cases.len())));
     }
@@ -41,34 +50,26 @@ impl Times {
     pub(super) fn new(case: &Case, node: Option<u64>) -> Option<Self> {
         let mut evaluator = case.machine.evaluator(scale(case));
         evaluator.keep_time_space(TimeSpace::new(case.topology.nodes(), node, MOST)).ok()?;
-        Some(Self { evaluator, steps: Vec::new() })
+        Some(Self { evaluator, steps: Steps::default() })
     }
 
-    pub(super) fn step(&mut self, step: &Step<'_>) {
-        self.steps.push(step.schedule_step);
-        self.evaluator.step(step);
+    /// The evaluator reads the schedule as any listener does.
+    pub(super) fn listeners(&mut self) -> [&mut dyn Listener; 2] {
+        [&mut *self.evaluator, &mut self.steps]
     }
 
-    pub(super) fn summed(&mut self, summed: Summed<'_>) {
-        self.evaluator.summed(summed);
-    }
-
-    pub(super) fn local_copy(&mut self, copy: LocalCopy) {
-        self.evaluator.local_copy(copy);
-    }
-
-    /// What ranks did, once all is over; `Err` says why there is nothing to tell.
-    pub(super) fn told(mut self) -> Result<Told, String> {
+    /// What ranks did, once all is over; `Err` says why there is nothing.
+    pub(super) fn timetable(mut self) -> Result<Timetable, String> {
         self.evaluator.cost()?;
         let record = self.evaluator.time_space().ok_or("its ranks have no times of their own")?;
-        Ok(Told { record, steps: self.steps })
+        Ok(Timetable { record, steps: self.steps })
     }
 }
 
-impl Told {
+impl Timetable {
     /// The schedule's own numbers of an entry's first and last step.
     fn steps_of(&self, entry: &Entry) -> [u64; 2] {
-        [entry.first_step, entry.last_step].map(|step| self.steps.get(step as usize - 1).copied().unwrap_or(step))
+        [entry.first_step, entry.last_step].map(|step| self.steps.0.get(step as usize - 1).copied().unwrap_or(step))
     }
 
     /// The entries that were asked for, each with its rank.

@@ -38,7 +38,10 @@ use swapmeet_workloads::{InputDigest, Workload};
 pub type Say = Box<dyn FnMut(serde_json::Value)>;
 
 /// Somebody who sees more of a schedule than its row has, in the worker that makes it.
-pub trait Watcher: Listener {
+pub trait Watcher {
+    /// Who of it listens to the schedule, in turn.
+    fn listeners(&mut self) -> Vec<&mut dyn Listener>;
+
     /// The schedule has ended, and this is its row; the plan asked for these.
     fn ended(&mut self, _record: &Record, _asked: Asked) {}
 }
@@ -205,15 +208,11 @@ impl Listener for Pulse {
 
 struct Unwatched;
 
-impl Listener for Unwatched {
-    fn reads(&self) -> Reads {
-        Reads::Facts
+impl Watcher for Unwatched {
+    fn listeners(&mut self) -> Vec<&mut dyn Listener> {
+        Vec::new()
     }
-
-    fn step(&mut self, _: &Step<'_>) {}
 }
-
-impl Watcher for Unwatched {}
 
 /// What has been looked up already: cases of one job must share it, and a matrix is read once.
 struct Known {
@@ -263,7 +262,9 @@ impl Known {
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows, mut asked) = (0, Vec::new(), Asked::default());
-        tell_group(&cases, &mut [&mut pulse, &mut *watcher], &self.executor, &mut |event| match event {
+        let mut listeners: Vec<&mut dyn Listener> = vec![&mut pulse];
+        listeners.extend(watcher.listeners());
+        tell_group(&cases, &mut listeners, &self.executor, &mut |event| match event {
             Event::Plans => outlet.clear(),
             Event::Planned(for_these) => asked = for_these,
             Event::Row(index, record) => {

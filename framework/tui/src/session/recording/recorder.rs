@@ -277,6 +277,10 @@ impl Listener for Recorder {
 }
 
 impl Watcher for Recorder {
+    fn listeners(&mut self) -> Vec<&mut dyn Listener> {
+        vec![self]
+    }
+
     /// A schedule that a fault ended has a last step, as far as it went.
     fn ended(&mut self, record: &Record, _: host::Asked) {
         if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use swapmeet_core::cost::ledger::{Event, Keeper, Ledger};
-use swapmeet_core::simulation::step::{Listener, Reads, Step, Summed};
+use swapmeet_core::simulation::step::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::host::Asked;
@@ -59,25 +59,11 @@ impl Keeping {
     }
 }
 
-impl Listener for Keeping {
-    fn reads(&self) -> Reads {
-        Reads::Facts
-    }
-
-    fn step(&mut self, step: &Step<'_>) {
-        self.keeper.step(step);
-    }
-
-    fn rearranged(&mut self, most: u64, segments: u64) {
-        self.keeper.rearranged(most, segments);
-    }
-
-    fn summed(&mut self, summed: Summed<'_>) {
-        self.keeper.summed(summed);
-    }
-}
-
 impl Watcher for Keeping {
+    fn listeners(&mut self) -> Vec<&mut dyn Listener> {
+        vec![&mut self.keeper]
+    }
+
     fn ended(&mut self, record: &Record, asked: Asked) {
         /// Of a message.
         const AT_ONCE: usize = 4096;

@@ -1,0 +1,116 @@
+//! What nodes, sets and directions are called: in the machine's own coordinates, whatever the schedule's grid.
+
+use std::collections::BTreeSet;
+use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::fault::Place;
+use swapmeet_core::network::topology::Route;
+use swapmeet_core::simulation::step::Sent;
+
+/// Names nodes and sets in the machine's own coordinates, whatever the schedule's grid.
+pub(super) struct Names<'a> {
+    sent: &'a Sent<'a>,
+    radices: &'a [u64],
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(sent: &'a Sent<'a>) -> Self {
+        Self { sent, radices: sent.topology.radices() }
+    }
+
+    /// A node by the one of the machine that runs it; a virtual one is marked.
+    pub(super) fn node(&self, place: Place) -> String {
+        let name = name(place.physical, self.radices);
+        if self.is_virtual(place) { format!("{name}*") } else { name }
+    }
+
+    /// Whether it runs on a node of the machine that owns another node of the grid.
+    pub(super) fn is_virtual(&self, place: Place) -> bool {
+        self.sent.placement.home(place.physical) != place.virtual_node
+    }
+
+    /// A box in words: `from (0,0) for (*,4-7)`.
+    pub(super) fn selection(&self, bits: &[u64]) -> String {
+        let layout = self.sent.layout;
+        let side = |side: Side, word: &str| layout.has(side).then(|| format!("{word} {}", self.set(side, bits)));
+        let destinations = if self.sent.in_parts { "in part" } else { "for" };
+        let parts = layout.coordinates_of(Side::Segments, bits);
+        let parts =
+            parts.first().filter(|_| layout.segments() > 1).map(|c| format!("part {}", ranges(c, layout.segments())));
+        let words = [parts, side(Side::Origins, "from"), side(Side::Destinations, destinations)];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// A set of nodes: a product of coordinates if it is one, else how many there are.
+    fn set(&self, side: Side, bits: &[u64]) -> String {
+        let nodes: Vec<u64> =
+            self.sent.layout.nodes_of(side, bits).iter().map(|n| self.sent.placement.physical(*n)).collect();
+        let mut axes = vec![BTreeSet::new(); coordinates(0, self.radices).len()];
+        for node in &nodes {
+            for (axis, c) in axes.iter_mut().zip(coordinates(*node, self.radices)) {
+                axis.insert(c);
+            }
+        }
+        if axes.iter().map(BTreeSet::len).product::<usize>() != nodes.len() {
+            return format!("{} nodes", nodes.len());
+        }
+        let nodes_of_machine = [self.sent.topology.nodes()];
+        let radices = if axes.len() == 1 { &nodes_of_machine[..] } else { self.radices };
+        let texts: Vec<String> = axes
+            .iter()
+            .zip(radices)
+            .map(|(axis, radix)| ranges(&axis.iter().copied().collect::<Vec<_>>(), *radix))
+            .collect();
+        if texts.len() == 1 { texts.concat() } else { format!("({})", texts.join(",")) }
+    }
+}
+
+/// The coordinates of a node of the machine, where there are two to four; else its number.
+fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
+    if !(2..=4).contains(&radices.len()) {
+        return vec![node];
+    }
+    let stride = |axis: usize| radices[axis + 1..].iter().product::<u64>();
+    radices.iter().enumerate().map(|(axis, radix)| node / stride(axis) % radix).collect()
+}
+
+/// What a node of a machine with these sides is called.
+pub(super) fn name(node: u64, radices: &[u64]) -> String {
+    let c: Vec<String> = coordinates(node, radices).iter().map(u64::to_string).collect();
+    if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }
+}
+
+/// Which way a message goes.
+pub(super) fn direction(route: &Route) -> String {
+    if !route.path.is_empty() {
+        let path: Vec<String> = route.path.iter().map(u64::to_string).collect();
+        return format!(" by {}", path.join("-"));
+    }
+    route
+        .signs
+        .iter()
+        .enumerate()
+        .filter(|(_, sign)| **sign != 0)
+        .map(|(dim, sign)| format!(" {}dim{}", if *sign > 0 { '+' } else { '-' }, dim + 1))
+        .collect()
+}
+
+/// Coordinates as ranges: `0-3`, `1,5,9`, `*` for all.
+fn ranges(coordinates: &[u64], radix: u64) -> String {
+    if coordinates.len() as u64 == radix && radix > 1 {
+        return "*".to_owned();
+    }
+    let mut text = String::new();
+    let mut rest = coordinates;
+    while let Some(first) = rest.first() {
+        let run = rest.iter().zip(*first..).take_while(|(c, expected)| **c == *expected).count();
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text += &first.to_string();
+        if run > 1 {
+            text += &format!("{}{}", if run == 2 { ' ' } else { '-' }, rest[run - 1]);
+        }
+        rest = &rest[run..];
+    }
+    text
+}

@@ -1,0 +1,247 @@
+//! A schedule for people: a line a message under a line a step, as the papers print theirs.
+
+use super::names::{Names, direction, name};
+use super::only::Only;
+use super::times::Timetable;
+use super::writer::Writer;
+use std::io::Write;
+use swapmeet_core::delivery::fault::Count;
+use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::simulation::step::{Listener, Sent, Step, Unsent};
+
+/// The schedule in words.
+pub(super) struct Text<W: Write> {
+    out: W,
+    only: Only,
+    summary: bool,
+    /// Whether loads are bytes because blocks differ in size.
+    bytes: bool,
+    /// The name of the phase under way, until something of it is printed.
+    phase: Option<String>,
+    /// Rearrangements before the next step: they are printed under its phase.
+    rearrangements: u32,
+    /// Whether some node of the schedule's own grid is a virtual one, run by a node of the machine.
+    has_virtual: bool,
+    /// Messages of the step under way, and the schedule's number of the step: they are printed under the step's own line.
+    lines: Vec<(u64, String)>,
+    /// The schedule's own numbers of the steps so far in which something left a node: their places are what is printed.
+    steps: Vec<u64>,
+    /// The sides of the machine.
+    radices: Vec<u64>,
+}
+
+impl<W: Write> Text<W> {
+    pub(super) fn new(out: W, only: Only, summary: bool, bytes: bool, radices: &[u64]) -> Self {
+        let (lines, steps, radices) = (Vec::new(), Vec::new(), radices.to_vec());
+        Self { out, only, summary, bytes, phase: None, rearrangements: 0, has_virtual: false, lines, steps, radices }
+    }
+
+    fn put(&mut self, text: &str) {
+        // Nobody listening any more is found out where it is printed.
+        drop(writeln!(self.out, "{text}"));
+    }
+
+    /// Prints what was sent in the step that a fault ended.
+    fn put_unfinished(&mut self) {
+        if !self.lines.is_empty() {
+            self.put_phase();
+            self.put("  a step that was not finished");
+        }
+        for (_, line) in std::mem::take(&mut self.lines) {
+            self.put(&line);
+        }
+    }
+
+    /// Prints what was sent before the schedule's step `before`, in steps in which nothing left a node.
+    fn put_what_stays(&mut self, before: u64) {
+        let (stays, rest) =
+            std::mem::take(&mut self.lines).into_iter().partition::<Vec<_>, _>(|(step, _)| *step < before);
+        self.lines = rest;
+        if !stays.is_empty() {
+            self.put_phase();
+            self.put("  within nodes only");
+        }
+        for (_, line) in stays {
+            self.put(&line);
+        }
+    }
+
+    fn put_times(&mut self, times: Result<Timetable, String>) {
+        let lines = times.map_or_else(
+            |why| vec![why],
+            |times| {
+                let name = |rank| name(rank as u64, &self.radices);
+                times.lines(self.only, self.summary, |step| self.printed(step), name)
+            },
+        );
+        lines.iter().for_each(|line| self.put(line));
+    }
+
+    /// The number under which a step is printed.
+    fn printed(&self, schedule_step: u64) -> usize {
+        self.steps.partition_point(|step| *step <= schedule_step)
+    }
+
+    fn put_phase(&mut self) {
+        if let Some(name) = self.phase.take() {
+            self.put(&name);
+        }
+    }
+
+    fn put_rearrangements(&mut self) {
+        for _ in 0..std::mem::take(&mut self.rearrangements) {
+            self.put("  every node rearranges what it holds");
+        }
+    }
+
+    fn put_legend(&mut self) {
+        if self.has_virtual {
+            self.put("\n* a virtual node: one of the schedule's own grid that has no node of the machine to itself; named by the node that runs it");
+        }
+    }
+
+    fn noun(&self, proof: Proof) -> &'static str {
+        match proof {
+            Proof::Contributions if !self.bytes => "value",
+            Proof::Blocks if !self.bytes => "block",
+            Proof::Blocks | Proof::Contributions | Proof::ByteCounts => "byte",
+        }
+    }
+}
+
+impl<W: Write> Listener for Text<W> {
+    fn wants_sends(&self) -> bool {
+        !self.summary
+    }
+
+    fn wants_after(&self) -> bool {
+        !self.summary
+    }
+
+    fn phase(&mut self, name: &str) {
+        self.put_what_stays(u64::MAX);
+        self.phase = Some(name.to_owned());
+    }
+
+    fn sent(&mut self, sent: &Sent<'_>) {
+        if !self.only.has(sent.step, sent.from, sent.to) {
+            return;
+        }
+        let names = Names::new(sent);
+        self.has_virtual |= names.is_virtual(sent.from) || names.is_virtual(sent.to);
+        let mut line = format!("    {:>9} -> {:<9}", names.node(sent.from), names.node(sent.to));
+        line += &format!(" {:>7} ", Count(sent.load, self.noun(sent.proof)));
+        if sent.from.physical == sent.to.physical {
+            line += " local copy";
+        }
+        if sent.combine {
+            line += " combined";
+        }
+        if let Some(route) = sent.route {
+            line += &direction(route);
+        }
+        for (i, bits) in sent.boxes.iter().enumerate() {
+            line += if i == 0 { " " } else { ", " };
+            line += &names.selection(bits);
+        }
+        if sent.after > 0 {
+            line += &format!(" (after step {})", self.printed(sent.after));
+        }
+        self.lines.push((sent.step, line.trim_end().to_owned()));
+    }
+
+    fn unsent(&mut self, unsent: &Unsent) {
+        if unsent.is_refused {
+            let line = format!("    {:>9} -> {:<9} breaks a rule", unsent.from.physical, unsent.to.physical);
+            self.lines.push((unsent.step, line));
+        }
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        self.steps.push(step.schedule_step);
+        if self.lines.is_empty() && !self.only.is_all() {
+            return;
+        }
+        let now = self.lines.last().map_or(0, |(step, _)| *step);
+        self.put_what_stays(now);
+        self.put_phase();
+        self.put_rearrangements();
+        let facts = &step.facts;
+        let parts = if step.segments > 1 && step.proof != Proof::ByteCounts {
+            format!(" of 1/{}", step.segments)
+        } else {
+            String::new()
+        };
+        self.put(&format!(
+            "  step {}: {}, longest {}{parts} over {}, busiest link {}",
+            step.number,
+            Count(facts.messages, "message"),
+            Count(facts.max_load, self.noun(step.proof)),
+            Count(facts.max_hops, "hop"),
+            Count(facts.max_link_messages, "message"),
+        ));
+        for (_, line) in std::mem::take(&mut self.lines) {
+            self.put(&line);
+        }
+        drop(self.out.flush());
+    }
+
+    fn rearranged(&mut self, _: u64, _: u64) {
+        self.put_what_stays(u64::MAX);
+        self.rearrangements += u32::from(self.only.is_all());
+    }
+}
+
+impl<W: Write> Writer for Text<W> {
+    fn ended(&mut self, is_verified: bool, times: Option<Result<Timetable, String>>) {
+        if is_verified {
+            self.put_what_stays(u64::MAX);
+        } else {
+            self.put_unfinished();
+        }
+        self.put_rearrangements();
+        self.put_legend();
+        if let Some(times) = times {
+            self.put_times(times);
+        }
+        drop(self.out.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_core::delivery::boxes::{Axis, NodeSet};
+    use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
+    use swapmeet_core::delivery::exchange::Rule;
+    use swapmeet_core::network::topology::parse;
+    use swapmeet_core::simulation::{Simulation, Task};
+
+    #[test]
+    fn what_stays_within_nodes_stands_under_its_own_phase() {
+        let mut text = Text::new(Vec::new(), Only::default(), false, false, &[2]);
+        let task = Task::new(parse("ring:2").unwrap(), Collective::of(&ALL_TO_ALL));
+        let mut simulation = Simulation::new(task, vec![&mut text]).unwrap();
+        for (phase, ends) in [("out", (0, 1)), ("copies", (1, 1)), ("back", (1, 0))] {
+            simulation.phase(phase).unwrap();
+            simulation.step().unwrap();
+            let rule = Rule {
+                from: ends.0,
+                to: ends.1,
+                origins: NodeSet::One(ends.0),
+                destinations: NodeSet::One(ends.1),
+                segments: Axis::All,
+                strict: true,
+                copy: false,
+                combine: false,
+                local: ends.0 == ends.1,
+            };
+            simulation.send(&rule, None).unwrap();
+        }
+        simulation.finish().unwrap();
+        let printed = String::from_utf8(text.out).unwrap();
+        let headed: Vec<&str> = printed.lines().filter(|line| !line.starts_with("    ")).collect();
+        let step = |number| format!("  step {number}: 1 message, longest 1 block over 1 hop, busiest link 1 message");
+        assert_eq!(headed, ["out", &step(1), "copies", "  within nodes only", "back", &step(2)]);
+    }
+}
