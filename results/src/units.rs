@@ -1,5 +1,7 @@
 //! Figures for reading: one way to write a time, a size, a number, and how many there are of a thing.
 
+use swapmeet_core::delivery::fault::Count;
+
 /// A time with a unit that suits it, four figures.
 ///
 /// ```
@@ -82,6 +84,6 @@ pub fn figure_to(value: f64, figures: usize) -> String {
 /// use swapmeet_results::units::count;
 /// assert_eq!((count(1, "row"), count(2, "row")), ("1 row".to_owned(), "2 rows".to_owned()));
 /// ```
-pub fn count(n: usize, thing: &str) -> String {
-    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+pub fn count(n: usize, thing: &'static str) -> String {
+    Count(n as u64, thing).to_string()
 }

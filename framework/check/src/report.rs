@@ -3,6 +3,7 @@
 use crate::about::About;
 use serde::Serialize;
 use std::fmt;
+use swapmeet_core::delivery::fault::Count;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -30,10 +31,26 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A remark on an algorithm as such.
-    pub fn remark(test: &'static str, algorithm: &str, what: String) -> Self {
+    /// A fault of an algorithm as such, or of the plugin where none is named.
+    pub fn fault(test: &'static str, algorithm: &str, what: String) -> Self {
         let (algorithm, place, workload) = (algorithm.to_owned(), String::new(), String::new());
-        Self { severity: Severity::Remark, test, algorithm, place, workload, what }
+        Self { severity: Severity::Fault, test, algorithm, place, workload, what }
+    }
+
+    /// The same of something to look at.
+    pub fn remark(test: &'static str, algorithm: &str, what: String) -> Self {
+        Self { severity: Severity::Remark, ..Self::fault(test, algorithm, what) }
+    }
+
+    /// That the plugin prints what belongs into the log.
+    pub(crate) fn prints(algorithm: &str, line: &str) -> Self {
+        let what = format!("prints on standard output: `{line}`; the host's log function is for that");
+        Self::remark("quiet", algorithm, what)
+    }
+
+    /// Where it was found, and of what workload.
+    pub(crate) fn at(self, place: &str, workload: &str) -> Self {
+        Self { place: place.to_owned(), workload: workload.to_owned(), ..self }
     }
 }
 
@@ -107,10 +124,10 @@ impl fmt::Display for Report {
             write!(f, "\n{examined}")?;
             self.findings_of(f, &examined.algorithm)?;
         }
-        let count = |severity| self.findings.iter().filter(|f| f.severity == severity).count();
+        let count = |severity| self.findings.iter().filter(|f| f.severity == severity).count() as u64;
         let (faults, remarks) = (count(Severity::Fault), count(Severity::Remark));
         let verdict = if self.passed() { "passed" } else { "failed" };
-        write!(f, "\n{verdict}: {}, {}", amount(faults, "fault"), amount(remarks, "remark"))
+        write!(f, "\n{verdict}: {}, {}", Count(faults, "fault"), Count(remarks, "remark"))
     }
 }
 
@@ -173,7 +190,7 @@ impl fmt::Display for Examined {
             writeln!(
                 f,
                 "  symmetry  claimed, compared with the plan for everyone in {}",
-                amount(self.symmetric as usize, "case")
+                Count(self.symmetric, "case")
             )?;
         }
         if !self.slowest.1.is_empty() {
@@ -195,18 +212,9 @@ fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
     if text.is_empty() { otherwise } else { text }
 }
 
-fn amount(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn finding(severity: Severity, test: &'static str, place: &str, what: &str) -> Finding {
-        let algorithm = if place.is_empty() { String::new() } else { "one".to_owned() };
-        Finding { severity, test, algorithm, place: place.to_owned(), workload: String::new(), what: what.to_owned() }
-    }
 
     #[test]
     fn what_is_wrong_in_many_places_is_said_of_three() {
@@ -224,11 +232,12 @@ mod tests {
             slowest: (12.34, "ring:64".to_owned()),
             fattest: (1 << 20, "ring:64".to_owned()),
         };
+        let fault = |test, what: &str| Finding::fault(test, "one", what.to_owned());
         let lost = ["ring:3", "ring:5", "ring:7", "ring:9", "ring:11"];
         let mut findings: Vec<Finding> =
-            lost.iter().map(|place| finding(Severity::Fault, "delivers", place, "invalid: lost")).collect();
-        findings.insert(0, finding(Severity::Remark, "tables", "", "no licence"));
-        findings.push(finding(Severity::Fault, "ports", "ring:3", "2 messages"));
+            lost.iter().map(|place| fault("delivers", "invalid: lost").at(place, "")).collect();
+        findings.insert(0, Finding::remark("tables", "", "no licence".to_owned()));
+        findings.push(fault("ports", "2 messages").at("ring:3", ""));
         let report = Report { file: "lib.so".to_owned(), about: None, algorithms: vec![examined], findings };
         assert!(!report.passed());
         let expected = "\

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Difference, Record, read_file};
 use swapmeet_runner::again;
 use swapmeet_runner::batch::{Batch, Event};
@@ -59,11 +60,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     }
     let same = results.values().filter(|came| matches!(came, Again::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
-    say!(
-        "{interrupted}{count} row{} made again: {same} the same, {} not",
-        if count == 1 { "" } else { "s" },
-        count - same
-    );
+    say!("{interrupted}{} made again: {same} the same, {} not", Count(count as u64, "row"), count - same);
     Ok(match (finished, same == count) {
         (false, _) => ExitCode::from(INTERRUPTED),
         (true, true) => ExitCode::SUCCESS,

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
+use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::simulation::Proving;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, Event, Ordered};
@@ -428,7 +429,7 @@ impl Tally {
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cases = self.ok + self.unsupported + self.failed;
-        write!(f, "{cases} case{}: {} verified", if cases == 1 { "" } else { "s" }, self.ok)?;
+        write!(f, "{}: {} verified", Count(cases, "case"), self.ok)?;
         if self.unsupported > 0 {
             write!(f, ", {} unsupported", self.unsupported)?;
         }

@@ -166,7 +166,7 @@ impl Figure {
         }
         let mut notes = comparison.notes.clone();
         let without =
-            |n: usize, what: &str, why: String| (n > 0).then(|| format!("not shown: {} {why}", count(n, what)));
+            |n: usize, what: &'static str, why: String| (n > 0).then(|| format!("not shown: {} {why}", count(n, what)));
         notes.extend(without(elsewhere, "case", format!("without {}", wanted.x.label())));
         notes.extend(without(rows.without(&families), "point", format!("without {}", wanted.y.label())));
         let at_0 = values().filter(|point| !shown(point)).count();

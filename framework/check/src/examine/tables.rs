@@ -1,6 +1,5 @@
 //! What tables say, beyond what the loader insists on.
 
-use super::fault;
 use crate::about::{About, AlgorithmAbout};
 use crate::report::Finding;
 use std::collections::BTreeSet;
@@ -11,7 +10,7 @@ use swapmeet_runner::plugin::Param;
 /// Everything that readers of lists and rows would miss, or trip over.
 pub(super) fn findings(about: &About) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut fault_at = |what: String| found.push(fault("tables", "", "", "", what));
+    let mut fault_at = |what: String| found.push(fault("", what));
     if !is_name(&about.name) {
         fault_at(format!(
             "the plugin's name is `{}`, expected lower-case letters, digits and hyphens: rows carry it",
@@ -46,13 +45,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
     for (text, what) in [(&about.title, "title"), (&about.accepts, "text on what it accepts"), (&about.paper, "paper")]
     {
         if text.chars().any(char::is_control) {
-            found.push(fault(
-                "tables",
-                &about.name,
-                "",
-                "",
-                format!("its {what} has line breaks or other control characters"),
-            ));
+            found.push(fault(&about.name, format!("its {what} has line breaks or other control characters")));
         }
     }
     if about.collectives >> COLLECTIVES.len() != 0 {
@@ -63,16 +56,20 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         if key.is_empty() || !key.chars().all(fine) {
             let what = format!("parameter `{key}`: expected lower-case letters, digits, `_` and `-`, as users type it");
-            found.push(fault("tables", &about.name, "", "", what));
+            found.push(fault(&about.name, what));
         }
         if !keys.insert(key) {
-            found.push(fault("tables", &about.name, "", "", format!("parameter `{key}` comes twice")));
+            found.push(fault(&about.name, format!("parameter `{key}` comes twice")));
         }
         if help.trim().is_empty() {
             found.push(remark(&about.name, format!("parameter `{key}` has no help")));
         }
     }
     found
+}
+
+fn fault(algorithm: &str, what: String) -> Finding {
+    Finding::fault("tables", algorithm, what)
 }
 
 fn remark(algorithm: &str, what: String) -> Finding {

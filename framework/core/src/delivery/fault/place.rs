@@ -93,6 +93,6 @@ pub struct Count(pub u64, pub &'static str);
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
+        f.pad(&format!("{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" }))
     }
 }

@@ -1,0 +1,165 @@
+//! Which cases an algorithm is tried on.
+
+use super::examiner::{At, ENOUGH_HUNG, Examiner};
+use super::judge::what_differs;
+use super::suited::{FEW, ONE_PORT, Unevenness, rank, unevenness};
+use crate::question::{Answer, Plan, Question, Rung};
+use std::collections::BTreeSet;
+use std::io;
+use swapmeet_core::delivery::collective::of_bits;
+use swapmeet_runner::plugin::Param;
+use swapmeet_workloads::Workload;
+
+/// A permutation that is not its own inverse where a side is above 2.
+const ONE_ON: &str = "translate:8,by=1";
+/// Machines that differ from [`ONE_PORT`] in what a plugin may ask for.
+const OTHER_MACHINES: [(&str, &str); 3] = [
+    ("ports=all", "free:ports=all"),
+    ("ports=2", "free:ports=2"),
+    ("virtual_channels=2", "free:ports=1,virtual_channels=2"),
+];
+
+impl Examiner<'_> {
+    /// Every collective up the ladder, then what is special: on the largest machine that still has few nodes, or else the smallest, and on an
+    /// odd or uneven one.
+    pub(super) fn all(&mut self, topologies: &[&str]) -> io::Result<()> {
+        for kind in of_bits(self.about.collectives) {
+            let collective = kind.word;
+            // Of permutations the reflection has a meaning on every machine; but it is its own inverse.
+            let plain = if kind.permutes() { "reflect" } else { "uniform" };
+            let sizes = |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
+            if let Err(error) = Workload::parse(&sizes("uniform:8")) {
+                self.remark(
+                    "delivers",
+                    &At { place: collective, workload: "" },
+                    format!("this program has no workload for it: {error}"),
+                );
+                continue;
+            }
+            // The machine for special cases, with the schedule it gives there.
+            let mut special: Option<(u64, &str, Plan)> = None;
+            let mut uneven: Option<(Unevenness, &str, Plan)> = None;
+            let mut reasons = BTreeSet::new();
+            let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
+            for topology in topologies {
+                let Some((nodes, plan)) = self.tried(&self.rung(topology, sizes("uniform:8"), ONE_PORT), topology)?
+                else {
+                    continue;
+                };
+                if plan.status == "unsupported" {
+                    reasons.insert(plan.reason.clone());
+                }
+                if plan.status != "ok" {
+                    continue;
+                }
+                let unevenness = unevenness(topology);
+                if kind.permutes() && unevenness.is_some() {
+                    self.tried(&self.rung(topology, sizes(ONE_ON), ONE_PORT), topology)?;
+                }
+                if kind.is_rooted() && (2..=FEW).contains(&nodes) {
+                    let from_last = sizes(&format!("uniform:8,root={}", nodes - 1));
+                    self.tried(&self.rung(topology, from_last, ONE_PORT), topology)?;
+                }
+                if unevenness > uneven.as_ref().map(|(other, ..)| *other) {
+                    uneven = unevenness.map(|unevenness| (unevenness, *topology, plan.clone()));
+                }
+                if special.as_ref().is_none_or(|(other, ..)| rank(nodes) >= rank(*other)) {
+                    special = Some((nodes, topology, plan));
+                }
+            }
+            // Without its file there is nothing to be wrong with.
+            if self.done.cases - cases_before == self.done.unsupported - refused_before && !self.lacks_a_file() {
+                let reasons: Vec<String> = reasons.into_iter().take(3).collect();
+                let what =
+                    format!("refused on every machine tried ({}); name others with --topology", reasons.join("; "));
+                self.fault("delivers", &At { place: collective, workload: "" }, what);
+            }
+            let special = special.map(|(_, topology, plan)| (topology, plan));
+            let uneven = uneven.map(|(_, topology, plan)| (topology, plan));
+            let uneven = uneven.filter(|(topology, _)| special.as_ref().is_none_or(|(other, _)| other != topology));
+            for (topology, plan) in special.into_iter().chain(uneven) {
+                self.specials(topology, sizes, &plan)?;
+            }
+        }
+        if self.done.cases == 0 {
+            self.fault("delivers", &At { place: "", workload: "" }, "nothing was tried".to_owned());
+        }
+        self.among()
+    }
+
+    /// What one problem leaves behind must not change the next: some of the cases, of all sizes and collectives, in one process.
+    fn among(&mut self) -> io::Result<()> {
+        /// Enough to meet what is kept between problems, few enough to be quick.
+        const CASES: usize = 12;
+        let steady = std::mem::take(&mut self.steady);
+        let every = steady.len().div_ceil(CASES).max(1);
+        let some: Vec<_> = steady.iter().rev().step_by(every).rev().collect();
+        if some.len() < 2 || self.hung >= ENOUGH_HUNG || self.findings.iter().any(|f| f.test == "repeats") {
+            return Ok(());
+        }
+        let rungs: Vec<Rung> = some.iter().map(|(rung, ..)| rung.clone()).collect();
+        let place = "several problems in one process";
+        let Some(Answer::Among(plans)) = self.answered(&Question::Among(rungs), &At { place, workload: "" })? else {
+            return Ok(());
+        };
+        // A plan that is late says nothing of its schedule.
+        let differs = |(i, _, plan): &&(usize, bool, Plan)| !plan.is_like(&some[*i].2) && plan.status != "timeout";
+        if let Some((i, beside, plan)) = plans.iter().find(differs) {
+            let (rung, place, alone) = some[*i];
+            let at = &At { place, workload: &rung.workload };
+            let when = if *beside { "beside other problems" } else { "after other problems" };
+            let what = what_differs(alone, plan).replace("the first time", "alone");
+            self.fault("repeats", at, format!("{when} in one process {what}"));
+        }
+        Ok(())
+    }
+
+    /// Cases that differ from the ladder's in one thing.
+    fn specials(&mut self, topology: &str, sizes: impl Fn(&str) -> String + Copy, usual: &Plan) -> io::Result<()> {
+        for generator in [
+            "uniform:0",
+            "uniform:1MiB",
+            "irregular:dist=lognormal,mean=512,cv=2",
+            "uniform:64,element=8",
+            "uniform:8,root=1",
+            "irregular:dist=lognormal,mean=512,cv=2,element=16",
+            ONE_ON,
+            "transpose-2d:8",
+            "shear-2d:8",
+        ] {
+            // Not every collective has every generator.
+            if Workload::parse(&sizes(generator)).is_ok() {
+                self.tried(&self.rung(topology, sizes(generator), ONE_PORT), topology)?;
+            }
+        }
+        for (special, machine) in OTHER_MACHINES {
+            self.tried(&self.rung(topology, sizes("uniform:8"), machine), &format!("{topology}, {special}"))?;
+        }
+        self.parameters(topology, sizes, usual)
+    }
+
+    /// Every default given, which must change nothing, and every declared choice.
+    fn parameters(&mut self, topology: &str, sizes: impl Fn(&str) -> String, usual: &Plan) -> io::Result<()> {
+        for Param { key, kind, default, .. } in &self.about.params {
+            if self.params.iter().any(|(given, _)| given == key) {
+                continue;
+            }
+            let others = kind.words().iter().filter(|word| *word != default);
+            for value in Some(default).filter(|default| !default.is_empty()).into_iter().chain(others) {
+                let mut rung = self.rung(topology, sizes("uniform:8"), ONE_PORT);
+                rung.params.push((key.clone(), value.clone()));
+                let place = format!("{topology}, {key}={value}");
+                let Some((_, plan)) = self.tried(&rung, &place)? else { continue };
+                if value == default && plan.fingerprint != usual.fingerprint {
+                    let what = match plan.status.as_str() {
+                        "ok" => "makes another schedule".to_owned(),
+                        status => format!("ends in {status}: {}", plan.reason),
+                    };
+                    let what = format!("`{default}` is named as the default of `{key}`, but giving it {what}");
+                    self.fault("defaults", &At { place: &place, workload: &rung.workload }, what);
+                }
+            }
+        }
+        Ok(())
+    }
+}

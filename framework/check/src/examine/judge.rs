@@ -1,0 +1,128 @@
+//! One case of an algorithm, with all that can be said of it.
+
+use super::examiner::{At, ENOUGH_HUNG, Examiner};
+use super::suited::{FEW, ONE_PORT};
+use crate::question::{Plan, Ran, Rung};
+use std::io;
+use swapmeet_core::delivery::fault::Count;
+
+impl Examiner<'_> {
+    /// One case, with all that can be said of it: nodes and what came of it, unless the process did not come back.
+    pub(super) fn tried(&mut self, rung: &Rung, place: &str) -> io::Result<Option<(u64, Plan)>> {
+        let at = &At { place, workload: &rung.workload };
+        if self.hung >= ENOUGH_HUNG {
+            return Ok(None);
+        }
+        self.done.cases += 1;
+        let Some(Ran { nodes, plans, ms, symmetry, bytes }) = self.asked(rung, place)? else { return Ok(None) };
+        let Some(first) = plans.first().cloned() else { return Ok(None) };
+        match first.status.as_str() {
+            "ok" => {
+                self.done.verified += 1;
+                self.done.amounts += u64::from(first.proof == "amounts");
+                self.done.most_nodes = self.done.most_nodes.max(nodes);
+                if ms > self.done.slowest.0 {
+                    self.done.slowest = (ms, rung.topology.clone());
+                }
+                if let Some(bytes) = bytes.filter(|bytes| *bytes > self.done.fattest.0) {
+                    self.done.fattest = (bytes, rung.topology.clone());
+                }
+                self.ports(&first, rung, place);
+                if let Some(symmetry) = symmetry {
+                    self.done.symmetric += 1;
+                    if let Some(differs) = symmetry.differs {
+                        let what = format!("one node of each orbit says another schedule than all nodes do: {differs}");
+                        self.fault("symmetry", at, what);
+                    }
+                }
+                // Where blocks have bytes, of the algorithm as it is: a choice may be one that shows what goes wrong.
+                let is_plain = rung.machine == ONE_PORT && rung.workload.ends_with("uniform:8");
+                // A bucket may be empty; blocks are named by who sends them.
+                if is_plain && first.proof != "amounts" && rung.params == self.params && !first.waste.is_empty() {
+                    self.remark_once("waste", at, first.waste.join("; "));
+                }
+                if first.threads > 0 {
+                    let what = format!("{} outlived the plan: let it end first", Count(first.threads, "thread"));
+                    self.remark_once("threads", at, what);
+                }
+            }
+            "unsupported" => {
+                self.done.unsupported += 1;
+                if first.reason.trim().is_empty() {
+                    self.remark("delivers", at, "refused without a reason".to_owned());
+                }
+            }
+            "timeout" => self.fault("time", at, first.reason.clone()),
+            status => self.fault("delivers", at, format!("{status}: {}", first.reason)),
+        }
+        if let Some(what) = &first.unheeded {
+            self.remark_once("heeds", at, what.clone());
+        }
+        if matches!(first.status.as_str(), "ok" | "unsupported") {
+            self.repeats(&first, &plans[1..], nodes, rung, place)?;
+        }
+        Ok(Some((nodes, first)))
+    }
+
+    /// The same problem must give the same schedule: again, on two threads at once, in another process.
+    fn repeats(&mut self, first: &Plan, again: &[Plan], nodes: u64, rung: &Rung, place: &str) -> io::Result<()> {
+        let at = &At { place, workload: &rung.workload };
+        const TOLD: [&str; 3] = ["the second time", "beside another thread", "beside another thread"];
+        let differs = |plan: &Plan| !plan.is_like(first);
+        if let Some((plan, when)) = again.iter().zip(TOLD).find(|(plan, _)| differs(plan)) {
+            self.fault("repeats", at, format!("{when} {}", what_differs(first, plan)));
+            return Ok(());
+        }
+        // Another process has other addresses and another time of day. Large cases would only cost time.
+        if nodes > 1 && nodes <= FEW {
+            let Some(Ran { plans, .. }) = self.asked(rung, place)? else { return Ok(()) };
+            match plans.first() {
+                Some(plan) if differs(plan) => {
+                    self.fault("repeats", at, format!("in another process {}", what_differs(first, plan)));
+                }
+                _ => self.steady.push((rung.clone(), place.to_owned(), first.clone())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ports claimed against ports used, of the algorithm as it is: a choice may be one that uses more, or that shows what goes wrong.
+    fn ports(&mut self, plan: &Plan, rung: &Rung, place: &str) {
+        let at = &At { place, workload: &rung.workload };
+        if rung.params != self.params {
+            return;
+        }
+        let used = plan.fullest.messages;
+        self.done.ports_used = self.done.ports_used.max(used);
+        let claimed = self.about.ports;
+        if claimed == 0 {
+            let already = self.findings.iter().any(|f| f.test == "ports");
+            if used > 1 && !already && rung.machine == ONE_PORT {
+                let what = format!(
+                    "{} where the machine has one port: priced in turns; if that is meant, let `ports` say so",
+                    plan.fullest
+                );
+                self.remark("ports", at, what);
+            }
+        } else if used > claimed {
+            self.fault("ports", at, format!("{}: {claimed} claimed", plan.fullest));
+        }
+    }
+}
+
+pub(super) fn what_differs(first: &Plan, other: &Plan) -> String {
+    if first.status != other.status {
+        let because = if other.reason.is_empty() { String::new() } else { format!(" ({})", other.reason) };
+        return format!("the same problem is {}{because}, the first time {}", other.status, first.status);
+    }
+    if first.fingerprint == other.fingerprint {
+        return "the same problem is refused for another reason".to_owned();
+    }
+    let place = other.differs.clone().or_else(|| {
+        let step = first.steps.iter().zip(&other.steps).position(|(one, two)| one != two)?;
+        Some(format!("from step {} on", step + 1))
+    });
+    place.map_or("the same problem gives another schedule".to_owned(), |place| {
+        format!("the same problem gives another schedule: {place}")
+    })
+}
