@@ -181,6 +181,24 @@ impl<'a> Problem<'a> {
         self.text_of(key).map(|text| parse(key, text)).transpose()
     }
 
+    /// The parameter `key`, nodes of a group of neighbours in number: as the user gave it, else those of the last of several dimensions, else all nodes.
+    ///
+    /// # Errors
+    /// As [`Problem::given`], and where there are no groups of that size: of 0 nodes an error, of a number that does not divide the nodes a case that
+    /// is not supported.
+    pub fn group(&self, key: &str) -> Result<u64, Stop> {
+        let nodes = self.topology.nodes();
+        let own = match self.topology.dims() {
+            [_, .., last] => *last,
+            [] | [_] => nodes,
+        };
+        match self.given(key)?.unwrap_or(own) {
+            0 => Err(Stop::failed(format!("`{key}=0`: expected a whole number from 1"))),
+            size if nodes.is_multiple_of(size) => Ok(size),
+            size => Err(Stop::unsupported(format!("{nodes} nodes do not fall into groups of {size}"))),
+        }
+    }
+
     /// The choice `key`, by the table of its words: as the user gave it, else its declared default.
     ///
     /// # Errors
@@ -415,6 +433,21 @@ mod tests {
             Ok(())
         };
         assert_eq!(told("free", "yes", read), Ok(()));
+    }
+
+    #[test]
+    fn groups_are_of_one_size_and_of_the_last_dimension_where_none_is_given() {
+        let own =
+            |problem: Rehearsal, read: fn(&Problem<'_>) -> Result<(), Stop>| problem.plan(&Reads(read)).map(|_| ());
+        fn is(size: u64, expected: u64) -> Result<(), Stop> {
+            (size == expected).then_some(()).ok_or_else(|| Stop::failed(format!("{size}")))
+        }
+        assert_eq!(own(Rehearsal::on("torus", &[4, 3]), |p| is(p.group("k")?, 3)), Ok(()));
+        assert_eq!(own(Rehearsal::on("ring", &[4]), |p| is(p.group("k")?, 4)), Ok(()));
+        assert_eq!(told("k", "2", |p| is(p.group("k")?, 2)), Ok(()));
+        assert_eq!(told("k", "0", |p| is(p.group("k")?, 0)), says("`k=0`: expected a whole number from 1"));
+        let uneven = Stop::unsupported("4 nodes do not fall into groups of 3");
+        assert_eq!(told("k", "3", |p| is(p.group("k")?, 3)), Err(uneven));
     }
 
     #[test]

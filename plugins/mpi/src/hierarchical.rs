@@ -29,11 +29,11 @@ impl Algorithm for Hierarchical {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        group(problem).map(|_| ())
+        problem.group("group").map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let g = group(problem)?;
+        let g = problem.group("group")?;
         let n = line(problem, schedule, 1)?;
         let leaders = || (0..n).step_by(g as usize);
         schedule.phase("to the leader")?;
@@ -66,20 +66,6 @@ impl Algorithm for Hierarchical {
     }
 }
 
-/// g.
-pub(crate) fn group(problem: &Problem<'_>) -> Result<u64, Stop> {
-    let (n, dims) = (problem.topology().nodes(), problem.topology().dims());
-    let own = match dims {
-        [_, .., last] => *last,
-        [] | [_] => n,
-    };
-    match problem.given("group")?.unwrap_or(own) {
-        0 => Err(Stop::failed("`group=0`: expected a whole number from 1")),
-        group if n % group == 0 => Ok(group),
-        group => Err(Stop::unsupported(format!("{n} nodes do not fall into groups of {group}"))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,9 +85,8 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_of_one_size() {
-        let of = |group: &str| Rehearsal::on("ring", &[12]).param("group", group);
-        assert_eq!(of("4").verify(&Hierarchical).unwrap().steps, 8);
-        assert_eq!(of("5").plan(&Hierarchical).unwrap_err().to_string(), "12 nodes do not fall into groups of 5");
+    fn groups_need_not_be_those_of_the_topology() {
+        let problem = Rehearsal::on("ring", &[12]).param("group", "4");
+        assert_eq!(problem.verify(&Hierarchical).unwrap().steps, 2 * 3 + 2);
     }
 }

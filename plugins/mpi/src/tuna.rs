@@ -5,7 +5,7 @@
 //! 2. Ranks of one number exchange that, a group on each step.
 
 use crate::ANYWHERE;
-use crate::hierarchical::{GROUP, group};
+use crate::hierarchical::GROUP;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct Tuna;
@@ -30,11 +30,11 @@ impl Algorithm for Tuna {
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         radix(problem)?;
-        group(problem).map(|_| ())
+        problem.group("group").map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (g, k) = (group(problem)?, radix(problem)?);
+        let (g, k) = (problem.group("group")?, radix(problem)?);
         let groups = problem.topology().nodes() / g;
         schedule.layout(&[groups, g], 1)?;
         // Everyone does the same, seen from itself and its group.

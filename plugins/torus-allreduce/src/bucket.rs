@@ -5,12 +5,16 @@
 //! Along a dimension of n, in step t of n - 1, coordinate c gives c + 1 the parts of coordinate c - t, of those that all steps before have left to it.
 //! `hierarchical-allreduce` is the same over groups of g neighbours and across them, whatever the topology: within, across, within.
 
-use crate::shares::{Coordinates, Gift, Shares, all, allreduce, goes_round, set};
+use crate::shares::{Coordinates, Gift, Shares, all, allreduce, at_all_ports, goes_round, set};
 use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
 
 pub(crate) struct Bucket {
     about: About,
+    rings: fn(&Problem<'_>) -> Result<InGrid, Stop>,
 }
+
+/// A grid, and the collectives that run at once in it.
+type InGrid = (Grid, Vec<Rings>);
 
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
@@ -35,6 +39,7 @@ pub(crate) const BUCKET: Bucket = Bucket {
         params: &[VARIANT],
         ..About::DEFAULT
     },
+    rings: by_dimension,
 };
 
 pub(crate) const HIERARCHICAL: Bucket = Bucket {
@@ -47,6 +52,7 @@ pub(crate) const HIERARCHICAL: Bucket = Bucket {
         params: &[GROUP],
         ports: 1,
     },
+    rings: by_group,
 };
 
 impl Algorithm for Bucket {
@@ -55,43 +61,32 @@ impl Algorithm for Bucket {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        self.rings(problem).map(|_| ())
+        (self.rings)(problem).map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (grid, rings) = self.rings(problem)?;
+        let (grid, rings) = (self.rings)(problem)?;
         let rings: Vec<&dyn Shares> = rings.iter().map(|rings| rings as &dyn Shares).collect();
         allreduce(&grid, &rings, schedule)
     }
 }
 
-impl Bucket {
-    /// The grid, and the collectives that run at once in it.
-    fn rings(&self, problem: &Problem<'_>) -> Result<(Grid, Vec<Rings>), Stop> {
-        if self.about.name == HIERARCHICAL.about.name {
-            let n = problem.topology().nodes();
-            let own = match problem.topology().dims() {
-                [_, .., last] => *last,
-                _ => n,
-            };
-            let g = match problem.given("group")?.unwrap_or(own) {
-                0 => return Err(Stop::failed("`group=0`: expected a whole number from 1")),
-                g if n.is_multiple_of(g) => g,
-                g => return Err(Stop::unsupported(format!("{n} nodes do not fall into groups of {g}"))),
-            };
-            let grid = Grid::new(&[n / g, g])?;
-            return Ok((grid.clone(), vec![Rings::new(&grid, 1, false, false)]));
-        }
-        let grid = problem.topology().grid()?;
-        let all_ports = problem.choice("variant", &[("one-port", false), ("all-ports", true)])?;
-        let many = if all_ports { grid.dimensions() } else { 1 };
-        let both = if all_ports { &[false, true][..] } else { &[false] };
-        let rings = (0..many).flat_map(|first| both.iter().map(move |down| (first, *down)));
-        Ok((
-            grid.clone(),
-            rings.map(|(first, down)| Rings::new(&grid, first, down, all_ports && goes_round(problem))).collect(),
-        ))
-    }
+/// A ring along each dimension of the topology.
+fn by_dimension(problem: &Problem<'_>) -> Result<InGrid, Stop> {
+    let grid = problem.topology().grid()?;
+    let all_ports = problem.choice("variant", &[("one-port", false), ("all-ports", true)])?;
+    let rings = at_all_ports(&grid, all_ports)
+        .map(|(first, down)| Rings::new(&grid, first, down, all_ports && goes_round(problem)))
+        .collect();
+    Ok((grid, rings))
+}
+
+/// A ring within each group and one across groups.
+fn by_group(problem: &Problem<'_>) -> Result<InGrid, Stop> {
+    let g = problem.group("group")?;
+    let grid = Grid::new(&[problem.topology().nodes() / g, g])?;
+    let rings = vec![Rings::new(&grid, 1, false, false)];
+    Ok((grid, rings))
 }
 
 /// A ring along each dimension, from one on.
@@ -187,10 +182,7 @@ mod tests {
 
     #[test]
     fn groups_need_not_be_those_of_the_topology() {
-        let on = |group: &str| {
-            Rehearsal::on("ring", &[12]).collective(Collective::AllReduce, 0).block_bytes(12).param("group", group)
-        };
-        assert_eq!(on("4").verify(&HIERARCHICAL).unwrap().steps, 2 * (3 + 2));
-        assert_eq!(on("5").plan(&HIERARCHICAL).unwrap_err().to_string(), "12 nodes do not fall into groups of 5");
+        let problem = Rehearsal::on("ring", &[12]).collective(Collective::AllReduce, 0).block_bytes(12);
+        assert_eq!(problem.param("group", "4").verify(&HIERARCHICAL).unwrap().steps, 2 * (3 + 2));
     }
 }

@@ -47,10 +47,6 @@ impl Turns {
         self.0.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.0.iter().copied()
-    }
-
     pub(crate) fn at(&self, step: usize) -> (usize, u32) {
         self.0[step]
     }
@@ -90,15 +86,43 @@ pub(crate) fn all(radix: u64) -> Coordinates {
     set(radix, 0..radix)
 }
 
-/// Runs these at once.
-pub(crate) fn allreduce(grid: &Grid, all: &[&dyn Shares], schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    schedule.layout_in_parts(grid.radices(), all.len() as u32)?;
+/// The collectives that run at once: where each begins, and whether it goes the other way. One alone, or one for each direction of each dimension.
+pub(crate) fn at_all_ports(grid: &Grid, all_ports: bool) -> impl Iterator<Item = (usize, bool)> {
+    let (many, ways) = if all_ports { (grid.dimensions(), &[false, true][..]) } else { (1, &[false][..]) };
+    (0..many).flat_map(|first| ways.iter().map(move |other_way| (first, *other_way)))
+}
+
+/// Whom these are planned for, and of each dimension how many coordinates, the first, they have.
+fn planned(grid: &Grid, all: &[&dyn Shares], schedule: &mut Schedule<'_>) -> Result<(Planned, Vec<u64>), Stop> {
     // They are told apart by where they begin and which way they go: of each dimension all have the period alike.
     let period = |dimension| all.iter().map(|one| one.period(dimension)).max().unwrap_or(1);
     let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
     let planned = schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
-    let steps = all.iter().map(|one| one.steps()).max().unwrap_or(0);
     let coordinates = if planned.is_everyone() { grid.radices().to_vec() } else { periods };
+    Ok((planned, coordinates))
+}
+
+/// The whole vector instead of shares of it: in each step a node gives those whom it would give a share all its sums.
+pub(crate) fn exchange_whole(grid: &Grid, one: &dyn Shares, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    let (planned, coordinates) = planned(grid, &[one], schedule)?;
+    for step in 0..one.steps() {
+        let dimension = one.dimension(step);
+        let gifts: Vec<Vec<Gift>> = (0..coordinates[dimension]).map(|c| one.gives(step, c)).collect();
+        schedule.step()?;
+        for node in &planned {
+            for gift in &gifts[grid.coordinate(node, dimension) as usize] {
+                schedule.send(&Blocks::new(node, grid.moved(node, dimension, gift.to)).copy().combine())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs these at once.
+pub(crate) fn allreduce(grid: &Grid, all: &[&dyn Shares], schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    schedule.layout_in_parts(grid.radices(), all.len() as u32)?;
+    let (planned, coordinates) = planned(grid, all, schedule)?;
+    let steps = all.iter().map(|one| one.steps()).max().unwrap_or(0);
     schedule.phase("reduce-scatter")?;
     for step in 0..steps {
         at_once(grid, all, schedule, (&planned, &coordinates), (step, true))?;

@@ -10,8 +10,10 @@
 //! In its step number s along a dimension coordinate c exchanges with pi(c, s): ever farther, but now one way, now the other. Steps go round the dimensions
 //! that have some left. `variant=all-ports` runs 2D collectives at once, each of m/2D: the k-th begins with dimension k, and half of them are mirrored, rho negated.
 
-use crate::shares::{Coordinates, Gift, Shares, Turns, allreduce, goes_round, set, sides};
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop, Symmetry};
+use crate::shares::{
+    Coordinates, Gift, Shares, Turns, allreduce, at_all_ports, exchange_whole, goes_round, set, sides,
+};
+use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
 
 pub(crate) struct Swing;
 
@@ -52,25 +54,13 @@ impl Algorithm for Swing {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = grid(problem)?;
         let variant = problem.choice("variant", &VARIANTS)?;
-        let many = if variant == Variant::AllPorts { grid.dimensions() } else { 1 };
-        let mirrored = if variant == Variant::AllPorts { &[false, true][..] } else { &[false] };
-        let swings = (0..many).flat_map(|first| mirrored.iter().map(move |mirrored| (first, *mirrored)));
+        if variant == Variant::Latency {
+            return exchange_whole(&grid, &Swings::new(&grid, 0, false, false), schedule);
+        }
+        let swings = at_all_ports(&grid, variant == Variant::AllPorts);
         let swings: Vec<Swings> =
             swings.map(|(first, mirrored)| Swings::new(&grid, first, mirrored, goes_round(problem))).collect();
-        if variant != Variant::Latency {
-            let swings: Vec<&dyn Shares> = swings.iter().map(|one| one as &dyn Shares).collect();
-            return allreduce(&grid, &swings, schedule);
-        }
-        let period = |dimension| Symmetry::shift(swings[0].period(dimension));
-        let planned = schedule.symmetric(&(0..grid.dimensions()).map(period).collect::<Vec<_>>())?;
-        for (dimension, s) in swings[0].turns.iter() {
-            schedule.step()?;
-            for node in &planned {
-                let to = swings[0].partner(dimension, s, grid.coordinate(node, dimension));
-                schedule.send(&Blocks::new(node, grid.moved(node, dimension, to)).copy().combine())?;
-            }
-        }
-        Ok(())
+        allreduce(&grid, &swings.iter().map(|one| one as &dyn Shares).collect::<Vec<_>>(), schedule)
     }
 }
 

@@ -5,8 +5,8 @@
 //! In its step number s along a dimension coordinate c exchanges with c - 3^s and c + 3^s. With shares, D collectives run at once, each of m/D, the k-th from
 //! dimension k on: c keeps the parts that are c modulo 3^(s + 1), and gives either the parts that are as it is.
 
-use crate::shares::{Coordinates, Gift, Shares, Turns, allreduce, set, sides};
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Grid, ParamInfo, Problem, Schedule, Stop, Symmetry};
+use crate::shares::{Coordinates, Gift, Shares, Turns, allreduce, exchange_whole, set, sides};
+use swapmeet_sdk::{About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop};
 
 pub(crate) struct Trivance;
 
@@ -36,24 +36,11 @@ impl Algorithm for Trivance {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = grid(problem)?;
-        let whole = problem.choice("variant", &[("bandwidth", false), ("latency", true)])?;
-        let many = if whole { 1 } else { grid.dimensions() };
-        let leaps: Vec<Leaps> = (0..many).map(|first| Leaps::new(&grid, first)).collect();
-        if !whole {
-            let leaps: Vec<&dyn Shares> = leaps.iter().map(|one| one as &dyn Shares).collect();
-            return allreduce(&grid, &leaps, schedule);
+        if problem.choice("variant", &[("bandwidth", false), ("latency", true)])? {
+            return exchange_whole(&grid, &Leaps::new(&grid, 0), schedule);
         }
-        // c + 3^s and c - 3^s, whatever c is.
-        let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
-        for (dimension, s) in leaps[0].turns.iter() {
-            schedule.step()?;
-            for node in &planned {
-                for by in [3_i64.pow(s), -3_i64.pow(s)] {
-                    schedule.send(&Blocks::new(node, grid.shift(node, dimension, by)).copy().combine())?;
-                }
-            }
-        }
-        Ok(())
+        let leaps: Vec<Leaps> = (0..grid.dimensions()).map(|first| Leaps::new(&grid, first)).collect();
+        allreduce(&grid, &leaps.iter().map(|one| one as &dyn Shares).collect::<Vec<_>>(), schedule)
     }
 }
 
