@@ -146,7 +146,7 @@ impl Ahead {
     #[inline]
     pub(super) fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> bool {
         let Batch { queue, routes, .. } = &mut self.batch;
-        let route = route.map_or(0, |route| super::sends::number_of(routes, route));
+        let route = route.map_or(0, |route| super::messages::number_of(routes, route));
         queue.push(rule, route);
         self.batch.queue.len() >= self.most()
     }

@@ -1,9 +1,10 @@
 //! The messages of a step, in the order in which the schedule names their ends.
 //!
 //! The order counts: a node of a flat machine works through its messages in it. Sends with the same ends are one message, which keeps the place and the
-//! way of the first of them. Most steps have each node send once, or to one node at a time; only the others are searched for equal ends, in time
+//! route of the first of them. Most steps have each node send once, or to one node at a time; only the others are searched for equal ends, in time
 //! proportional to their sends.
 
+use crate::network::topology::Route;
 use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
@@ -195,6 +196,17 @@ impl Messages {
             self.list.retain(|t| t.hops != DROPPED);
         }
     }
+}
+
+/// The number of a route among those of a step. Schedules use few different ways, a direction each; a path is seldom used twice.
+pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
+    const LOOK_BACK: usize = 16;
+    let recent = routes.len().saturating_sub(LOOK_BACK);
+    if let Some(i) = routes[recent..].iter().position(|w| w.is(route)) {
+        return (recent + i) as u32 + 1;
+    }
+    routes.push(route.clone());
+    routes.len() as u32
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! Schedules followed on one node of each orbit against the same schedules written out for everyone.
 
 use super::*;
-use crate::delivery::boxes::{Axis, NodeSet};
+use crate::delivery::boxes::{Axis, NodeSet, Side};
 use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, CollectiveKind, REDUCE_SCATTER};
-use crate::delivery::exchange::Rule;
+use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::{DeliveryFault, EndFault};
+use crate::delivery::grid::Grid;
+use crate::delivery::orbits::OrbitExchange;
+use crate::delivery::placement::Placement;
+use crate::network::symmetry::Group;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use crate::network::transfer::Transfer;
-use crate::simulation::step::{Sent, StepFacts, Summed, Unsent};
+use crate::simulation::step::{Reads, Sent, Step, StepFacts, Summed, Unsent};
 use proptest::prelude::*;
 use std::mem::discriminant;
 

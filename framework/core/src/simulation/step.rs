@@ -137,6 +137,29 @@ pub struct Step<'a> {
     pub held: &'a [u64],
 }
 
+impl<'a> Step<'a> {
+    /// One whose number and phase are not yet known, with all that nobody has to want empty.
+    pub(crate) fn of(proof: Proof, segments: u64, schedule_step: u64, facts: StepFacts, routes: &'a [Route]) -> Self {
+        Self {
+            proof,
+            number: 0,
+            schedule_step,
+            phase: "",
+            phase_number: 0,
+            transfers: &[],
+            symmetry: None,
+            after: &[],
+            routes,
+            segments,
+            inverse_bandwidth: &[],
+            mean_hops: &[],
+            busiest_links: &[],
+            facts,
+            held: &[],
+        }
+    }
+}
+
 /// What no machine changes about a whole schedule. The loads of one step fit 64 bits, the sums of many steps need not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {

@@ -137,12 +137,6 @@ impl StepStatistics {
         }
     }
 
-    /// From now on so many nodes are looked at; nothing was measured before.
-    pub(super) fn follow(&mut self, nodes: usize) {
-        self.ports = vec![Port::default(); nodes];
-        self.packed = vec![0; if self.wanted.packing { nodes } else { 0 }];
-    }
-
     /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
     pub fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth

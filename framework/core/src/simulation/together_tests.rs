@@ -6,7 +6,7 @@ use crate::delivery::collective::{ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, Collective
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::{Block, Place};
 use crate::network::topology::parse;
-use crate::simulation::step::{StepFacts, Transfer, Unsent};
+use crate::simulation::step::{LocalCopy, Step, StepFacts, Summed, Transfer, Unsent};
 
 /// Takes a send of a schedule.
 type Put<'a> = &'a mut dyn FnMut(&Rule<'_>) -> Result<(), Fault>;

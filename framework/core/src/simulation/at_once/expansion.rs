@@ -3,8 +3,7 @@
 //! Planning and proof stay those of representatives. Whoever reads more than facts sees one step at a time written out: sends in the order of their senders, and of
 //! each sender in its own, since a plan goes through the nodes that it is asked for once a step.
 
-use super::sends::number_of;
-use super::{Kept, Simulation, State};
+use super::AtOnce;
 use crate::delivery::boxes::Layout;
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::Fault;
@@ -12,7 +11,9 @@ use crate::delivery::orbits::{OrbitExchange, Put, Taken};
 use crate::delivery::payload::Payload;
 use crate::limits;
 use crate::network::topology::Route;
-use crate::simulation::step::{Sent, Unsent};
+use crate::simulation::listeners::Listeners;
+use crate::simulation::messages::number_of;
+use crate::simulation::step::Sent;
 
 /// What representatives did in the step under way.
 #[derive(Debug)]
@@ -32,7 +33,8 @@ struct Deed {
     /// The sender's number among representatives.
     sender: u32,
     to: u64,
-    kept: Kept,
+    copy: bool,
+    combine: bool,
     /// Segments of blocks; `None` where the send put nothing on its way.
     load: Option<u64>,
     /// Blocks, where they are counted.
@@ -65,8 +67,7 @@ impl Expansion {
         rule: &Rule<'_>,
         put: Option<Put>,
         route: Option<&Route>,
-        watched: bool,
-        counts_blocks: bool,
+        listeners: &Listeners<'_>,
     ) -> Result<(), Fault> {
         let order = exchange.group().order();
         if (self.deeds.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
@@ -77,7 +78,6 @@ impl Expansion {
             )));
         }
         let sender = exchange.group().home(rule.from).0 as u32;
-        let (copy, combine) = (rule.copy, rule.combine);
         let route = match (put, route) {
             (Some(_), Some(route)) => {
                 self.routes.push(route.clone());
@@ -88,35 +88,27 @@ impl Expansion {
         self.deeds.push(Deed {
             sender,
             to: rule.to,
-            kept: Kept { copy, combine },
+            copy: rule.copy,
+            combine: rule.combine,
             load: put.map(|put| put.load),
-            blocks: if put.is_some() && (watched || counts_blocks) { exchange.blocks_taken() } else { 0 },
-            taken: if put.is_some() && watched { exchange.taken() } else { Taken::default() },
+            blocks: if put.is_some() && (listeners.watched || listeners.kept.blocks) {
+                exchange.blocks_taken()
+            } else {
+                0
+            },
+            taken: if put.is_some() && listeners.watched { exchange.taken() } else { Taken::default() },
             route,
         });
         Ok(())
     }
 }
 
-impl Simulation<'_> {
-    /// A representative's send was refused: what a plan for everyone would have done before it is told, and that it was.
-    pub(super) fn refused_of_all(&mut self, rule: &Rule<'_>) {
-        self.write_out(Some(rule.from));
-        if let State::Running(payload) = &self.state
-            && rule.from.max(rule.to) < payload.placement().grid().nodes()
-        {
-            let (from, to) = (payload.placement().locate(rule.from), payload.placement().locate(rule.to));
-            let unsent = Unsent { step: payload.step(), from, to, is_refused: true };
-            self.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent));
-        }
-    }
-
+impl AtOnce {
     /// Tells what all nodes do in the step, or all up to the `last`.
-    pub(super) fn write_out(&mut self, last: Option<u64>) {
+    pub(super) fn write_out(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
+        let Payload::Orbits(exchange) = &self.payload else { return };
         let Some(mut expansion) = self.expansion.take() else { return };
-        let State::Running(payload) = &self.state else { return };
-        let Payload::Orbits(exchange) = &**payload else { return };
-        let (group, nodes) = (exchange.group().clone(), payload.placement().machine_nodes());
+        let (group, nodes) = (exchange.group().clone(), exchange.placement().machine_nodes());
         expansion.deeds.sort_by_key(|deed| deed.sender);
         let first = |sender: u64| expansion.deeds.partition_point(|deed| u64::from(deed.sender) < sender);
         let firsts: Vec<usize> = (0..=group.representatives()).map(first).collect();
@@ -127,13 +119,8 @@ impl Simulation<'_> {
                 let route = (deed.route as usize)
                     .checked_sub(1)
                     .map(|i| moved(&expansion.routes[i], |path| group.moved(path, element)));
-                self.write_out_one(
-                    (node, group.moved(deed.to, element)),
-                    deed,
-                    element,
-                    &expansion.layout,
-                    route.as_ref(),
-                );
+                let ends = (node, group.moved(deed.to, element));
+                self.write_out_one(listeners, ends, deed, element, &expansion.layout, route.as_ref());
             }
         }
         expansion.deeds.clear();
@@ -143,59 +130,38 @@ impl Simulation<'_> {
 
     fn write_out_one(
         &mut self,
-        (from, to): (u64, u64),
+        listeners: &mut Listeners<'_>,
+        ends: (u64, u64),
         deed: &Deed,
         element: u64,
         layout: &Layout,
         route: Option<&Route>,
     ) {
-        let State::Running(payload) = &self.state else { return };
-        let placement = payload.placement();
         let Some(load) = deed.load else {
-            let (from, to) = (placement.locate(from), placement.locate(to));
-            let unsent = Unsent { step: payload.step(), from, to, is_refused: false };
-            self.listeners.iter_mut().for_each(|listener| listener.unsent(&unsent));
-            return;
+            // Nothing was refused.
+            return drop(self.unsent(listeners, ends, None));
         };
-        if let (true, Payload::Orbits(exchange)) = (self.watched, &**payload) {
+        if let (true, Payload::Orbits(exchange)) = (listeners.watched, &self.payload) {
             let boxes = exchange.boxes(&deed.taken, element, layout);
-            let sent = Sent {
-                step: payload.step(),
-                // Who asks for arrivals has everyone planned for.
-                after: 0,
-                from: placement.locate(from),
-                to: placement.locate(to),
-                proof: payload.proof(),
-                boxes: boxes.iter().map(Vec::as_slice).collect(),
-                layout,
-                placement,
-                topology: self.task.topology.as_ref(),
-                copy: deed.kept.copy,
-                combine: deed.kept.combine,
-                in_parts: payload.in_parts(),
-                segments: payload.segments(),
-                load,
-                route,
-            };
-            self.listeners.iter_mut().filter(|l| l.wants_sends()).for_each(|listener| listener.sent(&sent));
+            let boxes = boxes.iter().map(Vec::as_slice).collect();
+            let Deed { copy, combine, .. } = *deed;
+            listeners.sent(&Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) });
         }
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
-        self.count((from, to), load, deed.blocks, route);
+        self.count(listeners, ends, load, deed.blocks, route);
     }
 
     /// Writes out what each node holds.
     pub(super) fn write_out_held(&mut self) {
-        let State::Running(payload) = &self.state else { return };
-        if let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &**payload) {
-            of_all(exchange, payload.held(), &mut expansion.held);
+        if let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &self.payload) {
+            of_all(exchange, exchange.held(), &mut expansion.held);
         }
     }
 
     /// Writes out what each node has added to what it had.
     pub(super) fn write_out_summed(&mut self) {
-        let State::Running(payload) = &self.state else { return };
-        if let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &**payload) {
-            of_all(exchange, payload.summed(), &mut expansion.summed);
+        if let (Some(expansion), Payload::Orbits(exchange)) = (&mut self.expansion, &self.payload) {
+            of_all(exchange, exchange.summed(), &mut expansion.summed);
         }
     }
 }

@@ -1,0 +1,197 @@
+//! Sends on their way from the schedule to messages, at once.
+
+use super::AtOnce;
+use crate::delivery::boxes::Layout;
+use crate::delivery::byte_counts::{Share, What};
+use crate::delivery::exchange::Rule;
+use crate::delivery::fault::Fault;
+use crate::delivery::orbits::Put;
+use crate::delivery::payload::Payload;
+use crate::network::topology::Route;
+use crate::simulation::listeners::Listeners;
+use crate::simulation::messages::{Beside, number_of};
+use crate::simulation::step::{Sent, Transfer, Unsent};
+
+impl AtOnce {
+    /// Carries out a send of blocks.
+    #[inline]
+    pub(in crate::simulation) fn send(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        match &self.payload {
+            Payload::Blocks(_) => self.send_blocks(listeners, rule, route),
+            Payload::Orbits(_) => self.send_of_all(listeners, rule, route),
+            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
+                Err(Fault::OutOfOrder("the schedule sends blocks, but said that it moves byte counts"))
+            }
+        }
+    }
+
+    /// Carries out a node's send. Its `route` gets a number once it is known that something goes there.
+    #[inline]
+    fn send_blocks(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        let looked_at = listeners.watched || listeners.kept.blocks;
+        let Payload::Blocks(exchange) = &mut self.payload else { return Ok(()) };
+        let before = if looked_at { exchange.boxes_on_their_way() } else { 0 };
+        match exchange.send(rule) {
+            Ok(Some(load)) => {
+                let blocks = if looked_at { exchange.blocks_on_their_way(before) } else { 0 };
+                if listeners.watched {
+                    self.watched(listeners, rule, before, load, route);
+                }
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+                self.count(listeners, (rule.from, rule.to), load, blocks, route);
+                Ok(())
+            }
+            nothing => self.unsent(listeners, (rule.from, rule.to), nothing.err()),
+        }
+    }
+
+    /// Shows what a node's send put on its way: boxes from number `before` on.
+    fn watched(&self, listeners: &mut Listeners<'_>, rule: &Rule<'_>, before: usize, load: u64, route: Option<&Route>) {
+        let Payload::Blocks(exchange) = &self.payload else { return };
+        let boxes = exchange.on_their_way(before).map(|(_, b)| b).collect();
+        let (copy, combine) = (rule.copy, rule.combine);
+        let any = self.sent((rule.from, rule.to), exchange.layout());
+        listeners.sent(&Sent { boxes, copy, combine, load, route, ..any });
+    }
+
+    /// Carries out a send of byte counts.
+    pub(in crate::simulation) fn send_shares(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        share: &Share<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        let ends = (share.from, share.to);
+        match self.payload.send_shares(share) {
+            Ok(Some(load)) => {
+                if let (true, Some(layout)) = (listeners.watched, self.payload.layout()) {
+                    listeners.watching().for_each(|l| l.share(share));
+                    listeners.sent(&Sent { load, route, ..self.sent(ends, layout) });
+                }
+                // Where data comes from is forgotten: what is for one node lies together, what a bucket holds is for many.
+                let blocks = match share.what {
+                    What::Bucket(_) => u32::MAX,
+                    What::Listed(destinations) => u32::try_from(destinations.len()).unwrap_or(u32::MAX),
+                };
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+                self.count(listeners, ends, load, blocks, route);
+                Ok(())
+            }
+            nothing => self.unsent(listeners, ends, nothing.err()),
+        }
+    }
+
+    /// Nothing was put on its way, perhaps because a rule was broken.
+    pub(super) fn unsent(
+        &self,
+        listeners: &mut Listeners<'_>,
+        (from, to): (u64, u64),
+        fault: Option<Fault>,
+    ) -> Result<(), Fault> {
+        let placement = self.payload.placement();
+        if from.max(to) < placement.grid().nodes() {
+            let (from, to) = (placement.locate(from), placement.locate(to));
+            listeners.unsent(&Unsent { step: self.payload.step(), from, to, is_refused: fault.is_some() });
+        }
+        fault.map_or(Ok(()), Err)
+    }
+
+    /// What there is to know of any send from one node of the schedule's grid to another.
+    pub(super) fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a Layout) -> Sent<'a> {
+        let (payload, placement) = (&self.payload, self.payload.placement());
+        Sent {
+            step: payload.step(),
+            after: payload.after(),
+            from: placement.locate(from),
+            to: placement.locate(to),
+            proof: payload.proof(),
+            boxes: Vec::new(),
+            layout,
+            placement,
+            topology: self.topology.as_ref(),
+            copy: false,
+            combine: false,
+            in_parts: payload.in_parts(),
+            segments: payload.segments(),
+            load: 0,
+            route: None,
+        }
+    }
+
+    /// What the last send put on its way, from one node of the schedule's grid to another, becomes a message, or part of one.
+    #[inline]
+    pub(super) fn count(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        (from, to): (u64, u64),
+        load: u64,
+        blocks: u32,
+        route: u32,
+    ) {
+        if load == 0 && self.skip_empty {
+            return;
+        }
+        let Self { payload, messages, buffers, .. } = self;
+        let (placement, step) = (payload.placement(), payload.step());
+        let (from, to) = (placement.physical(from) as u32, placement.physical(to) as u32);
+        if from != to {
+            // Of more steps than 32 bits count the latest is waited for, which is no less.
+            let after = u32::try_from(payload.after()).unwrap_or(u32::MAX);
+            return messages.add(step, Transfer { from, to, route, hops: 0, load }, Beside { blocks, after });
+        }
+        buffers.moved(from, from, load);
+        listeners.local_copy(step, from, load, payload.segments());
+    }
+
+    /// A representative sends, and with it all nodes of its orbit.
+    fn send_of_all(
+        &mut self,
+        listeners: &mut Listeners<'_>,
+        rule: &Rule<'_>,
+        route: Option<&Route>,
+    ) -> Result<(), Fault> {
+        let Payload::Orbits(exchange) = &mut self.payload else { return Ok(()) };
+        let sent = exchange.send(rule);
+        match (&mut self.expansion, sent) {
+            (Some(expansion), Ok(put)) => expansion.done(exchange, rule, put, route, listeners),
+            (Some(_), Err(fault)) => {
+                // What a plan for everyone would have done before.
+                self.write_out(listeners, Some(rule.from));
+                self.unsent(listeners, (rule.from, rule.to), Some(fault))
+            }
+            (None, Ok(Some(put))) if self.orbits.is_some() => {
+                self.sent_by_all(rule, put, route);
+                Ok(())
+            }
+            (None, Ok(Some(put))) => {
+                let blocks = if listeners.kept.blocks { exchange.blocks_taken() } else { 0 };
+                let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+                self.count(listeners, (rule.from, rule.to), put.load, blocks, route);
+                Ok(())
+            }
+            (None, nothing) => self.unsent(listeners, (rule.from, rule.to), nothing.err()),
+        }
+    }
+
+    /// A representative put a load on its way, and with it all nodes of its orbit theirs.
+    fn sent_by_all(&mut self, rule: &Rule<'_>, put: Put, route: Option<&Route>) {
+        let sender = put.sender as u32;
+        if rule.from == rule.to {
+            self.buffers.moved(sender, sender, put.load);
+            return;
+        }
+        let route = route.map_or(0, |route| number_of(&mut self.routes, route));
+        let sent = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load: put.load };
+        self.messages.add(self.payload.step(), sent, Beside::default());
+    }
+}
