@@ -1,4 +1,4 @@
-/* c-ring: all-to-all by a ring, in plain C.
+/* c-ring: all-to-all by a ring, (n - 1) alpha + n (n - 1)/2 m beta with blocks of m bytes, in plain C.
  *
  * In each of n-1 steps every node passes to the next one all it holds that is not its own. After step s a node holds, besides its own blocks that
  * have come in, those that started s nodes back and have not arrived.

@@ -10,6 +10,7 @@ use tempfile::tempdir;
 mod abi_doc;
 mod byte_counts;
 mod collectives;
+mod costs;
 mod guide;
 mod header;
 mod list;

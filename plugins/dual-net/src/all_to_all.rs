@@ -24,8 +24,56 @@
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, Sets, Which};
-use crate::{Payload, Variant};
-use swapmeet_sdk::{Schedule, Set, Stop};
+use crate::{DUAL_NET, Numbered, Payload, VARIANT, Variant};
+use swapmeet_sdk::{About, Collective, Problem, Schedule, Set, Stop, Symmetry};
+
+pub(crate) const ALL_GATHER: Numbered = Numbered {
+    about: About {
+        name: "rdn-allgather",
+        title: "All-to-all broadcast: within clusters, across, within, across",
+        collectives: &[Collective::AllGather],
+        params: &[VARIANT],
+        ..DUAL_NET
+    },
+    payload: Payload::Same,
+    plan,
+};
+
+pub(crate) const ALL_TO_ALL: Numbered = Numbered {
+    about: About {
+        name: "rdn-alltoall",
+        title: "All-to-all personalized: blocks meet at the cross-edge that leads to their cluster",
+        collectives: &[Collective::AllToAll],
+        params: &[VARIANT],
+        ..DUAL_NET
+    },
+    payload: Payload::Personal,
+    plan,
+};
+
+fn plan(
+    problem: &Problem<'_>,
+    net: &Net,
+    variant: Variant,
+    payload: Payload,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
+    let printed = (variant, payload) == (Variant::Printed, Payload::Personal);
+    let sets = &Sets::new(net, printed);
+    if printed {
+        for node in 0..problem.topology().nodes() {
+            schedule.place(sets.place(net.levels(), node), node, true)?;
+        }
+    }
+    // Types are alike: with all types of the highest level exchanged, partners are partners, clusters are clusters, and every rule says of 1 - t what it said of t. (A cluster's number is a node's in
+    // the other type, so that no shift of one axis alone leaves the net as it is.)
+    let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
+    if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
+        *types = Symmetry::xor(1);
+    }
+    let planned = schedule.symmetric(&symmetry)?.len();
+    AllToAll { net, sets, variant, payload, schedule, planned }.exchange()
+}
 
 /// A cluster, and what it calls the blocks of its nodes: one product after another.
 struct Cluster {
@@ -34,14 +82,14 @@ struct Cluster {
 }
 
 /// The schedule of Algorithm 3 or 4.
-pub(crate) struct AllToAll<'a, 'h> {
-    pub net: &'a Net,
-    pub sets: &'a Sets<'a>,
-    pub variant: Variant,
-    pub payload: Payload,
-    pub schedule: &'a mut Schedule<'h>,
+struct AllToAll<'a, 'h> {
+    net: &'a Net,
+    sets: &'a Sets<'a>,
+    variant: Variant,
+    payload: Payload,
+    schedule: &'a mut Schedule<'h>,
     /// How many nodes are planned for, those of the lowest places: all, or those of type 0.
-    pub planned: u64,
+    planned: u64,
 }
 
 /// For a node (t, c, x): which blocks.
@@ -49,7 +97,7 @@ type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>
 
 impl AllToAll<'_, '_> {
     /// From all to all.
-    pub(crate) fn plan(&mut self) -> Result<(), Stop> {
+    fn exchange(&mut self) -> Result<(), Stop> {
         let whole = Cluster { first: 0, blocks: vec![self.sets.all()] };
         self.within(self.net.levels(), &[whole])
     }

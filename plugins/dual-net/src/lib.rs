@@ -29,7 +29,7 @@
 
 use net::Net;
 use sets::Sets;
-use swapmeet_sdk::{About, Algorithm, Collective, ParamInfo, Problem, Schedule, Stop, Symmetry, export_plugin, words};
+use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 
 mod all_to_all;
 mod net;
@@ -102,88 +102,7 @@ impl Algorithm for Numbered {
     }
 }
 
-/// Algorithm 1 or 2.
-fn one_to_all(
-    problem: &Problem<'_>,
-    net: &Net,
-    variant: Variant,
-    payload: Payload,
-    schedule: &mut Schedule<'_>,
-) -> Result<(), Stop> {
-    one_to_all::OneToAll { net, sets: &Sets::new(net, false), variant, payload, schedule }.plan(problem.root())
-}
-
-/// Algorithm 3 or 4.
-fn all_to_all(
-    problem: &Problem<'_>,
-    net: &Net,
-    variant: Variant,
-    payload: Payload,
-    schedule: &mut Schedule<'_>,
-) -> Result<(), Stop> {
-    let printed = (variant, payload) == (Variant::Printed, Payload::Personal);
-    let sets = &Sets::new(net, printed);
-    if printed {
-        for node in 0..problem.topology().nodes() {
-            schedule.place(sets.place(net.levels(), node), node, true)?;
-        }
-    }
-    // Types are alike: with all types of the highest level exchanged, partners are partners, clusters are clusters, and every rule says of 1 - t what it said of t. (A cluster's number is a node's in
-    // the other type, so that no shift of one axis alone leaves the net as it is.)
-    let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
-    if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
-        *types = Symmetry::xor(1);
-    }
-    let planned = schedule.symmetric(&symmetry)?.len();
-    all_to_all::AllToAll { net, sets, variant, payload, schedule, planned }.plan()
-}
-
 export_plugin!(
     licence: "MIT OR Apache-2.0",
-    algorithms: [
-        Numbered {
-            about: About {
-                name: "rdn-broadcast",
-                title: "One-to-all broadcast, across and within two clusters, then across and within all",
-                collectives: &[Collective::Broadcast],
-                params: &[VARIANT_FROM_ONE],
-                ..DUAL_NET
-            },
-            payload: Payload::Same,
-            plan: one_to_all,
-        },
-        Numbered {
-            about: About {
-                name: "rdn-scatter",
-                title: "One-to-all personalized, in bundles of a cluster's blocks",
-                collectives: &[Collective::Scatter],
-                params: &[VARIANT_FROM_ONE],
-                ..DUAL_NET
-            },
-            payload: Payload::Personal,
-            plan: one_to_all,
-        },
-        Numbered {
-            about: About {
-                name: "rdn-allgather",
-                title: "All-to-all broadcast: within clusters, across, within, across",
-                collectives: &[Collective::AllGather],
-                params: &[VARIANT],
-                ..DUAL_NET
-            },
-            payload: Payload::Same,
-            plan: all_to_all,
-        },
-        Numbered {
-            about: About {
-                name: "rdn-alltoall",
-                title: "All-to-all personalized: blocks meet at the cross-edge that leads to their cluster",
-                collectives: &[Collective::AllToAll],
-                params: &[VARIANT],
-                ..DUAL_NET
-            },
-            payload: Payload::Personal,
-            plan: all_to_all,
-        },
-    ],
+    algorithms: [one_to_all::BROADCAST, one_to_all::SCATTER, all_to_all::ALL_GATHER, all_to_all::ALL_TO_ALL],
 );

@@ -12,9 +12,43 @@
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, Sets, Which};
-use crate::{Payload, Variant};
+use crate::{DUAL_NET, Numbered, Payload, VARIANT_FROM_ONE, Variant};
 use std::cmp::Reverse;
-use swapmeet_sdk::{Grid, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Collective, Grid, Problem, Schedule, Set, Stop};
+
+pub(crate) const BROADCAST: Numbered = Numbered {
+    about: About {
+        name: "rdn-broadcast",
+        title: "One-to-all broadcast, across and within two clusters, then across and within all",
+        collectives: &[Collective::Broadcast],
+        params: &[VARIANT_FROM_ONE],
+        ..DUAL_NET
+    },
+    payload: Payload::Same,
+    plan,
+};
+
+pub(crate) const SCATTER: Numbered = Numbered {
+    about: About {
+        name: "rdn-scatter",
+        title: "One-to-all personalized, in bundles of a cluster's blocks",
+        collectives: &[Collective::Scatter],
+        params: &[VARIANT_FROM_ONE],
+        ..DUAL_NET
+    },
+    payload: Payload::Personal,
+    plan,
+};
+
+fn plan(
+    problem: &Problem<'_>,
+    net: &Net,
+    variant: Variant,
+    payload: Payload,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
+    OneToAll { net, sets: &Sets::new(net, false), variant, payload, schedule }.from(problem.root())
+}
 
 /// A cluster with a root of its own.
 #[derive(Clone)]
@@ -42,17 +76,17 @@ impl Rooted {
 }
 
 /// The schedule of Algorithm 1 or 2.
-pub(crate) struct OneToAll<'a, 'h> {
-    pub net: &'a Net,
-    pub sets: &'a Sets<'a>,
-    pub variant: Variant,
-    pub payload: Payload,
-    pub schedule: &'a mut Schedule<'h>,
+struct OneToAll<'a, 'h> {
+    net: &'a Net,
+    sets: &'a Sets<'a>,
+    variant: Variant,
+    payload: Payload,
+    schedule: &'a mut Schedule<'h>,
 }
 
 impl OneToAll<'_, '_> {
     /// From `root` to all.
-    pub(crate) fn plan(&mut self, root: u64) -> Result<(), Stop> {
+    fn from(&mut self, root: u64) -> Result<(), Stop> {
         let blocks = (self.payload == Payload::Personal).then(|| self.sets.all());
         self.within(self.net.levels(), &[Rooted { first: 0, root, blocks }])
     }

@@ -1,4 +1,4 @@
-//! Binary exchange: 2 d ts + d 2^(2d) m tc + (2^(d+2) - 2 d - 4) tl, beside the waiting of 2^(d-1) messages that share the links of a cut; S. H. Bokhari and H. Berryman, *Complete Exchange on a Circuit
+//! Binary exchange: 2 d ts + d 2^(2d) m tc + (2^(d+2) - 2 d - 4) tl, beside the waiting of 2^(d-1) messages that share the links of a cut (alpha is ts, beta tc); S. H. Bokhari and H. Berryman, *Complete Exchange on a Circuit
 //! Switched Mesh* (1992), as described by Suh and Shin, section 1.
 //!
 //! "The mesh is recursively halved and nodes symmetrically located with respect to each cut exchange block[s]": across the columns' cut, then the rows', then those of each quarter.

@@ -1,4 +1,4 @@
-//! Cyclic exchange: 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho, and no two messages share a link; N. S. Sundar, D. N. Jayasimha, D. K. Panda and P. Sadayappan, *Complete Exchange in 2D
+//! Cyclic exchange: 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho, and no two messages share a link (alpha is ts, beta tc); N. S. Sundar, D. N. Jayasimha, D. K. Panda and P. Sadayappan, *Complete Exchange in 2D
 //! Meshes* (1994), rebuilt from Suh and Shin's section 1 and the closed forms of their Table 2.
 //!
 //! Nodes exchange at distance D = 2^(d-1), .., 2, 1 along their row and their column. Of a row one pair in 2 D columns can do so at a time, of a column likewise: "some pairs of nodes perform the horizontal

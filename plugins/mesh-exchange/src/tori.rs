@@ -1,4 +1,4 @@
-//! Complete exchange in 2D tori: (2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho, and no two messages share a link; Y.-C. Tseng, S. Gupta and D. Panda,
+//! Complete exchange in 2D tori: (2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho, and no two messages share a link (alpha is ts, beta tc); Y.-C. Tseng, S. Gupta and D. Panda,
 //! *An Efficient Scheme for Complete Exchange in 2D Tori* (1995), a reconstruction from Suh and Shin's section 1, the closed forms of their Table 2 and the abstracts: top down, by diagonals, every link
 //! of the torus busy.
 //!

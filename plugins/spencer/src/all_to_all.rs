@@ -20,7 +20,50 @@
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
-use swapmeet_sdk::{Axis, Blocks, Collective, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
+use crate::{Collected, TORUS};
+use swapmeet_sdk::{
+    About, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Route, Schedule, Set, Stop, Symmetry, words,
+};
+
+const ALL_THREE: [(&str, Variant); 3] =
+    [("one-port", Variant::OnePort), ("hybrid", Variant::Hybrid), ("all-ports", Variant::AllPorts)];
+
+const VARIANT: ParamInfo = ParamInfo::choice(
+    "variant",
+    &words(&ALL_THREE),
+    "",
+    "ports a node uses: one-port, hybrid or all-ports; as the machine's ports when not given",
+);
+const CYCLES: ParamInfo = ParamInfo::number(
+    "cycles",
+    "",
+    "virtual cycles of the first phase (k), a divisor of every dimension; when not given, the one of fewest rounds within the machine's virtual channels",
+);
+
+/// What both have in common.
+const ALL_TO_ALL: Collected = Collected { about: TORUS, variants: &ALL_THREE, check: |_| Ok(()), plan };
+
+pub(crate) const GOSSIP: Collected = Collected {
+    about: About {
+        name: "torus-gossip",
+        title: "All-to-all on circuits: k virtual cycles, then cycles of k neighbours",
+        collectives: &[Collective::AllGather],
+        params: &[VARIANT, CYCLES],
+        ..TORUS
+    },
+    ..ALL_TO_ALL
+};
+
+pub(crate) const MULTISCATTER: Collected = Collected {
+    about: About {
+        name: "torus-multiscatter",
+        title: "All-to-all personalized on circuits: k virtual cycles, then cycles of k neighbours",
+        collectives: &[Collective::AllToAll],
+        params: &[VARIANT, CYCLES],
+        ..TORUS
+    },
+    ..ALL_TO_ALL
+};
 
 /// How one dimension is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +143,7 @@ fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
 }
 
 /// The schedule of a gossip or a multi-scatter.
-pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let two_phase = choose(torus, problem.given("cycles")?)?;
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;

@@ -22,7 +22,41 @@
 
 use crate::torus::{Torus, Variant};
 use crate::tree::{Carries, Circuit, divide, one_port_start};
-use swapmeet_sdk::{Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
+use crate::{Collected, ONE_AND_ALL, TORUS};
+use swapmeet_sdk::{About, Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
+
+/// What the three have in common.
+const ONE_TO_ALL: Collected = Collected { about: TORUS, variants: &ONE_AND_ALL, check: |_| Ok(()), plan };
+
+pub(crate) const BROADCAST: Collected = Collected {
+    about: About {
+        name: "torus-broadcast",
+        title: "One-to-all on circuits: every cycle in 2q+1 sections, again and again",
+        collectives: &[Collective::Broadcast],
+        ..TORUS
+    },
+    ..ONE_TO_ALL
+};
+
+pub(crate) const SCATTER: Collected = Collected {
+    about: About {
+        name: "torus-scatter",
+        title: "One-to-all personalized on circuits: the broadcast's, with shrinking bundles",
+        collectives: &[Collective::Scatter],
+        ..TORUS
+    },
+    ..ONE_TO_ALL
+};
+
+pub(crate) const GATHER: Collected = Collected {
+    about: About {
+        name: "torus-gather",
+        title: "All-to-one personalized on circuits: a scatter read backwards",
+        collectives: &[Collective::Gather],
+        ..TORUS
+    },
+    ..ONE_TO_ALL
+};
 
 /// A cycle as seen from the root: it lies `before` nodes after the cut.
 struct Cycle {
@@ -45,7 +79,7 @@ impl Cycle {
 }
 
 /// The schedule of a broadcast, a scatter or a gather.
-pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let lanes = torus.lanes();
     schedule.layout(&torus.dims, lanes.len() as u32)?;
     let root = problem.root();

@@ -6,11 +6,12 @@
 
 use crate::cost::{Cost, Prices};
 use crate::torus::{Torus, Variant};
+use crate::{Collected, ONE_AND_ALL, TORUS, VARIANT};
 use affine::Affine;
 use rotation::Rotation;
 use shift::Directions;
 use stage::Stage;
-use swapmeet_sdk::{Problem, Schedule, Stop, Symmetry};
+use swapmeet_sdk::{About, Collective, ParamInfo, Problem, Schedule, Stop, Symmetry, words};
 
 mod affine;
 mod combined;
@@ -36,13 +37,40 @@ pub(crate) enum Form {
 }
 
 /// What users call the forms.
-pub(crate) const FORMS: [(&str, Form); 4] = [
+const FORMS: [(&str, Form); 4] = [
     ("standard", Form::Standard),
     ("balanced", Form::Balanced),
     ("combined", Form::Combined),
     ("direct", Form::Direct),
 ];
-pub(crate) const DIRECTIONS: [(&str, Directions); 2] = [("forward", Directions::Forward), ("both", Directions::Both)];
+const WAYS: [(&str, Directions); 2] = [("forward", Directions::Forward), ("both", Directions::Both)];
+
+const FORM: ParamInfo = ParamInfo::choice(
+    "form",
+    &words(&FORMS),
+    "",
+    "standard; balanced: of a rotation by 90 degrees, on cycles about the centre and the corner; combined: Appendix A's, direct: Fraigniaud and Peters's, without collection, both of a single 1- or 2-dimensional transposition; when not given, standard, balanced or with one port direct, the cheapest",
+);
+const DIRECTIONS: ParamInfo = ParamInfo::choice(
+    "directions",
+    &words(&WAYS),
+    "",
+    "of a translation or shear: forward, the shorter way only; both; when not given, the one of fewer rounds",
+);
+
+pub(crate) const PERMUTATION: Collected = Collected {
+    about: About {
+        name: "torus-permutation",
+        title: "Permutations on circuits: collect diagonals, permute, distribute",
+        collectives: &[Collective::Permutation],
+        accepts: "torus or ring; for permutations of the axes, dimensions of an even number of nodes",
+        params: &[VARIANT, FORM, DIRECTIONS],
+        ..TORUS
+    },
+    variants: &ONE_AND_ALL,
+    check,
+    plan,
+};
 
 /// What the user chose.
 struct Choice {
@@ -53,18 +81,18 @@ struct Choice {
 impl Choice {
     fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
         let form = problem.given_choice("form", &FORMS)?.unwrap_or(Form::Best);
-        let directions = problem.given_choice("directions", &DIRECTIONS)?.unwrap_or(Directions::Best);
+        let directions = problem.given_choice("directions", &WAYS)?.unwrap_or(Directions::Best);
         Ok(Self { form, directions })
     }
 }
 
 /// Whether there is a schedule, but for what a look at every destination shows.
-pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
+fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     Choice::of(problem).map(|_| ())
 }
 
 /// The schedule of a permutation.
-pub(crate) fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let choice = Choice::of(problem)?;
     let affine = Affine::of(problem, torus)?;
     let nodes = problem.topology().nodes();
