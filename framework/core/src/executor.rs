@@ -2,24 +2,27 @@
 //!
 //! What is divided is divided by who owns it (nodes, steps), so that whatever the number of threads everything is added up to the same.
 
-mod meeting;
+mod rounds;
 
-pub(crate) use meeting::{Apart, Meeting, Present};
+pub(crate) use rounds::{Apart, Rounds};
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Somebody who has threads: the caller's, and a crew of others.
+/// Somebody who has threads: the caller's, and others.
 pub trait Executor: Debug + Send + Sync {
-    /// How many there are in the crew; 0 where there is nobody but the caller.
-    fn crew(&self) -> usize;
+    /// How many there are, the caller's among them.
+    fn threads(&self) -> usize;
 
-    /// Does this behind the caller, who goes on at once, on one of the crew.
+    /// Does this behind the caller, who goes on once another thread has begun with it.
     fn behind(&self, work: Box<dyn FnOnce() + Send>);
 
-    /// Called by what is done behind: each of the crew calls `work` with its own number, all at the same time, so that they may wait for each other; comes back once all
-    /// have.
+    /// Called by what is done behind: calls `work`, each time with a number below [`Executor::threads`], on this thread and on all others that have nothing to do or come to
+    /// have nothing to do, never twice at a time with the same number; comes back once all these calls have.
     fn together(&self, work: &(dyn Fn(usize) + Sync));
+
+    /// Called by whoever put something behind itself, and waits: does some of what is done together, if there is any.
+    fn help(&self) -> bool;
 
     /// So many sends are worth handing over to them: some milliseconds' work, beside which waking them is nothing.
     fn enough(&self) -> usize {
@@ -32,8 +35,8 @@ pub trait Executor: Debug + Send + Sync {
 pub struct Alone;
 
 impl Executor for Alone {
-    fn crew(&self) -> usize {
-        0
+    fn threads(&self) -> usize {
+        1
     }
 
     fn behind(&self, work: Box<dyn FnOnce() + Send>) {
@@ -42,6 +45,10 @@ impl Executor for Alone {
 
     fn together(&self, work: &(dyn Fn(usize) + Sync)) {
         work(0);
+    }
+
+    fn help(&self) -> bool {
+        false
     }
 }
 

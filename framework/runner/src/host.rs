@@ -121,7 +121,7 @@ pub fn plan<'a>(
     note(0);
     let mut outcome = run(algorithm, params, task, &mut host, listeners);
     if host.broken
-        && task.executor.crew() > 0
+        && task.executor.threads() > 1
         && let Some((on_one, unheeded)) = on_one_thread(algorithm, params, task, &host, reads)
     {
         (outcome, host.unheeded) = (on_one, unheeded);

@@ -1,7 +1,8 @@
 //! The threads of a case: those that do side by side what of a step can be done so.
 
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use rayon_core::{Scope, ThreadPool, ThreadPoolBuilder, Yield};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use swapmeet_core::executor::{Alone, Executor};
 
 /// More do a step no sooner: they meet once in each, and one alone plans.
@@ -12,29 +13,21 @@ pub(crate) const ROOM: u64 = STACK as u64 + (128 << 20);
 
 const STACK: usize = 1 << 20;
 
-/// Threads that wait for work behind the one that has them.
+/// This thread, which plans, and those that wait for work behind it.
 #[derive(Debug)]
 struct Threads(ThreadPool);
 
-/// How many threads work behind the one that plans, where so many are to share a case. Of two it would have most of the work to itself: planning waits for it.
-pub(crate) fn crew(count: usize) -> usize {
-    match count.min(MOST) {
-        0 | 1 => 0,
-        count => (count - 1).max(2),
-    }
-}
-
-/// So many threads, this one among them, which plans; where they can't be started this one alone, and why.
+/// So many threads, this one among them, which plans; where they can't be started this one alone, and why. A thread can be among those of one only.
 pub fn start(count: usize) -> (Arc<dyn Executor>, Option<String>) {
     start_with(count, STACK)
 }
 
 fn start_with(count: usize, stack: usize) -> (Arc<dyn Executor>, Option<String>) {
-    let crew = crew(count);
-    if crew == 0 {
+    let count = count.clamp(1, MOST);
+    if count == 1 {
         return (Arc::new(Alone), None);
     }
-    let pool = ThreadPoolBuilder::new().num_threads(crew).stack_size(stack).build();
+    let pool = ThreadPoolBuilder::new().num_threads(count).use_current_thread().stack_size(stack).build();
     match pool {
         Ok(pool) => {
             // So that all that they need to begin with is there.
@@ -46,17 +39,35 @@ fn start_with(count: usize, stack: usize) -> (Arc<dyn Executor>, Option<String>)
 }
 
 impl Executor for Threads {
-    fn crew(&self) -> usize {
+    fn threads(&self) -> usize {
         self.0.current_num_threads()
     }
 
     fn behind(&self, work: Box<dyn FnOnce() + Send>) {
-        self.0.spawn(work);
+        let (began, begins) = channel();
+        self.0.spawn(move || {
+            began.send(()).ok();
+            work();
+        });
+        // What lies here waiting would be taken for something to help with.
+        begins.recv().ok();
     }
 
     fn together(&self, work: &(dyn Fn(usize) + Sync)) {
-        // The same part on the same thread every time: what it works on lies near that one.
-        self.0.broadcast(|thread| work(thread.index()));
+        let one = |_: &Scope<'_>| {
+            // Whoever finds it is one of these threads.
+            if let Some(number) = self.0.current_thread_index() {
+                work(number);
+            }
+        };
+        self.0.in_place_scope(|scope| {
+            (1..self.threads()).for_each(|_| scope.spawn(one));
+            one(scope);
+        });
+    }
+
+    fn help(&self) -> bool {
+        matches!(self.0.yield_now(), Some(Yield::Executed))
     }
 }
 
@@ -73,27 +84,40 @@ mod tests {
 
     /// Each waits for the others: none may do the work of two.
     #[test]
-    fn all_of_the_crew_work_at_the_same_time_behind_the_caller() {
+    fn all_work_at_the_same_time_the_one_that_helps_too() {
         on_a_thread(|| {
-            let (threads, why) = start(2);
-            assert_eq!((threads.crew(), why), (2, None), "one beside this, and one for what planning leaves of it");
+            let (threads, why) = start(3);
+            assert_eq!((threads.threads(), why), (3, None));
+            assert!(!threads.help(), "there is nothing yet");
             let (told, done) = channel();
-            let crew = Arc::clone(&threads);
+            let others = Arc::clone(&threads);
             threads.behind(Box::new(move || {
-                let all = Barrier::new(3);
-                let numbers = Mutex::new(Vec::new());
-                std::thread::scope(|scope| {
-                    scope.spawn(|| all.wait());
-                    crew.together(&|number| {
-                        all.wait();
-                        numbers.lock().unwrap().push(number);
-                    });
+                let (all, numbers) = (Barrier::new(3), Mutex::new(Vec::new()));
+                others.together(&|number| {
+                    all.wait();
+                    numbers.lock().unwrap().push(number);
                 });
                 told.send(numbers.into_inner().unwrap()).unwrap();
             }));
+            while !threads.help() {}
             let mut numbers = done.recv().unwrap();
             numbers.sort_unstable();
-            assert_eq!(numbers, [0, 1]);
+            assert_eq!(numbers, [0, 1, 2]);
+        });
+    }
+
+    /// Who plans may have no time: then the others do all.
+    #[test]
+    fn nobody_waits_for_one_that_does_not_help() {
+        on_a_thread(|| {
+            let (threads, _) = start(2);
+            let (told, done) = channel();
+            let others = Arc::clone(&threads);
+            threads.behind(Box::new(move || {
+                others.together(&|number| told.send(number).unwrap());
+            }));
+            assert_eq!(done.iter().next(), Some(1));
+            while threads.help() {}
         });
     }
 
@@ -102,7 +126,7 @@ mod tests {
     fn where_no_thread_can_be_started_one_does_all_and_says_so() {
         on_a_thread(|| {
             let (threads, why) = start_with(3, 1 << 50);
-            assert_eq!(threads.crew(), 0);
+            assert_eq!(threads.threads(), 1);
             assert!(why.unwrap().starts_with("no 3 threads could be started, one does all: "));
         });
     }

@@ -1,7 +1,7 @@
-//! A schedule that is planned ahead: what it sends is queued, and delivered and measured behind it, by the crew of an executor, some steps at a time.
+//! A schedule that is planned ahead: what it sends is queued, and delivered and measured behind it, by the threads of an executor, some steps at a time.
 //!
-//! One batch is filled while one is at work and one waits, so that no more of a schedule is in memory than these. What came of a batch is told when a later one is handed
-//! over. A broken rule is therefore noticed some calls later; it is that of the first step in which one is broken.
+//! One batch is filled while one is delivered and one measured, so that no more of a schedule is in memory than these. Who has filled one before it can be taken helps with the
+//! others. What came of a batch is told when a later one is handed over. A broken rule is therefore noticed some calls later; it is that of the first step in which one is broken.
 
 mod engine;
 
@@ -17,7 +17,9 @@ pub(super) use engine::{Means, Measured, Told};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Some of a schedule, in its order.
 #[derive(Debug, Default)]
@@ -148,10 +150,10 @@ impl Ahead {
         let Batch { queue, routes, .. } = &mut self.batch;
         let route = route.map_or(0, |route| super::messages::number_of(routes, route));
         queue.push(rule, route);
-        self.batch.queue.len() >= self.most()
+        self.batch.queue.len() >= self.most() || self.batch.queue.is_full()
     }
 
-    /// So many sends wait at most, in the middle of a step: what they say takes about two hundred bytes each.
+    /// So many sends wait at most, in the middle of a step: what they say takes about a hundred bytes each.
     fn most(&self) -> usize {
         self.enough * 8
     }
@@ -171,6 +173,8 @@ impl Ahead {
 
     /// Hands over what there is, in the middle of a step or after one; what came of batches before.
     pub(super) fn hand_over(&mut self, in_step: bool) -> Vec<Report> {
+        /// Little beside the time that a batch takes.
+        const NAP: Duration = Duration::from_micros(20);
         let mut next = self.spare.pop().unwrap_or_default();
         if in_step {
             self.cut(false);
@@ -181,8 +185,14 @@ impl Ahead {
         let batch = std::mem::replace(&mut self.batch, next);
         self.start();
         let Seat::Away { to, back } = &self.seat else { return Vec::new() };
-        // Waits for room. Who no longer takes any has left a panic behind.
-        drop(to.send(batch));
+        let mut waits = batch;
+        // Who no longer takes any has left a panic behind.
+        while let Err(TrySendError::Full(batch)) = to.try_send(waits) {
+            waits = batch;
+            if !self.executor.help() {
+                sleep(NAP);
+            }
+        }
         let came: Vec<Back> = back.try_iter().collect();
         self.reports(came.into_iter())
     }
@@ -192,18 +202,19 @@ impl Ahead {
         if !matches!(self.seat, Seat::Here(_)) {
             return;
         }
-        let (to, batches) = sync_channel::<Batch>(1);
+        let (to, batches) = sync_channel::<Batch>(0);
         let (told, back) = channel();
         let Seat::Here(mut engine) = std::mem::replace(&mut self.seat, Seat::Away { to, back }) else { return };
         self.executor.behind(Box::new(move || {
             let done = catch_unwind(AssertUnwindSafe(|| {
+                // Nobody waits for what a schedule comes to that has ended early.
+                let tell = |report: Option<Report>| report.is_none_or(|one| told.send(Back::Report(one)).is_ok());
                 for batch in batches {
-                    let of_it = engine.work(&batch);
-                    // Nobody waits for what a schedule comes to that has ended early.
-                    if told.send(Back::Report(Report { batch, told: of_it })).is_err() {
+                    if !tell(engine.work(batch)) || engine.is_broken() {
                         break;
                     }
                 }
+                tell(engine.rest());
                 engine
             }));
             drop(told.send(done.map_or_else(Back::Panic, Back::Engine)));
@@ -230,8 +241,7 @@ impl Ahead {
             }
             let batch = std::mem::take(&mut self.batch);
             let Seat::Here(engine) = &mut self.seat else { return Vec::new() };
-            let told = engine.work(&batch);
-            return vec![Report { batch, told }];
+            return engine.work(batch).into_iter().chain(engine.rest()).collect();
         }
         let mut reports = self.hand_over(in_step);
         if let Seat::Away { to, back } = std::mem::replace(&mut self.seat, Seat::Lost) {

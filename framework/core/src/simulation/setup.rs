@@ -158,7 +158,7 @@ impl Setup {
             }
             (None, None) => {
                 let exchange = Exchange::new(collective, placement, division, sizes)?;
-                if task.executor.crew() > 0 && nobody_looks {
+                if task.executor.threads() > 1 && nobody_looks {
                     return Ok(State::Ahead(Box::new(Ahead::new(exchange, means(task, listeners)))));
                 }
                 let exchange = if listeners.kept.after { exchange.following_arrivals() } else { exchange };

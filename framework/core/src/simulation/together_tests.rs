@@ -18,7 +18,7 @@ type Sends<'a> = &'a dyn Fn(u64, u64, Put<'_>) -> Result<(), Fault>;
 struct Started(usize);
 
 impl Executor for Started {
-    fn crew(&self) -> usize {
+    fn threads(&self) -> usize {
         self.0
     }
 
@@ -32,6 +32,10 @@ impl Executor for Started {
 
     fn together(&self, work: &(dyn Fn(usize) + Sync)) {
         std::thread::scope(|scope| (0..self.0).for_each(|number| drop(scope.spawn(move || work(number)))));
+    }
+
+    fn help(&self) -> bool {
+        false
     }
 }
 

@@ -136,7 +136,7 @@ pub fn serve(memory_limit: u64, threads: usize, is_sandboxed: bool, watches: &[W
     let socket = take_socket()?;
     let way = Way { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
     let mut outlet = Outlet { way: Rc::new(RefCell::new(way)), job: 0 };
-    let room = threads::ROOM.saturating_mul(threads::crew(threads) as u64);
+    let room = threads::ROOM.saturating_mul((threads.clamp(1, threads::MOST) - 1) as u64);
     if let Err(error) = confine(memory_limit.saturating_add(room), &socket).map_err(WorkerError::Limits) {
         // Whoever started this worker must not take it for a plugin's doing.
         outlet.send(&Reply::Unfit { reason: error.to_string() });

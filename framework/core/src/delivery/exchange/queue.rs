@@ -9,16 +9,15 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     sends: Vec<Queued>,
-    /// Their senders, close together: each of a crew looks for its own.
+    /// Their senders, close together: who carries out some nodes' sends looks for these.
     senders: Vec<u64>,
     axes: Vec<OwnAxis>,
     words: Vec<u64>,
 }
 
-/// One of them, but for its sets.
+/// One of them, but for its sender; what its sets consist of is elsewhere, so that it fits a cache line.
 #[derive(Debug, Clone)]
 pub(crate) struct Queued {
-    pub from: u64,
     pub to: u64,
     pub copy: bool,
     combine: bool,
@@ -36,7 +35,7 @@ enum OwnSet {
     All,
     One(u64),
     /// Among the axes of the queue.
-    Axes(Range<usize>),
+    Axes(Range<u32>),
 }
 
 #[derive(Debug, Clone)]
@@ -48,12 +47,19 @@ enum OwnAxis {
         count: u32,
     },
     /// Among the words of the queue.
-    Bits(Range<usize>),
+    Bits(Range<u32>),
 }
 
 impl Queue {
     pub(crate) fn len(&self) -> usize {
         self.sends.len()
+    }
+
+    /// Whether there is no room for what another send says.
+    pub(crate) fn is_full(&self) -> bool {
+        /// Some hundred megabytes, and far from what 32 bits can number; one send's sets are much smaller.
+        const MOST: usize = 1 << 24;
+        self.axes.len() >= MOST || self.words.len() >= MOST
     }
 
     pub(super) fn senders(&self) -> &[u64] {
@@ -76,7 +82,7 @@ impl Queue {
         let segments = self.axis(rule.segments);
         let Rule { from, to, strict, copy, combine, local, .. } = *rule;
         self.senders.push(from);
-        self.sends.push(Queued { from, to, copy, combine, strict, local, route, origins, destinations, segments });
+        self.sends.push(Queued { to, copy, combine, strict, local, route, origins, destinations, segments });
     }
 
     fn set(&mut self, set: NodeSet<'_>) -> OwnSet {
@@ -84,12 +90,12 @@ impl Queue {
             NodeSet::All => OwnSet::All,
             NodeSet::One(node) => OwnSet::One(node),
             NodeSet::Axes(axes) => {
-                let first = self.axes.len();
+                let first = self.axes.len() as u32;
                 for axis in axes {
                     let own = self.axis(*axis);
                     self.axes.push(own);
                 }
-                OwnSet::Axes(first..self.axes.len())
+                OwnSet::Axes(first..self.axes.len() as u32)
             }
         }
     }
@@ -99,16 +105,16 @@ impl Queue {
             Axis::All => OwnAxis::All,
             Axis::Range { first, stride, count } => OwnAxis::Range { first, stride, count },
             Axis::Bits(words) => {
-                let first = self.words.len();
+                let first = self.words.len() as u32;
                 self.words.extend_from_slice(words);
-                OwnAxis::Bits(first..self.words.len())
+                OwnAxis::Bits(first..self.words.len() as u32)
             }
         }
     }
 
-    /// Calls `work` with a queued send as the schedule said it.
-    pub(crate) fn with<R>(&self, queued: &Queued, work: impl FnOnce(&Rule<'_>) -> R) -> R {
-        let Queued { from, to, strict, copy, combine, local, .. } = *queued;
+    /// Calls `work` with a queued send of this node as the schedule said it.
+    pub(crate) fn with<R>(&self, from: u64, queued: &Queued, work: impl FnOnce(&Rule<'_>) -> R) -> R {
+        let Queued { to, strict, copy, combine, local, .. } = *queued;
         let (mut origins, mut destinations) = (SmallVec::new(), SmallVec::new());
         work(&Rule {
             from,
@@ -128,7 +134,7 @@ impl Queue {
             OwnSet::All => NodeSet::All,
             OwnSet::One(node) => NodeSet::One(*node),
             OwnSet::Axes(axes) => {
-                room.extend(self.axes[axes.clone()].iter().map(|axis| self.named_axis(axis)));
+                room.extend(self.axes[axes.start as usize..axes.end as usize].iter().map(|axis| self.named_axis(axis)));
                 NodeSet::Axes(room)
             }
         }
@@ -138,7 +144,7 @@ impl Queue {
         match axis {
             OwnAxis::All => Axis::All,
             OwnAxis::Range { first, stride, count } => Axis::Range { first: *first, stride: *stride, count: *count },
-            OwnAxis::Bits(words) => Axis::Bits(&self.words[words.clone()]),
+            OwnAxis::Bits(words) => Axis::Bits(&self.words[words.start as usize..words.end as usize]),
         }
     }
 }

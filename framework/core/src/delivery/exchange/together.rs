@@ -1,22 +1,22 @@
 //! Many sends carried out side by side, and what came to many nodes taken in side by side.
 //!
-//! Nodes are divided into stretches by who sends about as much in each; each of a crew has a stretch to itself, whose senders' sends it carries out and to whose nodes
-//! it brings what others have put down for them, in the schedule's order. So all comes out as if one send had followed the other, and a step costs one meeting: who has
-//! taken in what a step brought goes on to its own nodes' next sends, whatever the others still take in. Only a broken rule is noticed later: others went on in the
-//! meantime, so that what is said of where a block is may be of a later moment. Who wants to know plans once more on one thread.
+//! Nodes are divided into stretches by who sends about as much in each, some for each thread. A round is a step: for each stretch somebody takes in, in the schedule's order, what the
+//! step before has brought its nodes, and then carries out its nodes' sends, putting down what goes to each other stretch. So all comes out as if one send had followed the
+//! other, whoever did what. Only a broken rule is noticed later: others went on in the meantime, so that what is said of where a block is may be of a later moment. Who wants
+//! to know plans once more on one thread.
 
 use super::arriving::{Arriving, Redundant, Settled};
 use super::loads::Loads;
-use super::queue::{Queue, Queued};
+use super::queue::Queue;
 use super::taking::{Refusal, Taken, Taking, Way};
-use super::{Exchange, Rule};
+use super::{Exchange, Inventory, Rule};
 use crate::delivery::boxes::Selection;
 use crate::delivery::fault::{Block, Fault, Place};
-use crate::delivery::holdings::{self, Part};
-use crate::executor::{Apart, Executor, Meeting, Present};
+use crate::delivery::holdings::{self, Holdings, Part};
+use crate::executor::{Apart, Executor, Rounds};
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 /// A step's sends in a queue. All pieces but the last of a queue end their step.
@@ -53,13 +53,13 @@ pub(crate) struct Broken {
     pub fault: Fault,
 }
 
-/// Who carries out sends side by side, and what is on its way between them.
+/// What is on its way between stretches of nodes.
 #[derive(Debug, Default)]
 pub(super) struct Together {
     /// Where stretches of nodes end.
     ends: Vec<u64>,
-    crew: Vec<Member>,
-    /// Of a step and, while some still take in what that brings, of the next: what each member has put down for each.
+    stretches: Vec<Stretch>,
+    /// Of a step and, while some still take in what that brings, of the next: what has been put down in each stretch for each.
     desks: [Vec<Desk>; 2],
     /// At which of the two the next step is put down.
     desk: usize,
@@ -67,35 +67,54 @@ pub(super) struct Together {
     sent: u64,
 }
 
-/// What one member has put down, for each.
+/// What has been put down in one stretch, for each.
 type Desk = Apart<RwLock<Vec<Bin>>>;
 
-/// Who carries out the sends of a stretch's nodes, and what came of them; on cache lines of its own, for each send writes to it.
+/// What is known of a stretch's nodes; on cache lines of its own, for each send writes to it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Member {
-    /// Made by the thread that uses it, in memory of its own.
+struct Stretch {
+    /// Made by the thread that uses it first, in memory of its own.
     selection: Option<Selection>,
+    came: Came,
+    breach: Option<Breach>,
+}
+
+/// What came of the sends of a stretch's nodes, and of what came to them.
+#[derive(Debug, Default)]
+struct Came {
     outcomes: Vec<Outcome>,
     settled: Vec<Settled>,
     redundant: Vec<(usize, Redundant)>,
     /// For each piece so far how many outcomes there were before it, and how much was settled.
     begins: Vec<(usize, usize)>,
-    breach: Option<Breach>,
 }
 
-/// What came of one send.
+/// What came of a queue.
+#[derive(Debug, Default)]
+pub(crate) struct Outcomes {
+    /// Where stretches of nodes end.
+    ends: Vec<u64>,
+    came: Vec<Came>,
+}
+
+/// What came of one send, with what whoever counts wants to know of it: the queue is in another thread's memory.
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
-    /// `None` if nothing is on its way.
-    load: Option<u64>,
+    load: u64,
+    /// The node of the machine that it goes to.
+    to: u32,
+    route: u32,
     /// Blocks in its boxes, where they are counted.
     blocks: u32,
+    copy: bool,
+    /// Whether anything is on its way.
+    is_sent: bool,
 }
 
-/// The first broken rule that a member found.
+/// The first broken rule that was found in a stretch.
 #[derive(Debug)]
-struct Breach {
+pub(crate) struct Breach {
     piece: usize,
     /// Sends are carried out before anything arrives.
     arrived: bool,
@@ -103,111 +122,158 @@ struct Breach {
     refusal: Refusal,
 }
 
-/// What one member has put down for another: for each unit of it the number of its send.
+/// What is put down in one stretch for another: for each unit of it the number of its send.
 #[derive(Debug, Default)]
 struct Bin {
     way: Way,
     numbers: Vec<u64>,
 }
 
-/// What members have in common.
+/// What those who do a round's parts have in common.
 struct Shared<'a> {
     queue: &'a Queue,
-    pieces: &'a [Piece],
-    together: &'a Spread<'a>,
-    counts_blocks: bool,
-    copied: AtomicBool,
-    meeting: Meeting,
-    /// The first piece that nobody is to end.
-    stop_at: AtomicUsize,
-}
-
-/// Where whom's things are.
-struct Spread<'a> {
+    /// Those in which something is done, with their places among all: a round each.
+    pieces: Vec<(usize, &'a Piece)>,
+    /// Whether the senders of each of these come in the order of their numbers.
+    in_order: Vec<bool>,
     ends: &'a [u64],
     desks: &'a [Vec<Desk>; 2],
     desk: usize,
+    /// How many sends of the first piece's step came before it.
     sent: u64,
+    taking: Taking<'a>,
+    counts_blocks: bool,
+    copied: AtomicBool,
 }
 
 /// What was delivered, for whoever counts and tells.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Delivered<'a> {
-    exchange: &'a super::Inventory,
-    together: &'a Together,
-    queue: &'a Queue,
+    pub inventory: &'a Inventory,
+    pub outcomes: &'a Outcomes,
+    pub queue: &'a Queue,
+}
+
+/// What an exchange delivers with; what each node holds is counted elsewhere.
+pub(crate) struct Delivery<'a> {
+    inventory: &'a Inventory,
+    holdings: &'a mut Holdings,
+    together: &'a mut Together,
+    copied: &'a mut bool,
+    step: &'a mut u64,
+}
+
+/// Who delivers.
+pub(crate) struct Crew<'a> {
+    pub executor: &'a dyn Executor,
+    /// In how many stretches nodes are divided at most; one is delivered on one thread.
+    pub stretches: usize,
+    /// What else there is to do, by the thread of this number: a part of it, if there is any.
+    pub meanwhile: &'a (dyn Fn(usize) -> bool + Sync),
 }
 
 impl Exchange {
-    /// Carries out what was queued, on so many of the crew at most; stops with the first piece in which a rule is broken.
+    /// What is delivered with, who counts what each node holds, and what both look at.
+    pub(crate) fn apart(&mut self) -> (Delivery<'_>, &mut Loads, &Inventory) {
+        let Self { inventory, holdings, loads, copied, step, together, .. } = self;
+        (Delivery { inventory, holdings, together, copied, step }, loads, inventory)
+    }
+}
+
+impl Delivery<'_> {
+    /// Carries out what was queued, and all that there is to do meanwhile. What came of it is put where `outcomes` of another queue were; stops with the first piece in which
+    /// a rule is broken.
     pub(crate) fn deliver(
         &mut self,
         queue: &Queue,
         pieces: &[Piece],
         counts_blocks: bool,
-        (members, executor): (usize, &dyn Executor),
-    ) -> Result<(), Box<Broken>> {
-        let Self { inventory, holdings, together, .. } = self;
+        outcomes: &mut Outcomes,
+        crew: &Crew<'_>,
+    ) -> Result<(), Breach> {
+        let Self { inventory, holdings, together, copied, step } = self;
         let nodes = inventory.layout.grid().nodes();
         if together.sent == 0 {
             // Whose sends of a step are still to come can't be seen from those that are here.
             let is_cut = pieces.last().is_some_and(|piece| !piece.ends);
-            let evenly = || (1..=members as u64).map(|end| nodes * end / members as u64).filter(|end| *end > 0);
-            together.divide(if is_cut { evenly().collect() } else { ends(queue.senders(), nodes, members) });
+            let stretches = crew.stretches;
+            let evenly = || (1..=stretches as u64).map(|end| nodes * end / stretches as u64).filter(|end| *end > 0);
+            together.divide(if is_cut { evenly().collect() } else { ends(queue.senders(), nodes, stretches) });
         }
-        let Together { ends, crew, desks, desk, sent } = &mut **together;
-        crew.iter_mut().for_each(Member::clear);
+        let Together { ends, stretches, desks, desk, sent } = &mut **together;
+        outcomes.came.resize_with(ends.len(), Came::default);
+        for (stretch, came) in stretches.iter_mut().zip(&mut outcomes.came) {
+            std::mem::swap(&mut stretch.came, came);
+            stretch.came.clear();
+        }
+        let in_use: Vec<_> = pieces.iter().enumerate().filter(|(i, piece)| !is_idle(*i, piece, *sent)).collect();
+        let is_in_order = |(_, piece): &(usize, &Piece)| queue.senders()[piece.sends.clone()].is_sorted();
         let shared = Shared {
             queue,
-            pieces,
-            together: &Spread { ends, desks, desk: *desk, sent: *sent },
+            in_order: in_use.iter().map(is_in_order).collect(),
+            pieces: in_use,
+            ends,
+            desks,
+            desk: *desk,
+            sent: *sent,
+            taking: Taking { inventory, shape: holdings.shape(), step: 0 },
             counts_blocks,
-            copied: AtomicBool::new(self.copied),
-            meeting: Meeting::of(ends.len()),
-            stop_at: AtomicUsize::new(usize::MAX),
+            copied: AtomicBool::new(**copied),
         };
-        let shape = holdings.shape();
-        let parts: Vec<Mutex<(Part<'_>, &mut Member)>> = holdings.parts(ends).zip(crew).map(Mutex::new).collect();
-        let work = |number: usize| {
-            if let Some((part, member)) = parts.get(number).and_then(|part| part.lock().ok()).as_deref_mut() {
-                let taking = Taking { inventory, shape, step: 0 };
-                member.carry_out(number, &shared, taking, part);
-            }
+        let count = shared.pieces.len();
+        // What the last step brings is taken in after it.
+        let rounds = Rounds::of(count + usize::from(shared.pieces.last().is_some_and(|(_, last)| last.ends)), ends.len());
+        let parts: Vec<Mutex<(Part<'_>, &mut Stretch)>> = holdings.parts(ends).zip(stretches).map(Mutex::new).collect();
+        let work = |thread: usize| {
+            let round = |round: usize, own: usize| {
+                if let Ok(mut part) = parts[own].lock() {
+                    let (part, stretch) = &mut *part;
+                    if let Some(breach) = stretch.round(own, round, &shared, part) {
+                        rounds.end_with(round);
+                        stretch.breach.get_or_insert(breach);
+                    }
+                }
+            };
+            rounds.go_through(thread * parts.len() / crew.executor.threads(), round, || (crew.meanwhile)(thread));
+            while (crew.meanwhile)(thread) {}
         };
-        if parts.len() == 1 {
+        if parts.len() == 1 && !(crew.meanwhile)(0) {
             work(0);
         } else {
-            executor.together(&work);
+            crew.executor.together(&work);
         }
-        self.copied = shared.copied.into_inner();
+        let desk = (*desk + shared.pieces.iter().filter(|(_, piece)| piece.ends).count()) % 2;
+        **copied = shared.copied.into_inner();
         drop(parts);
         if let Some(last) = pieces.last() {
-            self.step = last.step;
+            **step = last.step;
         }
-        let breaches = self.together.crew.iter_mut().filter_map(|member| member.breach.take());
+        outcomes.ends.clone_from(&together.ends);
+        for (stretch, came) in together.stretches.iter_mut().zip(&mut outcomes.came) {
+            let Came { outcomes, settled, begins, .. } = &mut stretch.came;
+            begins.resize(pieces.len(), (outcomes.len(), settled.len()));
+            std::mem::swap(&mut stretch.came, came);
+        }
+        let breaches = together.stretches.iter_mut().filter_map(|stretch| stretch.breach.take());
         if let Some(first) = breaches.min_by_key(|breach| (breach.piece, breach.arrived, breach.number)) {
-            return Err(Box::new(self.broken(queue, pieces, first)));
+            return Err(first);
         }
-        let ended =
-            pieces.iter().enumerate().filter(|(i, piece)| piece.ends && !is_idle(*i, piece, self.together.sent));
-        self.together.desk = (self.together.desk + ended.count()) % 2;
-        self.together.sent = match pieces.last() {
+        together.desk = desk;
+        together.sent = match pieces.last() {
             Some(Piece { sends, ends: false, .. }) => {
-                let before = if pieces.len() == 1 { self.together.sent } else { 0 };
+                let before = if pieces.len() == 1 { together.sent } else { 0 };
                 before + sends.len() as u64
             }
             Some(_) => 0,
-            None => self.together.sent,
+            None => together.sent,
         };
         Ok(())
     }
+}
 
-    /// What each node holds, and what came of what was queued.
-    pub(crate) fn delivered<'a>(&'a mut self, queue: &'a Queue) -> (&'a mut Loads, Delivered<'a>) {
-        (&mut self.loads, Delivered { exchange: &self.inventory, together: &self.together, queue })
-    }
-
-    fn broken(&mut self, queue: &Queue, pieces: &[Piece], breach: Breach) -> Broken {
+impl Exchange {
+    /// Says which rule it is that was broken when this was delivered.
+    pub(crate) fn broken(&mut self, queue: &Queue, pieces: &[Piece], breach: Breach) -> Broken {
         let Breach { piece, arrived, number, refusal } = breach;
         let Piece { step, sends, .. } = &pieces[piece];
         self.step = *step;
@@ -215,20 +281,20 @@ impl Exchange {
         let nodes = placement.grid().nodes();
         // Numbers go on from queue to queue.
         let before = if piece == 0 { self.together.sent } else { 0 };
-        let send =
-            &queue.as_slice()[sends.start + (number.saturating_sub(before)) as usize..].first().filter(|_| !arrived);
-        let between = send.filter(|send| send.from.max(send.to) < nodes);
-        let between = between.map(|send| (placement.locate(send.from), placement.locate(send.to)));
+        let at = sends.start + (number.saturating_sub(before)) as usize;
+        let send = queue.senders().get(at).copied().zip(queue.as_slice().get(at)).filter(|_| !arrived);
+        let between = send.filter(|(from, send)| from.max(&send.to) < &nodes);
+        let between = between.map(|(from, send)| (placement.locate(from), placement.locate(send.to)));
         let fault = match (refusal, send) {
             (Refusal::Broken(fault), _) => fault,
-            (Refusal::NotHeld, Some(send)) => {
+            (Refusal::NotHeld, Some((from, send))) => {
                 let ended =
                     pieces[..piece].iter().enumerate().filter(|(i, piece)| !is_idle(*i, piece, self.together.sent));
                 let desk = (self.together.desk + ended.count()) % 2;
                 let first = self.gather(desk, number);
-                let member = &mut self.together.crew[member_of(&self.together.ends, send.from)];
-                self.selection = member.selection.take().unwrap_or_else(|| self.inventory.layout.select_all());
-                queue.with(send, |rule| self.not_held(rule, first))
+                let stretch = &mut self.together.stretches[stretch_of(&self.together.ends, from)];
+                self.selection = stretch.selection.take().unwrap_or_else(|| self.inventory.layout.select_all());
+                queue.with(from, send, |rule| self.not_held(rule, first))
             }
             (Refusal::NotHeld, None) => Fault::Found("a send of nothing was refused".to_owned()),
         };
@@ -268,95 +334,92 @@ fn is_idle(number: usize, piece: &Piece, sent: u64) -> bool {
     piece.sends.is_empty() && (number > 0 || sent == 0)
 }
 
-/// Whose a node is; one that there is not is the last one's.
+/// In which stretch a node is; one that there is not is in the last one.
 #[inline]
-fn member_of(ends: &[u64], node: u64) -> usize {
-    ends.iter().take(ends.len() - 1).take_while(|end| **end <= node).count()
+fn stretch_of(ends: &[u64], node: u64) -> usize {
+    ends[..ends.len() - 1].partition_point(|end| *end <= node)
 }
 
 impl Together {
     /// Divides nodes anew.
     fn divide(&mut self, ends: Vec<u64>) {
-        let members = ends.len();
+        let count = ends.len();
         self.ends = ends;
-        self.crew.resize_with(members, Member::default);
+        self.stretches.resize_with(count, Stretch::default);
         for desk in &mut self.desks {
-            desk.resize_with(members, Desk::default);
+            desk.resize_with(count, Desk::default);
             for bins in desk {
-                bins.0.get_mut().unwrap_or_else(PoisonError::into_inner).resize_with(members, Bin::default);
+                bins.0.get_mut().unwrap_or_else(PoisonError::into_inner).resize_with(count, Bin::default);
             }
         }
     }
 }
 
-impl Member {
+impl Came {
     fn clear(&mut self) {
         self.outcomes.clear();
         self.settled.clear();
         self.redundant.clear();
         self.begins.clear();
     }
+}
 
-    /// Goes through all pieces, piece by piece with the others.
-    fn carry_out(&mut self, own: usize, shared: &Shared<'_>, taking: Taking<'_>, part: &mut Part<'_>) {
-        let Shared { pieces, together, meeting, stop_at, .. } = shared;
-        let _present = Present(meeting);
-        let mut desk = together.desk;
-        for (number, piece) in pieces.iter().enumerate() {
-            self.begins.push((self.outcomes.len(), self.settled.len()));
-            if is_idle(number, piece, together.sent) {
-                continue;
-            }
-            let before = if number == 0 { together.sent } else { 0 };
-            let taking = Taking { step: piece.step, ..taking };
-            if let Ok(mut bins) = together.desks[desk][own].0.write() {
-                if before == 0 {
-                    bins.iter_mut().for_each(Bin::clear);
-                }
-                if let Err((send, refusal)) = self.send(own, (piece, before), shared, taking, part, &mut bins) {
-                    self.breaks(Breach { piece: number, arrived: false, number: send, refusal }, stop_at);
-                }
-            }
-            if !piece.ends || !meeting.wait() || stop_at.load(Ordering::Acquire) <= number {
-                return;
-            }
-            if let Err((send, fault)) = self.take_in(own, number, desk, shared, taking, part) {
+impl Stretch {
+    /// Takes in what the round before has brought, and carries out the sends of this one; the first rule that is broken.
+    fn round(&mut self, own: usize, round: usize, shared: &Shared<'_>, part: &mut Part<'_>) -> Option<Breach> {
+        let Shared { pieces, desks, desk, sent, .. } = shared;
+        let mut breach = None;
+        if let Some((number, piece)) = round.checked_sub(1).map(|before| pieces[before]) {
+            let taken_in = self.take_in(own, (number, piece.step), (desk + round - 1) % 2, shared, part);
+            breach = taken_in.err().map(|(send, fault)| {
                 let refusal = Refusal::Broken(fault);
-                self.breaks(Breach { piece: number, arrived: true, number: send, refusal }, stop_at);
-            }
-            desk = 1 - desk;
+                Breach { piece: number, arrived: true, number: send, refusal }
+            });
         }
+        let (number, piece) = *pieces.get(round)?;
+        let Came { outcomes, settled, begins, .. } = &mut self.came;
+        begins.resize(number + 1, (outcomes.len(), settled.len()));
+        let before = if number == 0 { *sent } else { 0 };
+        if let Ok(mut bins) = desks[(desk + round) % 2][own].0.write() {
+            if before == 0 {
+                bins.iter_mut().for_each(Bin::clear);
+            }
+            if let Err((send, refusal)) = self.send(own, (round, piece, before), shared, part, &mut bins) {
+                breach.get_or_insert(Breach { piece: number, arrived: false, number: send, refusal });
+            }
+        }
+        breach
     }
 
-    /// All stop where they meet next: in this piece, or in the next if they have met in this one.
-    fn breaks(&mut self, breach: Breach, stop_at: &AtomicUsize) {
-        stop_at.fetch_min(breach.piece + usize::from(breach.arrived), Ordering::AcqRel);
-        self.breach.get_or_insert(breach);
-    }
-
-    /// Carries out the sends of its own nodes.
+    /// Carries out the sends of its own nodes, of which so many of the step came before.
     fn send(
         &mut self,
         own: usize,
-        (piece, before): (&Piece, u64),
+        (round, piece, before): (usize, &Piece, u64),
         shared: &Shared<'_>,
-        taking: Taking<'_>,
         part: &mut Part<'_>,
         bins: &mut [Bin],
     ) -> Result<(), (u64, Refusal)> {
-        let Shared { queue, together: Spread { ends, .. }, counts_blocks, copied, .. } = shared;
+        let Shared { queue, ends, counts_blocks, copied, .. } = shared;
+        let taking = Taking { step: piece.step, ..shared.taking };
         let (layout, shape, sums) = (&taking.inventory.layout, taking.shape, taking.inventory.sums());
-        let sends = &queue.as_slice()[piece.sends.clone()];
+        let (senders, sends) = (&queue.senders()[piece.sends.clone()], &queue.as_slice()[piece.sends.clone()]);
         let selection = self.selection.get_or_insert_with(|| layout.select_all());
         let first = own.checked_sub(1).map_or(0, |before| ends[before]);
         let end = if own + 1 == ends.len() { u64::MAX } else { ends[own] };
-        for (number, (from, send)) in (before..).zip(queue.senders()[piece.sends.clone()].iter().zip(sends)) {
+        let among = if shared.in_order[round] {
+            senders.partition_point(|from| *from < first)..senders.partition_point(|from| *from < end)
+        } else {
+            0..senders.len()
+        };
+        let numbers = before + among.start as u64..;
+        for (number, (from, send)) in numbers.zip(senders[among.clone()].iter().zip(&sends[among])) {
             if *from < first || *from >= end {
                 continue;
             }
-            let Bin { way, numbers } = &mut bins[member_of(ends, send.to)];
+            let Bin { way, numbers } = &mut bins[stretch_of(ends, send.to)];
             let start = way.receivers.len();
-            let taken = queue.with(send, |rule: &Rule<'_>| taking.put(rule, part, selection, way));
+            let taken = queue.with(*from, send, |rule: &Rule<'_>| taking.put(rule, part, selection, way));
             numbers.resize(way.units(sums), number);
             let load = taken.map_err(|refusal| (number, refusal))?.map(|Taken { load, .. }| load);
             if send.copy && load.is_some() && !copied.load(Ordering::Relaxed) {
@@ -364,50 +427,56 @@ impl Member {
             }
             let records = || way.records[start * shape.words()..].chunks_exact(shape.words());
             let blocks = if *counts_blocks { holdings::blocks(layout, shape, records()) } else { 0 };
-            self.outcomes.push(Outcome { load, blocks });
+            self.came.outcomes.push(Outcome {
+                load: load.unwrap_or(0),
+                to: taking.inventory.placement.physical(send.to) as u32,
+                route: send.route,
+                blocks,
+                copy: send.copy,
+                is_sent: load.is_some(),
+            });
         }
         Ok(())
     }
 
-    /// Takes in what all have put down for its own nodes, send by send.
+    /// Takes in what has been put down for its own nodes in all stretches, send by send.
     fn take_in(
         &mut self,
         own: usize,
-        piece: usize,
+        (piece, step): (usize, u64),
         desk: usize,
         shared: &Shared<'_>,
-        taking: Taking<'_>,
         part: &mut Part<'_>,
     ) -> Result<(), (u64, Fault)> {
-        let Taking { inventory, shape, step } = taking;
+        let Taking { inventory, shape, .. } = shared.taking;
         let came = Arriving { inventory, shape, step, copied: shared.copied.load(Ordering::Relaxed) };
-        let desks = shared.together.desks[desk].iter().filter_map(|bins| bins.0.read().ok());
-        let desks: SmallVec<[_; 8]> = desks.collect();
-        let bins: SmallVec<[&Bin; 8]> = desks.iter().map(|bins| &bins[own]).collect();
-        let mut next: SmallVec<[usize; 8]> = SmallVec::from_elem(0, bins.len());
-        let (mut first, settled) = (None, &mut self.settled);
+        let desks = shared.desks[desk].iter().filter_map(|bins| bins.0.read().ok());
+        let desks: SmallVec<[_; 16]> = desks.collect();
+        let bins: SmallVec<[&Bin; 16]> = desks.iter().map(|bins| &bins[own]).collect();
+        let mut next: SmallVec<[usize; 16]> = SmallVec::from_elem(0, bins.len());
+        let (mut first, settled) = (None, &mut self.came.settled);
         loop {
             // Whose turn it is, and how far it goes: to where another one's comes.
             let (mut turn, mut until) = (None, u64::MAX);
-            for (member, bin) in bins.iter().enumerate() {
-                let Some(number) = bin.numbers.get(next[member]).copied() else { continue };
+            for (whose, bin) in bins.iter().enumerate() {
+                let Some(number) = bin.numbers.get(next[whose]).copied() else { continue };
                 match turn {
                     Some((_, least)) if least < number => until = until.min(number),
                     other => {
                         until = other.map_or(until, |(_, least)| least);
-                        turn = Some((member, number));
+                        turn = Some((whose, number));
                     }
                 }
             }
-            let Some((member, _)) = turn else { break };
-            let (bin, at) = (bins[member], &mut next[member]);
+            let Some((whose, _)) = turn else { break };
+            let (bin, at) = (bins[whose], &mut next[whose]);
             while let Some(number) = bin.numbers.get(*at).copied().filter(|number| *number < until) {
                 came.unit(&bin.way, *at, number, part, &mut first, &mut |one| settled.push(one))
                     .map_err(|fault| (number, fault))?;
                 *at += 1;
             }
         }
-        self.redundant.extend(first.map(|first| (piece, first)));
+        self.came.redundant.extend(first.map(|first| (piece, first)));
         Ok(())
     }
 }
@@ -420,38 +489,36 @@ impl Bin {
 }
 
 impl<'a> Delivered<'a> {
-    /// The sends of a piece in their order, and what each put on its way.
-    pub(crate) fn sends(self, number: usize, piece: &Piece) -> impl Iterator<Item = (&'a Queued, Option<Moved>)> {
-        let Together { ends, crew, .. } = self.together;
-        let mut next: SmallVec<[usize; 8]> = crew.iter().map(|member| member.begins[number].0).collect();
-        self.queue.as_slice()[piece.sends.clone()].iter().map(move |send| {
-            let member = member_of(ends, send.from);
-            let Outcome { load, blocks } = crew[member].outcomes[next[member]];
-            next[member] += 1;
-            let node = |node| self.exchange.placement.physical(node) as u32;
-            let Queued { copy, route, .. } = *send;
-            let moved = load.map(|load| Moved { from: node(send.from), to: node(send.to), load, blocks, route, copy });
-            (send, moved)
+    /// The places in the queue of a piece's sends, in their order, and what each put on its way.
+    pub(crate) fn sends(self, number: usize, piece: &Piece) -> impl Iterator<Item = (usize, Option<Moved>)> {
+        let Outcomes { ends, came } = self.outcomes;
+        let mut next: SmallVec<[usize; 16]> = came.iter().map(|came| came.begins[number].0).collect();
+        piece.sends.clone().zip(&self.queue.senders()[piece.sends.clone()]).map(move |(place, sender)| {
+            let stretch = stretch_of(ends, *sender);
+            let Outcome { load, to, route, blocks, copy, is_sent } = came[stretch].outcomes[next[stretch]];
+            next[stretch] += 1;
+            let from = self.inventory.placement.physical(*sender) as u32;
+            (place, is_sent.then_some(Moved { from, to, load, blocks, route, copy }))
         })
     }
 
-    /// Between whom a send goes.
-    pub(crate) fn between(self, send: &Queued) -> (Place, Place) {
-        let placement = &self.exchange.placement;
-        (placement.locate(send.from), placement.locate(send.to))
+    /// Between whom the send at this place in the queue goes.
+    pub(crate) fn between(self, place: usize) -> (Place, Place) {
+        let placement = &self.inventory.placement;
+        (placement.locate(self.queue.senders()[place]), placement.locate(self.queue.as_slice()[place].to))
     }
 
     /// What was settled when a piece's step ended.
     pub(crate) fn settled(self, number: usize) -> impl Iterator<Item = Settled> {
-        self.together.crew.iter().flat_map(move |member| {
-            let end = member.begins.get(number + 1).map_or(member.settled.len(), |(_, settled)| *settled);
-            member.settled[member.begins[number].1..end].iter().copied()
+        self.outcomes.came.iter().flat_map(move |came| {
+            let end = came.begins.get(number + 1).map_or(came.settled.len(), |(_, settled)| *settled);
+            came.settled[came.begins[number].1..end].iter().copied()
         })
     }
 
     /// The first block that was there already then, and no fault.
     pub(crate) fn redundant(self, number: usize) -> Option<(Place, Block)> {
-        let all = self.together.crew.iter().flat_map(|member| &member.redundant);
+        let all = self.outcomes.came.iter().flat_map(|came| &came.redundant);
         let first = all.filter(|(piece, _)| *piece == number).min_by_key(|(_, (send, ..))| *send);
         first.map(|(_, (_, node, block))| (*node, *block))
     }
@@ -488,8 +555,8 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_the_one_stretchs_that_it_is_in() {
-        let whose = |node| member_of(&[3, 5, 9], node);
+    fn a_node_is_in_the_stretch_that_it_lies_in() {
+        let whose = |node| stretch_of(&[3, 5, 9], node);
         assert_eq!([0, 2, 3, 4, 5, 8, 9, 100].map(whose), [0, 0, 1, 1, 2, 2, 2, 2]);
     }
 }

@@ -1,10 +1,10 @@
-//! What is done behind a schedule: a batch is delivered, then its books are kept by one of the crew while the others measure its steps.
+//! What is done behind a schedule: a batch is delivered while the books of the one before it are kept and its steps measured.
 
-use super::{Batch, Mark};
-use crate::delivery::exchange::Exchange;
+use super::{Batch, Mark, Report};
+use crate::delivery::exchange::{Exchange, Inventory};
 use crate::delivery::exchange::arriving::Settled;
 use crate::delivery::exchange::loads::Loads;
-use crate::delivery::exchange::together::{Delivered, Moved, Piece};
+use crate::delivery::exchange::together::{Broken, Crew, Delivered, Moved, Outcomes, Piece};
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::executor::Executor;
 use crate::network::topology::{Route, Topology};
@@ -13,7 +13,7 @@ use crate::simulation::messages::{Beside, Kept, Messages};
 use crate::simulation::step::{StepFacts, Transfer, Unsent};
 use crate::simulation::step_statistics::{StepStatistics, Wanted};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What happened in a schedule, in its order.
 #[derive(Debug)]
@@ -74,11 +74,30 @@ pub(in crate::simulation) struct Means {
 pub(super) struct Engine {
     exchange: Exchange,
     means: Means,
-    /// At least one, and no more than there are in the crew; each made by the thread that uses it, in memory of its own.
-    measurers: Vec<Option<Measurer>>,
+    /// At least one, and no more than there are threads; each made by the thread that uses it, in memory of its own.
+    measurers: Vec<Mutex<Option<Measurer>>>,
     buffers: Buffers,
     /// What was sent in the step under way, in batches before.
     carried: Vec<Moved>,
+    /// The last batch.
+    delivered: Option<Done>,
+    /// Room for what comes of one.
+    spare: Outcomes,
+}
+
+/// A batch that is delivered, and still to be told of.
+#[derive(Debug)]
+struct Done {
+    batch: Batch,
+    outcomes: Outcomes,
+    broken: Option<Box<Broken>>,
+}
+
+impl Done {
+    /// Its pieces in which no rule was broken.
+    fn whole(&self) -> &[Piece] {
+        &self.batch.pieces[..self.broken.as_ref().map_or(self.batch.pieces.len(), |broken| broken.piece)]
+    }
 }
 
 /// Who keeps the books of a batch.
@@ -94,6 +113,18 @@ enum Entry {
     Told(Told),
     /// This piece's step has ended; and what each node held then, where somebody wants that.
     Ended(usize, Vec<u64>),
+}
+
+/// What is still to be done of a batch, by whoever has time.
+struct Rest<'a> {
+    looked: Looked<'a>,
+    marks: &'a [Mark],
+    means: &'a Means,
+    books: Mutex<Books<'a>>,
+    /// How much of it somebody has taken on: the books first, then each piece.
+    taken: AtomicUsize,
+    measurers: &'a [Mutex<Option<Measurer>>],
+    measured: Vec<OnceLock<Found>>,
 }
 
 /// What of a batch is looked at by many.
@@ -113,13 +144,15 @@ impl Engine {
         const MOST_BYTES: u64 = 1 << 28;
         let Means { executor, topology, .. } = &means;
         let each = topology.link_slots().saturating_mul(16).max(1);
-        let measurers = (MOST_BYTES / each).clamp(1, executor.crew().max(1) as u64);
+        let measurers = (MOST_BYTES / each).clamp(1, executor.threads() as u64);
         Self {
             buffers: Buffers::new(topology.nodes() as usize),
-            measurers: (0..measurers).map(|_| None).collect(),
+            measurers: (0..measurers).map(|_| Mutex::default()).collect(),
             exchange,
             means,
             carried: Vec::new(),
+            delivered: None,
+            spare: Outcomes::default(),
         }
     }
 
@@ -128,57 +161,122 @@ impl Engine {
         (self.exchange, self.buffers)
     }
 
-    /// Carries out a batch, and says what happened.
-    pub(super) fn work(&mut self, batch: &Batch) -> Vec<Told> {
-        let Self { exchange, means, measurers, buffers, carried } = self;
-        let Means { executor, skip_empty, for_all, kept, .. } = &*means;
-        let Batch { queue, routes, marks, pieces } = batch;
-        let is_small = queue.len() < super::fewest(executor.as_ref());
-        // They meet once a step: several carry out one of some hundred sends sooner than one does.
-        let is_worth_it = !is_small && queue.len() / pieces.len().max(1) >= executor.enough() / 128;
-        let crew = if is_worth_it { executor.crew().max(1) } else { 1 };
-        let broken = exchange.deliver(queue, pieces, kept.blocks, (crew, executor.as_ref())).err();
-        let whole = broken.as_ref().map_or(pieces.len(), |broken| broken.piece);
-        let (loads, delivered) = exchange.delivered(queue);
-        let looked =
-            Looked { delivered, pieces: &pieces[..whole], routes, carried, skip_empty: *skip_empty, for_all: *for_all };
-        let books = Mutex::new(Books { loads, buffers, told: Vec::new(), receivers: Vec::new() });
-        let next = AtomicUsize::new(0);
-        let measured: Vec<OnceLock<Found>> = (0..whole).map(|_| OnceLock::new()).collect();
-        let measurers: Vec<Mutex<&mut Option<Measurer>>> = measurers.iter_mut().map(Mutex::new).collect();
-        let work = |member: usize| {
-            if member == 0
-                && let Ok(mut books) = books.lock()
-            {
-                books.keep(looked, marks);
-            }
-            let Some(Ok(mut measurer)) = measurers.get(member).map(Mutex::lock) else { return };
-            let measurer = measurer.get_or_insert_with(|| Measurer::new(means));
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(at) = measured.get(number) else { return };
-                at.get_or_init(|| measurer.measure(looked, number));
-            }
-        };
-        if is_small || executor.crew() <= 1 {
-            work(0);
+    /// Carries out a batch, and says what happened in the one before.
+    pub(super) fn work(&mut self, batch: Batch) -> Option<Report> {
+        /// Stretches a thread: with more, threads that are as fast wait less for each other; with fewer, less is put down apart.
+        const STRETCHES: usize = 4;
+        let Self { exchange, means, measurers, buffers, carried, delivered, spare } = self;
+        let executor = Arc::clone(&means.executor);
+        let before = delivered.take();
+        let sends = batch.queue.len() / batch.pieces.len().max(1);
+        // They wait for each other once a step: several carry out one of some hundred sends sooner than one does.
+        let is_worth_it = batch.queue.len() >= super::fewest(executor.as_ref()) && sends >= executor.enough() / 128;
+        let stretches = if is_worth_it { executor.threads() * STRETCHES } else { 1 };
+        let mut outcomes = std::mem::take(spare);
+        let (mut delivery, loads, inventory) = exchange.apart();
+        let rest = before.as_ref().map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried));
+        let meanwhile = |thread: usize| rest.as_ref().is_some_and(|rest| rest.does_one(thread));
+        let crew = Crew { executor: executor.as_ref(), stretches, meanwhile: &meanwhile };
+        let breach = delivery.deliver(&batch.queue, &batch.pieces, means.kept.blocks, &mut outcomes, &crew).err();
+        let come_to = rest.map(Rest::come_to);
+        let broken = breach.map(|breach| Box::new(exchange.broken(&batch.queue, &batch.pieces, breach)));
+        let report = self.report(before, come_to);
+        self.delivered = Some(Done { batch, outcomes, broken });
+        report
+    }
+
+    /// Whether a rule was broken in the last batch, after which there is nothing to carry out.
+    pub(super) fn is_broken(&self) -> bool {
+        self.delivered.as_ref().is_some_and(|done| done.broken.is_some())
+    }
+
+    /// Says what happened in the last batch.
+    pub(super) fn rest(&mut self) -> Option<Report> {
+        let Self { exchange, means, measurers, buffers, carried, delivered, .. } = self;
+        let before = delivered.take();
+        let (_, loads, inventory) = exchange.apart();
+        let rest = before.as_ref().map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried))?;
+        if rest.looked.delivered.queue.len() < super::fewest(means.executor.as_ref()) {
+            while rest.does_one(0) {}
         } else {
-            executor.together(&work);
+            means.executor.together(&|thread| while rest.does_one(thread) {});
         }
-        let mut measured: Vec<_> = measured.into_iter().map(|one| one.into_inner().flatten()).collect();
-        let entries = books.into_inner().map_or_else(|poisoned| poisoned.into_inner().told, |books| books.told);
-        if let Some(last) = pieces.last().filter(|_| broken.is_none()) {
-            let number = pieces.len() - 1;
-            let moved: Vec<Moved> = if last.ends {
-                Vec::new()
-            } else {
-                delivered.sends(number, last).filter_map(|(_, moved)| moved).collect()
-            };
-            if number > 0 || last.ends {
-                carried.clear();
+        let come_to = Some(rest.come_to());
+        self.report(before, come_to)
+    }
+
+    /// What is told of a batch, in which all has been looked at.
+    fn report(&mut self, done: Option<Done>, come_to: Option<(Vec<Told>, Vec<Moved>)>) -> Option<Report> {
+        let (Done { batch, outcomes, broken }, (mut told, moved)) = (done?, come_to?);
+        self.spare = outcomes;
+        // A batch of one piece may be one of many of a step.
+        if batch.pieces.len() > 1 || batch.pieces.last().is_some_and(|last| last.ends) {
+            self.carried.clear();
+        }
+        self.carried.extend(moved);
+        if let Some(broken) = broken.filter(|_| !matches!(told.last(), Some(Told::Fault(_)))) {
+            let step = batch.pieces[broken.piece].step;
+            let unsent = broken.send.map(|(from, to)| Told::Unsent(Unsent { step, from, to, is_refused: true }));
+            told.extend(unsent);
+            told.push(Told::Fault(broken.fault));
+        }
+        Some(Report { batch, told })
+    }
+}
+
+impl<'a> Rest<'a> {
+    fn of(
+        done: &'a Done,
+        inventory: &'a Inventory,
+        means: &'a Means,
+        (loads, buffers): (&'a mut Loads, &'a mut Buffers),
+        measurers: &'a [Mutex<Option<Measurer>>],
+        carried: &'a [Moved],
+    ) -> Self {
+        let (Means { skip_empty, for_all, .. }, Batch { queue, routes, marks, .. }) = (means, &done.batch);
+        let (delivered, pieces) = (Delivered { inventory, outcomes: &done.outcomes, queue }, done.whole());
+        Self {
+            looked: Looked { delivered, pieces, routes, carried, skip_empty: *skip_empty, for_all: *for_all },
+            marks,
+            means,
+            books: Mutex::new(Books { loads, buffers, told: Vec::new(), receivers: Vec::new() }),
+            taken: AtomicUsize::new(0),
+            measurers,
+            measured: pieces.iter().map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    /// Does one thing that nobody does yet, if there is one: keeps the books or measures a piece.
+    fn does_one(&self, thread: usize) -> bool {
+        // A look costs less than a try.
+        if self.taken.load(Ordering::Relaxed) > self.measured.len() {
+            return false;
+        }
+        let Some(Ok(mut measurer)) = self.measurers.get(thread).map(Mutex::lock) else { return false };
+        match self.taken.fetch_add(1, Ordering::Relaxed).checked_sub(1) {
+            None => self.books.lock().is_ok_and(|mut books| {
+                books.keep(self.looked, self.marks);
+                true
+            }),
+            Some(number) => self.measured.get(number).is_some_and(|at| {
+                let measurer = measurer.get_or_insert_with(|| Measurer::new(self.means));
+                at.get_or_init(|| measurer.measure(self.looked, number));
+                true
+            }),
+        }
+    }
+
+    /// What happened, and what is on its way in a step that has not ended.
+    fn come_to(self) -> (Vec<Told>, Vec<Moved>) {
+        let Looked { delivered, pieces, .. } = self.looked;
+        let moved = match pieces.last() {
+            Some(last) if !last.ends => {
+                delivered.sends(pieces.len() - 1, last).filter_map(|(_, moved)| moved).collect()
             }
-            carried.extend(moved);
-        }
+            _ => Vec::new(),
+        };
+        let mut measured: Vec<_> = self.measured.into_iter().map(|one| one.into_inner().flatten()).collect();
+        let entries = self.books.into_inner().unwrap_or_else(PoisonError::into_inner).told;
         let mut told = Vec::with_capacity(entries.len());
         for entry in entries {
             match entry {
@@ -187,19 +285,13 @@ impl Engine {
                     Some(Ok(measured)) => told.push(Told::Step(measured, held)),
                     Some(Err(fault)) => {
                         told.push(Told::Fault(fault));
-                        return told;
+                        break;
                     }
                     None => {}
                 },
             }
         }
-        if let Some(broken) = broken {
-            let step = pieces[broken.piece].step;
-            let unsent = broken.send.map(|(from, to)| Told::Unsent(Unsent { step, from, to, is_refused: true }));
-            told.extend(unsent);
-            told.push(Told::Fault(broken.fault));
-        }
-        told
+        (told, moved)
     }
 }
 
