@@ -276,7 +276,7 @@ impl<'a> Simulation<'a> {
                 }
             },
         };
-        payload.verify()?;
+        payload.verify(self.task.executor.as_ref())?;
         let (send_buffer, receive_buffer) = buffers.most();
         Ok(Totals {
             proof: payload.proof(),

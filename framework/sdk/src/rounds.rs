@@ -1,7 +1,7 @@
 //! Messages of which some share a node or a link: the rounds in which none do.
 
 use crate::grid::Grid;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// A message straight along one dimension of a grid, round its end where it has to. From a node to itself it is a copy, which takes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,21 +16,15 @@ pub struct Straight {
     pub way: i8,
 }
 
-/// What a message takes of a round.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Resource {
-    Sender(u64),
-    Receiver(u64),
-    /// The link that leaves a node along a dimension, up or down.
-    Link(u64, usize, i8),
-}
-
 impl Straight {
-    fn takes(self, grid: &Grid) -> impl Iterator<Item = Resource> {
+    /// Numbers of what it takes of a round: its sender, its receiver, and each link that it goes over.
+    fn takes(self, grid: &Grid) -> impl Iterator<Item = u64> {
         let Self { from, to, dimension, way } = self;
+        let each = 2 + 2 * grid.radices().len() as u64;
+        let link = 2 + 2 * dimension as u64 + u64::from(way > 0);
         let nodes = std::iter::successors(Some(from), move |node| Some(grid.shift(*node, dimension, way.into())));
-        let links = nodes.take_while(move |node| *node != to).map(move |node| Resource::Link(node, dimension, way));
-        let ends = [Resource::Sender(from), Resource::Receiver(to)];
+        let links = nodes.take_while(move |node| *node != to).map(move |node| node * each + link);
+        let ends = [from * each, to * each + 1];
         ends.into_iter().filter(move |_| from != to).chain(links)
     }
 }
@@ -46,17 +40,33 @@ impl Straight {
 /// # Ok::<(), Stop>(())
 /// ```
 pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
-    let mut rounds: Vec<HashSet<Resource>> = Vec::new();
-    let mut assigned = Vec::with_capacity(messages.len());
-    for same in messages.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)) {
-        let takes: Vec<Resource> = same[0].takes(grid).collect();
-        let is_free = |round: &HashSet<Resource>| takes.iter().all(|resource| !round.contains(resource));
-        let chosen = rounds.iter().position(is_free).unwrap_or(rounds.len());
-        if chosen == rounds.len() {
-            rounds.push(HashSet::new());
+    let mut assigned = vec![0; messages.len()];
+    let mut start = 0;
+    let placed = messages.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)).map(|same| {
+        let places = start..start + same.len();
+        start = places.end;
+        (same[0], places)
+    });
+    let mut waiting: Vec<_> = placed.collect();
+    // Sixty-four rounds at a time, a bit each: who finds none of them free comes to the next.
+    let (mut busy, mut takes) = (HashMap::<u64, u64>::new(), Vec::new());
+    for first in (0..).step_by(64) {
+        if waiting.is_empty() {
+            break;
         }
-        rounds[chosen].extend(takes);
-        assigned.extend(std::iter::repeat_n(chosen, same.len()));
+        busy.clear();
+        waiting.retain(|(message, places)| {
+            takes.clear();
+            takes.extend(message.takes(grid));
+            let taken = takes.iter().fold(0, |all, resource| all | busy.get(resource).copied().unwrap_or(0));
+            let round = taken.trailing_ones();
+            if round == 64 {
+                return true;
+            }
+            takes.iter().for_each(|resource| *busy.entry(*resource).or_default() |= 1 << round);
+            assigned[places.clone()].fill(first + round as usize);
+            false
+        });
     }
     assigned
 }
@@ -78,5 +88,7 @@ mod tests {
         assert_eq!(rounds(&[(0, 2), (1, 3)]), [0, 1], "a link is shared");
         assert_eq!(rounds(&[(6, 8), (6, 8), (6, 6)]), [0, 0, 0], "one message, and a copy");
         assert_eq!(rounds(&[]), [0; 0]);
+        let many: Vec<_> = (0..150).map(|i| (i % 2, 2)).collect();
+        assert_eq!(rounds(&many), (0..150).collect::<Vec<_>>(), "one receiver");
     }
 }

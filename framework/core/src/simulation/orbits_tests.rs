@@ -288,7 +288,7 @@ fn follow(
             sends.last_mut().unwrap().1 = payload.held().to_vec();
             ends.push((payload.summed().to_vec(), payload.peak()));
         }
-        payload.verify()
+        payload.verify(&crate::executor::Alone)
     };
     let ended = run().map_err(|fault| in_short(&fault));
     (sends, ends, ended)

@@ -292,9 +292,14 @@ impl OrbitExchange {
         }
         // Origins and destinations have the grid's axes each; segments, which are last, stay.
         let sides = cube[..cube.len() - 1].chunks(grid.len().max(1));
-        let moved =
-            sides.flat_map(|side| side.iter().zip(grid).zip(&own).map(|((set, acting), own)| set.moved(*acting, *own)));
-        moved.chain(cube.last().cloned()).collect()
+        let mut moved = Cube::with_capacity(cube.len());
+        for side in sides {
+            for ((set, acting), own) in side.iter().zip(grid).zip(&own) {
+                moved.push(set.moved(*acting, *own));
+            }
+        }
+        moved.extend(cube.last().cloned());
+        moved
     }
 
     /// Ends the step: what was sent has arrived.
