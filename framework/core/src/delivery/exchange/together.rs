@@ -222,7 +222,8 @@ impl Delivery<'_> {
         };
         let count = shared.pieces.len();
         // What the last step brings is taken in after it.
-        let rounds = Rounds::of(count + usize::from(shared.pieces.last().is_some_and(|(_, last)| last.ends)), ends.len());
+        let rounds =
+            Rounds::of(count + usize::from(shared.pieces.last().is_some_and(|(_, last)| last.ends)), ends.len());
         let parts: Vec<Mutex<(Part<'_>, &mut Stretch)>> = holdings.parts(ends).zip(stretches).map(Mutex::new).collect();
         let work = |thread: usize| {
             let round = |round: usize, own: usize| {

@@ -1,10 +1,10 @@
 //! What is done behind a schedule: a batch is delivered while the books of the one before it are kept and its steps measured.
 
 use super::{Batch, Mark, Report};
-use crate::delivery::exchange::{Exchange, Inventory};
 use crate::delivery::exchange::arriving::Settled;
 use crate::delivery::exchange::loads::Loads;
 use crate::delivery::exchange::together::{Broken, Crew, Delivered, Moved, Outcomes, Piece};
+use crate::delivery::exchange::{Exchange, Inventory};
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::executor::Executor;
 use crate::network::topology::{Route, Topology};
@@ -195,7 +195,8 @@ impl Engine {
         let Self { exchange, means, measurers, buffers, carried, delivered, .. } = self;
         let before = delivered.take();
         let (_, loads, inventory) = exchange.apart();
-        let rest = before.as_ref().map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried))?;
+        let rest =
+            before.as_ref().map(|done| Rest::of(done, inventory, means, (loads, buffers), measurers, carried))?;
         if rest.looked.delivered.queue.len() < super::fewest(means.executor.as_ref()) {
             while rest.does_one(0) {}
         } else {
