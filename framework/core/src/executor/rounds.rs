@@ -138,10 +138,17 @@ mod tests {
     fn who_waits_does_something_else() {
         let rounds = Rounds::of(1, 2);
         let other = AtomicBool::new(false);
+        let until_done = |_, _| {
+            while !other.load(Ordering::Relaxed) {
+                spin_loop();
+            }
+        };
         thread::scope(|scope| {
-            scope.spawn(|| rounds.go_through(0, |_, _| while !other.load(Ordering::Relaxed) {}, || false));
+            scope.spawn(|| rounds.go_through(0, until_done, || false));
             scope.spawn(|| {
-                while rounds.taken[0].0.load(Ordering::Relaxed) == 0 {}
+                while rounds.taken[0].0.load(Ordering::Relaxed) == 0 {
+                    spin_loop();
+                }
                 rounds.go_through(1, |_, _| {}, || !other.swap(true, Ordering::Relaxed));
             });
         });
@@ -154,7 +161,9 @@ mod tests {
         let go = |home| rounds.go_through(home, |_, part| assert_ne!(part, 0), || false);
         thread::scope(|scope| {
             let other = scope.spawn(|| {
-                while rounds.taken[0].0.load(Ordering::Relaxed) == 0 {}
+                while rounds.taken[0].0.load(Ordering::Relaxed) == 0 {
+                    spin_loop();
+                }
                 go(1);
             });
             assert!(catch_unwind(AssertUnwindSafe(|| go(0))).is_err());
