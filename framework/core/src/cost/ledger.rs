@@ -112,23 +112,7 @@ impl Ledger {
 
 /// A step of which there is nothing but facts.
 fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
-    Step {
-        proof: Proof::default(),
-        number: 0,
-        schedule_step: 0,
-        phase: "",
-        phase_number: 1,
-        transfers: &[],
-        symmetry: None,
-        after: &[],
-        routes: &[],
-        segments,
-        inverse_bandwidth: &[],
-        mean_hops: &[],
-        busiest_links: &[],
-        facts,
-        held: &[],
-    }
+    Step { phase_number: 1, ..Step::of(Proof::default(), segments, 0, facts, &[]) }
 }
 
 /// Keeps a schedule's steps as they go by.

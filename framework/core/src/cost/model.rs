@@ -22,6 +22,7 @@ pub mod clock;
 pub mod flat;
 mod fluid;
 mod loggp;
+mod path;
 mod rounds;
 mod store_and_forward;
 mod synchronous;
@@ -120,9 +121,7 @@ impl Parts {
             ("reduction", self.reduction),
         ]
     }
-}
 
-impl Parts {
     /// Their sum: the completion time.
     pub fn total(&self) -> f64 {
         let Self { startup, transmission, propagation, rearrangement, barrier, contention, reduction } = *self;

@@ -175,6 +175,8 @@ pub(super) struct Steps {
     first: u64,
     messages: usize,
     too_many: bool,
+    /// Ranks that wait for a step to come.
+    open: usize,
     /// Whether anything is added up; and what of it belongs to the step that comes next.
     sums: bool,
     summed: Vec<f64>,
@@ -189,6 +191,7 @@ impl Steps {
             first: 0,
             messages: 0,
             too_many: false,
+            open: nodes,
             sums: false,
             summed: Vec::new(),
         }
@@ -238,6 +241,38 @@ impl Steps {
     /// What a rank adds after the last step.
     pub(super) fn summed_last(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
+    }
+
+    /// Whether nobody waits for a step to come: there is more to do before it must.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.open == 0
+    }
+
+    /// Whether everybody waits for a step to come.
+    pub(super) fn all_wait(&self) -> bool {
+        self.open == self.nodes
+    }
+
+    /// A rank has come to the end of what is known.
+    pub(super) fn wait(&mut self) {
+        self.open += 1;
+    }
+
+    /// The step that a rank enters; it waits for it if it has not come.
+    pub(super) fn enter(&mut self, number: u64) -> Option<&StepMessages> {
+        if number >= self.come() {
+            self.wait();
+        }
+        self.get(number)
+    }
+
+    /// Who goes on, now that a step has come, of ranks in these steps: with `order=data` everyone looks, else who has waited for it.
+    pub(super) fn who_goes_on(&mut self, by_data: bool, ranks: impl Iterator<Item = u64>) -> Vec<usize> {
+        let last = self.come().saturating_sub(1);
+        let on: Vec<usize> =
+            (0..).zip(ranks).filter(|(_, step)| by_data || *step == last).map(|(rank, _)| rank).collect();
+        self.open = if by_data { 0 } else { self.open - on.len() };
+        on
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&StepMessages> {

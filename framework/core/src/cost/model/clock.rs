@@ -3,6 +3,8 @@
 //! Events are ordered by exact arithmetic: parameters and bytes become whole `Ticks`, so that two chains of work that take the same time end at the same
 //! moment, in whatever order their terms were added. What of two events at one moment comes first is the model's rule, never a rounding.
 
+use super::path::Path;
+
 /// A time in units of 10^-18 s. A parameter with more than 12 decimals in us is rounded to them.
 pub(super) type Ticks = u128;
 
@@ -24,25 +26,6 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
 /// A duration in microseconds.
 pub(super) fn us(ticks: Ticks) -> f64 {
     ticks as f64 / A_US
-}
-
-/// What the chain of work and waits that ends last went into, in us.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Path {
-    /// Start-ups of messages, in us.
-    pub startup: f64,
-    /// Transmission and copying, in us.
-    pub transmission: f64,
-    /// Crossing links, in us.
-    pub propagation: f64,
-    /// Composing what is sent, in us.
-    pub rearrangement: f64,
-    /// Barriers between steps, in us.
-    pub barrier: f64,
-    /// Waiting for ports, engines and links.
-    pub contention: f64,
-    /// Adding up what comes from different nodes, in us.
-    pub reduction: f64,
 }
 
 /// A moment, with the path to it.

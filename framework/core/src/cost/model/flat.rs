@@ -301,15 +301,8 @@ impl Evaluator for Stages {
         self.stage.add_up(u64::MAX, &std::mem::take(&mut self.summed));
         let clock = self.after_stage(false);
         let barriers = (self.stages + u64::from(!self.stage.is_empty())).saturating_sub(1);
-        let parts = Parts {
-            startup: Some(clock.path.startup),
-            transmission: Some(clock.path.transmission),
-            propagation: None,
-            rearrangement: Some(clock.path.rearrangement),
-            barrier: Some(barriers as f64 * self.machine.barrier_us.us(self.nodes)),
-            contention: Some(clock.path.contention),
-            reduction: self.sums.then_some(clock.path.reduction),
-        };
+        let barrier = Some(barriers as f64 * self.machine.barrier_us.us(self.nodes));
+        let parts = Parts { propagation: None, barrier, ..clock.path.parts(self.sums) };
         Ok(Cost { parts, note: None, ranks: None })
     }
 

@@ -54,18 +54,8 @@ impl Model for StoreAndForward {
     /// A step takes at least a start-up and any one message's bytes; and at least h start-ups, if some message goes over h links. That need not be
     /// the same message: while a short one goes far, a long one to a neighbour costs no more time. So the two bounds don't add up.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
-        let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
-        let (transmission_us, kind) =
-            bound::or_injected(topology, traffic, self.injection_byte_us, bytes * self.byte_us, kind);
-        let by_steps = Bound {
-            kind,
-            startup_us: steps as f64 * self.startup_us,
-            transmission_us,
-            barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
-            reduction_us: traffic.summed * self.reduce_byte_us,
-            ..Bound::default()
-        };
+        let by_steps = self.frame().lower_bound(topology, traffic, self.startup_us, (bytes * self.byte_us, kind));
         let startup_us = traffic.farthest as f64 * self.startup_us;
         by_steps.or(Bound { kind: BoundKind::Hops, startup_us, transmission_us: 0.0, ..by_steps })
     }

@@ -3,6 +3,7 @@
 
 use super::rounds::{Arranger, MOST_CROSSINGS, Room, Rounds};
 use super::{Cost, Evaluator, Model, Parts, Scale, segment_bytes};
+use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{Barrier, Default, Ports, Typed, word};
 use crate::network::topology::Topology;
 use crate::simulation::step::{Listener, Reads, Step, StepFacts, Summed};
@@ -84,6 +85,30 @@ pub(super) struct Frame {
     pub injection_byte_us: f64,
     /// Circuits that a link carries at a time, where more are turned away.
     pub channels: Option<u64>,
+}
+
+impl Frame {
+    /// What no schedule avoids of start-ups, transmission, barriers and sums: its network needs at least this long for the bytes, as this shows.
+    pub(super) fn lower_bound(
+        &self,
+        topology: &dyn Topology,
+        traffic: &Traffic,
+        startup_us: f64,
+        (network_us, kind): (f64, BoundKind),
+    ) -> Bound {
+        // A port carries a message, or as many circuits as a link.
+        let messages = self.ports.count().saturating_mul(self.channels.unwrap_or(1));
+        let steps = bound::fewest_steps(traffic.peers + 1, messages) as f64;
+        let (transmission_us, kind) = bound::or_injected(topology, traffic, self.injection_byte_us, network_us, kind);
+        Bound {
+            kind,
+            startup_us: steps * startup_us,
+            transmission_us,
+            barrier_us: (steps - 1.0) * self.barrier_us.us(topology.nodes()),
+            reduction_us: traffic.summed * self.reduce_byte_us,
+            ..Bound::default()
+        }
+    }
 }
 
 pub(super) struct Synchronous<M> {

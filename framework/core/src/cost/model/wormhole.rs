@@ -72,19 +72,11 @@ impl Model for Wormhole {
     }
 
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
-        let steps = bound::fewest_steps(traffic.peers + 1, self.ports.count());
         let (bytes, kind) = bound::network_bytes(topology, traffic, self.ports, self.free_contention);
         let transmission_us = bytes * self.byte_us.min(self.one_directional_byte_us);
-        let (transmission_us, kind) =
-            bound::or_injected(topology, traffic, self.injection_byte_us, transmission_us, kind);
         Bound {
-            kind,
-            startup_us: steps as f64 * self.startup_us,
-            transmission_us,
             propagation_us: bound::least_latency(topology, traffic) * self.hop_us,
-            rearrangement_us: 0.0,
-            barrier_us: (steps as f64 - 1.0) * self.barrier_us.us(topology.nodes()),
-            reduction_us: traffic.summed * self.reduce_byte_us,
+            ..self.frame().lower_bound(topology, traffic, self.startup_us, (transmission_us, kind))
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Rank r is at node `node[r]` of the network; several may be at one. Algorithms see ranks: in the network's own grid, or, where a node has several, in one of nodes and of ranks at
 //! each. Routes and links are those of nodes: between two ranks of one node there is none.
 
-use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology};
+use super::wrapping::as_base;
+use super::{Bisection, Read, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -131,6 +132,8 @@ impl Placed {
 }
 
 impl Topology for Placed {
+    as_base! { link_slots planes diameter degree links_in_all bandwidths bandwidth latencies latency }
+
     fn spec(&self) -> String {
         let ranks = if self.shares() { format!(",ranks={}", self.each) } else { String::new() };
         let place = self.place.as_ref().map_or(String::new(), |place| format!(",place={place}"));
@@ -166,32 +169,12 @@ impl Topology for Placed {
         if self.shares() { None } else { self.base.base() }
     }
 
-    fn link_slots(&self) -> u64 {
-        self.base.link_slots()
-    }
-
-    fn planes(&self) -> &[Plane] {
-        self.base.planes()
-    }
-
-    fn diameter(&self) -> u64 {
-        self.base.diameter()
-    }
-
     fn farthest_from(&self, rank: u64) -> u64 {
         self.base.farthest_from(self.node(rank))
     }
 
-    fn degree(&self) -> Option<u64> {
-        self.base.degree()
-    }
-
     fn links_from(&self, rank: u64) -> Option<u64> {
         self.base.links_from(self.node(rank))
-    }
-
-    fn links_in_all(&self) -> u64 {
-        self.base.links_in_all()
     }
 
     fn bisection(&self) -> Option<Bisection> {
@@ -204,22 +187,6 @@ impl Topology for Placed {
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
         self.base.hops_of_all_pairs().map(|hops| hops * u128::from(self.each) * u128::from(self.each))
-    }
-
-    fn bandwidths(&self) -> Option<(f64, f64)> {
-        self.base.bandwidths()
-    }
-
-    fn bandwidth(&self, link: u64) -> f64 {
-        self.base.bandwidth(link)
-    }
-
-    fn latencies(&self) -> Option<(f64, f64)> {
-        self.base.latencies()
-    }
-
-    fn latency(&self, link: u64) -> f64 {
-        self.base.latency(link)
     }
 
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {

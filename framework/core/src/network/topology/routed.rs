@@ -6,7 +6,8 @@
 //! Whoever needs one route is given one that is drawn from a seed, the same for all messages of a pair. What is expected of all draws says [`Drawn`].
 
 use super::draw::Draw;
-use super::{Bisection, Drawn, Plane, Route, RouteError, Run, Topology};
+use super::wrapping::as_base;
+use super::{Drawn, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use shortest::Shortest;
 use std::sync::Arc;
@@ -100,6 +101,11 @@ impl Drawn for Routed {
 }
 
 impl Topology for Routed {
+    as_base! {
+        kind nodes switches shared host radices base link_slots planes diameter farthest_from degree links_from
+        links_in_all bisection distance_sum hops_of_all_pairs link_ends
+    }
+
     fn spec(&self) -> String {
         let way = match self.way {
             Way::Valiant(_) => "valiant",
@@ -108,76 +114,8 @@ impl Topology for Routed {
         format!("{},routing={way}", self.base.spec())
     }
 
-    fn kind(&self) -> &'static str {
-        self.base.kind()
-    }
-
-    fn nodes(&self) -> u64 {
-        self.base.nodes()
-    }
-
-    fn switches(&self) -> u64 {
-        self.base.switches()
-    }
-
-    fn shared(&self) -> Option<&dyn Topology> {
-        self.base.shared()
-    }
-
-    fn host(&self, rank: u64) -> u64 {
-        self.base.host(rank)
-    }
-
     fn drawn(&self) -> Option<&dyn Drawn> {
         Some(self)
-    }
-
-    fn radices(&self) -> &[u64] {
-        self.base.radices()
-    }
-
-    fn base(&self) -> Option<(&dyn Topology, u64)> {
-        self.base.base()
-    }
-
-    fn link_slots(&self) -> u64 {
-        self.base.link_slots()
-    }
-
-    fn planes(&self) -> &[Plane] {
-        self.base.planes()
-    }
-
-    fn diameter(&self) -> u64 {
-        self.base.diameter()
-    }
-
-    fn farthest_from(&self, node: u64) -> u64 {
-        self.base.farthest_from(node)
-    }
-
-    fn degree(&self) -> Option<u64> {
-        self.base.degree()
-    }
-
-    fn links_from(&self, node: u64) -> Option<u64> {
-        self.base.links_from(node)
-    }
-
-    fn links_in_all(&self) -> u64 {
-        self.base.links_in_all()
-    }
-
-    fn bisection(&self) -> Option<Bisection> {
-        self.base.bisection()
-    }
-
-    fn distance_sum(&self) -> Option<u64> {
-        self.base.distance_sum()
-    }
-
-    fn hops_of_all_pairs(&self) -> Option<u128> {
-        self.base.hops_of_all_pairs()
     }
 
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
@@ -190,9 +128,5 @@ impl Topology for Routed {
             Way::Valiant(valiant) => valiant.route(self.network(), (from, to), draw, visit),
             Way::Ecmp(shortest) => shortest.route(from, to, draw, visit),
         })
-    }
-
-    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        self.base.link_ends(link)
     }
 }

@@ -26,6 +26,7 @@ impl Steps {
 
     /// Fewer nodes do the same from now on.
     pub(in crate::cost::model) fn spread(&mut self, to: &Spread<'_>) {
+        self.open *= to.of.len() / self.nodes;
         self.nodes = to.of.len();
         self.messages = 0;
         for (number, step) in (self.first..).zip(&mut self.steps) {

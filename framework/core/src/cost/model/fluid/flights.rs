@@ -7,6 +7,7 @@ use super::{Fairness, Fluid};
 use crate::cost::background::Background;
 use crate::cost::model::Scale;
 use crate::cost::model::asynchronous::{Order, Steps};
+use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
@@ -14,17 +15,6 @@ use std::sync::Arc;
 const MOST_HOPS: usize = 1 << 27;
 /// Links that are followed: some 2 GiB.
 const MOST_LINKS: u64 = 1 << 24;
-
-/// What the chain of work and waits that led to some moment went into, in us.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Path {
-    pub startup: f64,
-    pub transmission: f64,
-    pub propagation: f64,
-    pub barrier: f64,
-    pub contention: f64,
-    pub reduction: f64,
-}
 
 /// What is to go from one rank to another.
 #[derive(Debug, Clone, Copy)]

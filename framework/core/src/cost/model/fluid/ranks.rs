@@ -5,7 +5,7 @@
 //! Nothing is kept of a message that only one end has posted: whether the other has follows from the two ranks' places. A rank that comes to the end of what is known
 //! of the schedule stops all clocks until the next step is.
 
-use super::flights::{Flight, Flights, Load, Path};
+use super::flights::{Flight, Flights, Load};
 use super::moments::Moments;
 use super::symmetry::Symmetry;
 use super::{Fluid, KIND};
@@ -13,6 +13,7 @@ use crate::cost::model::asynchronous::events::Events;
 use crate::cost::model::asynchronous::forwarding::{Next, Places};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::asynchronous::{Message, Order, Steps};
+use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{Kind, TimeSpace};
 use crate::cost::model::{Cost, Evaluator, Parts, RankTimes, Scale};
 use crate::cost::parameter::Ports;
@@ -59,8 +60,6 @@ pub(super) struct Ranks {
     /// Ranks at the barrier, and how the last of them came there; with `order=data`, how the last message came.
     at_barrier: usize,
     last: Path,
-    /// Ranks that wait for a step to come.
-    open: usize,
     events: Events,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
@@ -101,7 +100,6 @@ impl Ranks {
             summing: Vec::new(),
             at_barrier: 0,
             last: Path::default(),
-            open: orbits,
             events: Events::new(machine.most_events),
             kept: None,
             kept_only: None,
@@ -123,10 +121,7 @@ impl Ranks {
         loop {
             let number = self.ranks[rank].step;
             self.ranks[rank].ended = self.now;
-            let Some(step) = self.steps.get(number) else {
-                self.open += 1;
-                return;
-            };
+            let Some(step) = self.steps.enter(number) else { return };
             let sends = step.sends(rank).len();
             let left = sends + step.receives(rank).len();
             if let Some(kept) = &mut self.kept {
@@ -231,7 +226,7 @@ impl Ranks {
                 }
             }
             Next::Send(..) | Next::Waits => {}
-            Next::Unknown => self.open += 1,
+            Next::Unknown => self.steps.wait(),
         }
     }
 
@@ -364,7 +359,7 @@ impl Ranks {
 
     /// Works off what is known to come: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
-        while self.flights.refused.is_none() && !self.events.is_over() && (to_the_end || self.open == 0) {
+        while self.flights.refused.is_none() && !self.events.is_over() && (to_the_end || self.steps.is_ahead()) {
             let limit = self.now + self.at_once_us;
             self.events.happened();
             if let Some(rank) = self.posts.pop(limit) {
@@ -392,7 +387,7 @@ impl Ranks {
             } else {
                 let of_ranks = self.posts.least().min(self.sums.least());
                 // Nobody waits for the rest of what is in the background.
-                if of_ranks == f64::INFINITY && self.open == self.ranks.len() && self.flights.are_background() {
+                if of_ranks == f64::INFINITY && self.steps.all_wait() && self.flights.are_background() {
                     return;
                 }
                 let next = self.flights.ends.least().min(of_ranks);
@@ -410,20 +405,15 @@ impl Listener for Ranks {
         if self.flights.refused.is_some() || self.events.is_over() {
             return;
         }
-        let new = self.steps.come();
         self.take(step);
         if self.steps.too_many() {
             return;
         }
-        if self.places.is_some() {
-            self.open = 0;
-            for rank in 0..self.ranks.len() {
-                self.go_on(rank, self.ranks[rank].path);
+        for rank in self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step)) {
+            match self.places {
+                Some(_) => self.go_on(rank, self.ranks[rank].path),
+                None => self.enter(rank),
             }
-        } else {
-            let waited: Vec<usize> = (0..self.ranks.len()).filter(|rank| self.ranks[*rank].step == new).collect();
-            self.open -= waited.len();
-            waited.into_iter().for_each(|rank| self.enter(rank));
         }
         self.run(false);
     }
@@ -462,15 +452,7 @@ impl Evaluator for Ranks {
         let last = self.ranks.iter().max_by(|a, b| a.ended.total_cmp(&b.ended));
         let of_steps = last.map(|rank| rank.path).unwrap_or_default();
         let path = if self.places.is_some() { self.last } else { of_steps };
-        let parts = Parts {
-            startup: Some(path.startup),
-            transmission: Some(path.transmission),
-            propagation: Some(path.propagation),
-            rearrangement: None,
-            barrier: Some(path.barrier),
-            contention: Some(path.contention),
-            reduction: self.steps.sums().then_some(path.reduction),
-        };
+        let parts = Parts { rearrangement: None, ..path.parts(self.steps.sums()) };
         Ok(Cost { parts, note: None, ranks: RankTimes::of(self.ranks.iter().map(|rank| rank.ended)) })
     }
 

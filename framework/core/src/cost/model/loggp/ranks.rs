@@ -101,8 +101,6 @@ pub(super) struct Ranks {
     flights: Vec<Flight>,
     /// Places in `flights` that are free.
     landed: Vec<u32>,
-    /// Ranks that wait for a step to come.
-    open: usize,
     /// When each rank does what, where somebody asked.
     kept: Option<Box<TimeSpace>>,
     /// The moment of the last event.
@@ -135,7 +133,6 @@ impl Ranks {
             sequence: 0,
             flights: Vec::new(),
             landed: Vec::new(),
-            open: nodes as usize,
             kept: None,
             now: 0,
             events: Events::new(machine.most_events),
@@ -156,10 +153,7 @@ impl Ranks {
     fn enter(&mut self, rank: usize) {
         loop {
             let r = &self.ranks[rank];
-            let Some(step) = self.steps.get(r.step) else {
-                self.open += 1;
-                return;
-            };
+            let Some(step) = self.steps.enter(r.step) else { return };
             let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
             if let Some(kept) = &mut self.kept {
                 kept.enter(rank, r.step);
@@ -197,7 +191,7 @@ impl Ranks {
                 self.push(at, sequence, rank, Kind::Send);
             }
             Next::Waits => {}
-            Next::Unknown => self.open += 1,
+            Next::Unknown => self.steps.wait(),
         }
     }
 
@@ -251,7 +245,7 @@ impl Ranks {
 
     /// Works off what is known to come next: up to where a rank would need a step that hasn't come yet.
     fn run(&mut self, to_the_end: bool) {
-        while !self.events.is_over() && (to_the_end || self.barrier.is_some() || self.open == 0) {
+        while !self.events.is_over() && (to_the_end || self.barrier.is_some() || self.steps.is_ahead()) {
             let Some(Reverse(event)) = self.queue.pop() else { return };
             self.events.happened();
             self.now = event.at;
@@ -416,18 +410,15 @@ impl Listener for Ranks {
                 }
             }
         }
-        let new = self.steps.come();
         self.steps.add(step);
         if self.steps.too_many() {
             return;
         }
-        if self.places.is_some() {
-            self.open = 0;
-            (0..self.ranks.len()).for_each(|rank| self.go_on(rank));
-        } else {
-            let waited: Vec<usize> = (0..self.ranks.len()).filter(|rank| self.ranks[*rank].step == new).collect();
-            self.open -= waited.len();
-            waited.into_iter().for_each(|rank| self.enter(rank));
+        for rank in self.steps.who_goes_on(self.places.is_some(), self.ranks.iter().map(|rank| rank.step)) {
+            match self.places {
+                Some(_) => self.go_on(rank),
+                None => self.enter(rank),
+            }
         }
         self.run(false);
     }
@@ -454,15 +445,7 @@ impl Evaluator for Ranks {
         }
         let clocks = || self.ranks.iter().map(|r| r.processor);
         let last = clocks().reduce(Clock::and).unwrap_or_default();
-        let parts = Parts {
-            startup: Some(last.path.startup),
-            transmission: Some(last.path.transmission),
-            propagation: Some(last.path.propagation),
-            rearrangement: None,
-            barrier: Some(last.path.barrier),
-            contention: Some(last.path.contention),
-            reduction: self.steps.sums().then_some(last.path.reduction),
-        };
+        let parts = Parts { rearrangement: None, ..last.path.parts(self.steps.sums()) };
         let ranks = RankTimes::of(clocks().map(|clock| clock.us()));
         Ok(Cost { parts, note: None, ranks })
     }

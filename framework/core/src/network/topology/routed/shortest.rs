@@ -1,8 +1,7 @@
 //! Equal-cost multipath: all paths of the fewest hops, each vertex sharing out alike over the links that lead nearer.
 
-use super::{Plane, Run};
-use crate::network::topology::Topology;
 use crate::network::topology::draw::Draw;
+use crate::network::topology::{Plane, Run, Topology};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 

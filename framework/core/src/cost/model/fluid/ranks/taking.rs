@@ -61,7 +61,7 @@ impl Ranks {
         }
         let barrier = before.orbits();
         self.posts = self.posts.spread(&of.iter().copied().chain([barrier]).collect::<Vec<_>>());
-        (self.at_barrier, self.open) = (self.at_barrier * times, self.open * times);
+        self.at_barrier *= times;
         let ranks = &self.ranks;
         self.steps.spread(&Spread {
             of: &of,
