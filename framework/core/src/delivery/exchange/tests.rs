@@ -8,6 +8,8 @@ use crate::delivery::collective::{
 use crate::delivery::grid::Grid;
 use proptest::prelude::*;
 
+mod arrivals;
+mod sizes;
 mod sums;
 
 fn exchange(collective: Collective, radices: &[u64], segments: u32) -> Exchange {
@@ -284,153 +286,8 @@ fn a_set_that_tells_no_blocks_apart_is_no_set() {
     );
 }
 
-#[derive(Debug)]
-struct OriginSized;
-
-impl BlockSizes for OriginSized {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        10 * origin + destination
-    }
-    fn largest(&self) -> u64 {
-        22
-    }
-}
-
-#[test]
-fn loads_are_bytes_where_blocks_differ() {
-    let grid = Grid::new(&[3]).unwrap();
-    let mut x = Exchange::new(
-        Collective::of(&ALL_TO_ALL),
-        Placement::new(grid, 3),
-        Division::WHOLE,
-        Some(Arc::new(OriginSized)),
-    )
-    .unwrap();
-    assert_eq!(x.held(), [1 + 2, 10 + 11 + 12, 20 + 21 + 22]);
-    x.begin_step();
-    assert_eq!(x.send(&block(1, 2, 1, 2)), Ok(Some(12)));
-    assert_eq!(x.held(), [3, 21, 75]);
-}
-
-/// In segments of 12 / 5 bytes, which are 3: a fraction of a byte doesn't travel.
-#[test]
-fn segments_of_blocks_that_differ_are_padded() {
-    let grid = Grid::new(&[3]).unwrap();
-    let division = Division { segments: 5, ..Division::WHOLE };
-    let placement = Placement::new(grid, 3);
-    let mut x = Exchange::new(Collective::of(&ALL_TO_ALL), placement, division, Some(Arc::new(OriginSized))).unwrap();
-    x.begin_step();
-    let two = Axis::Range { first: 1, stride: 1, count: 2 };
-    assert_eq!(x.send(&Rule { segments: two, ..block(1, 2, 1, 2) }), Ok(Some(6)));
-    assert_eq!((x.segments(), x.held()[1]), (1, 5 * 2 + 5 * 3 + 3 * 3));
-}
-
-#[derive(Debug)]
-struct Huge;
-
-impl BlockSizes for Huge {
-    fn bytes(&self, _: u64, _: u64) -> u64 {
-        1 << 59
-    }
-    fn largest(&self) -> u64 {
-        1 << 59
-    }
-}
-
-#[test]
-fn parts_that_add_up_beyond_what_a_number_holds_are_refused() {
-    let with = |nodes, segments| {
-        let grid = Grid::new(&[nodes]).unwrap();
-        Exchange::new(
-            Collective::of(&ALL_TO_ALL),
-            Placement::new(grid, nodes),
-            Division { segments, ..Division::WHOLE },
-            Some(Arc::new(Huge)),
-        )
-    };
-    for segments in [1, 4096] {
-        assert!(with(4, segments).is_ok(), "16 blocks of 2^59");
-        assert_eq!(
-            with(5, segments).unwrap_err().to_string(),
-            format!("its blocks, in {segments} segments each, add up beyond 2^63")
-        );
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-
-    /// However much comes twice, from many senders in one step, nobody ever holds more than exists: blocks, or bytes where each node's block has a size of its own.
-    #[test]
-    fn nobody_holds_more_than_exists(
-        broadcast in any::<bool>(),
-        sized in any::<bool>(),
-        segments in 1_u32..4,
-        steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
-    ) {
-        let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
-        // Of a segment; the root's own block, where there is one, is of 33 bytes.
-        let bytes = |origin: u64| if sized { (10 * origin).div_ceil(segments.into()) } else { 1 };
-        let of_root = if sized { 33_u64.div_ceil(segments.into()) } else { 1 };
-        let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
-        let sizes: Option<Arc<dyn BlockSizes>> = if sized { Some(Arc::new(OriginSized)) } else { None };
-        let division = Division { segments, ..Division::WHOLE };
-        let mut x = Exchange::new(collective, Placement::new(Grid::new(&[8]).unwrap(), 8), division, sizes).unwrap();
-        let mut peak = x.held().iter().copied().max().unwrap_or(0);
-        for sends in steps {
-            x.begin_step();
-            for (from, distance, first, count, all) in sends {
-                let axes = [Axis::Range { first: first as u32, stride: 1, count }];
-                let origins = if all || broadcast { NodeSet::All } else { NodeSet::Axes(&axes) };
-                let segment = Axis::Range { first: first as u32 % segments, stride: 1, count: 1 };
-                let segments = if all { Axis::All } else { segment };
-                let send = Rule { origins, segments, copy: true, ..rule(from, (from + distance) % 8) };
-                x.send(&send).unwrap();
-            }
-            x.end_step().unwrap();
-            peak = x.held().iter().copied().fold(peak, u64::max);
-            for node in 0..8 {
-                let of = |b: &[u64]| {
-                    let origins = x.layout().nodes_of(Side::Origins, b).into_iter();
-                    x.layout().segments_of(b) * if broadcast { of_root } else { origins.map(bytes).sum() }
-                };
-                let load: u64 = x.holdings.of(node).map(of).sum();
-                prop_assert_eq!(x.held()[node as usize], load, "node {}", node);
-            }
-            prop_assert!(x.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.peak(), peak, exists);
-        }
-    }
-
-    /// Block by block: a send is after the step in which the last of its blocks came, and no later than anything came to its sender.
-    #[test]
-    fn a_send_is_after_all_that_it_takes_has_come(
-        moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
-    ) {
-        let mut x = exchange(Collective::of(&ALL_TO_ALL), &[6], 1).following_arrivals();
-        let mut at: Vec<(u64, u64, u64, u64)> = (0..36).map(|id| (id / 6, id % 6, id / 6, 0)).collect();
-        let mut received = [0; 6];
-        for (step, sends) in (1..).zip(moves) {
-            x.begin_step();
-            let mut arriving = Vec::new();
-            for (from, distance, first, count) in sends {
-                let to = (from + distance) % 6;
-                let axes = [Axis::Range { first: first as u32, stride: 1, count }];
-                let went = x.send(&Rule { destinations: NodeSet::Axes(&axes), ..rule(from, to) }).unwrap();
-                let taken = |(_, destination, node, _): &(u64, u64, u64, u64)| {
-                    *node == from && (destination + 6 - first) % 6 < u64::from(count)
-                };
-                let (gone, stays): (Vec<_>, Vec<_>) = at.into_iter().partition(taken);
-                at = stays;
-                prop_assert_eq!(went.unwrap_or(0), gone.len() as u64);
-                let latest = gone.iter().map(|(.., came)| *came).max().unwrap_or(0);
-                prop_assert!((latest..=received[from as usize]).contains(&x.after()) || went.is_none());
-                arriving.extend(gone.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
-            }
-            x.end_step().unwrap();
-            arriving.iter().for_each(|(.., to, step)| received[*to as usize] = *step);
-            at.extend(arriving);
-        }
-    }
 
     /// However blocks are shuffled about, a final direct delivery of whatever is held proves right, and leaving one out doesn't.
     #[test]
@@ -466,42 +323,4 @@ proptest! {
         prop_assert_eq!(x.verify(), Ok(()));
         prop_assert!(!complete || x.held().iter().all(|h| *h == n));
     }
-}
-
-#[test]
-fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
-    // A ring allgather passes on what came in the step before.
-    let mut ring = exchange(Collective::of(&ALL_GATHER), &[5], 1).following_arrivals();
-    for number in 1..5 {
-        ring.begin_step();
-        for from in 0..5 {
-            let origins = NodeSet::One((from + 6 - number) % 5);
-            ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) }).unwrap();
-            assert_eq!(ring.after(), number - 1);
-        }
-        ring.end_step().unwrap();
-    }
-    assert_eq!(ring.verify(), Ok(()));
-    // A direct exchange passes nothing on, whatever has come meanwhile.
-    let mut direct = exchange(Collective::of(&ALL_TO_ALL), &[4], 1).following_arrivals();
-    step(&mut direct, &[block(1, 0, 1, 0)]).unwrap();
-    direct.begin_step();
-    direct.send(&block(0, 1, 0, 1)).unwrap();
-    assert_eq!(direct.after(), 0);
-}
-
-/// What is handed from a node of the grid to another on the same node of the machine has been there since it came.
-#[test]
-fn what_stays_within_a_node_has_been_there_since_it_came() {
-    let mut placement = Placement::new(Grid::new(&[4]).unwrap(), 3);
-    (0..3).for_each(|node| placement.place(node, node, true).unwrap());
-    placement.place(3, 2, false).unwrap();
-    let mut x =
-        Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap().following_arrivals();
-    let pass = |from, to| Rule { local: true, ..block(0, 1, from, to) };
-    step(&mut x, &[pass(0, 2)]).unwrap();
-    step(&mut x, &[pass(2, 3)]).unwrap();
-    x.begin_step();
-    x.send(&pass(3, 1)).unwrap();
-    assert_eq!(x.after(), 1);
 }

@@ -1,0 +1,76 @@
+//! After which step a send can be made: the one in which the last of what it takes came.
+
+use super::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Block by block: a send is after the step in which the last of its blocks came, and no later than anything came to its sender.
+    #[test]
+    fn a_send_is_after_all_that_it_takes_has_come(
+        moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
+    ) {
+        let mut x = exchange(Collective::of(&ALL_TO_ALL), &[6], 1).following_arrivals();
+        let mut at: Vec<(u64, u64, u64, u64)> = (0..36).map(|id| (id / 6, id % 6, id / 6, 0)).collect();
+        let mut received = [0; 6];
+        for (step, sends) in (1..).zip(moves) {
+            x.begin_step();
+            let mut arriving = Vec::new();
+            for (from, distance, first, count) in sends {
+                let to = (from + distance) % 6;
+                let axes = [Axis::Range { first: first as u32, stride: 1, count }];
+                let went = x.send(&Rule { destinations: NodeSet::Axes(&axes), ..rule(from, to) }).unwrap();
+                let taken = |(_, destination, node, _): &(u64, u64, u64, u64)| {
+                    *node == from && (destination + 6 - first) % 6 < u64::from(count)
+                };
+                let (gone, stays): (Vec<_>, Vec<_>) = at.into_iter().partition(taken);
+                at = stays;
+                prop_assert_eq!(went.unwrap_or(0), gone.len() as u64);
+                let latest = gone.iter().map(|(.., came)| *came).max().unwrap_or(0);
+                prop_assert!((latest..=received[from as usize]).contains(&x.after()) || went.is_none());
+                arriving.extend(gone.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
+            }
+            x.end_step().unwrap();
+            arriving.iter().for_each(|(.., to, step)| received[*to as usize] = *step);
+            at.extend(arriving);
+        }
+    }
+}
+
+#[test]
+fn what_a_send_waits_for_is_the_latest_arrival_of_what_it_takes() {
+    // A ring allgather passes on what came in the step before.
+    let mut ring = exchange(Collective::of(&ALL_GATHER), &[5], 1).following_arrivals();
+    for number in 1..5 {
+        ring.begin_step();
+        for from in 0..5 {
+            let origins = NodeSet::One((from + 6 - number) % 5);
+            ring.send(&Rule { origins, copy: true, strict: true, ..rule(from, (from + 1) % 5) }).unwrap();
+            assert_eq!(ring.after(), number - 1);
+        }
+        ring.end_step().unwrap();
+    }
+    assert_eq!(ring.verify(), Ok(()));
+    // A direct exchange passes nothing on, whatever has come meanwhile.
+    let mut direct = exchange(Collective::of(&ALL_TO_ALL), &[4], 1).following_arrivals();
+    step(&mut direct, &[block(1, 0, 1, 0)]).unwrap();
+    direct.begin_step();
+    direct.send(&block(0, 1, 0, 1)).unwrap();
+    assert_eq!(direct.after(), 0);
+}
+
+/// What is handed from a node of the grid to another on the same node of the machine has been there since it came.
+#[test]
+fn what_stays_within_a_node_has_been_there_since_it_came() {
+    let mut placement = Placement::new(Grid::new(&[4]).unwrap(), 3);
+    (0..3).for_each(|node| placement.place(node, node, true).unwrap());
+    placement.place(3, 2, false).unwrap();
+    let mut x =
+        Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap().following_arrivals();
+    let pass = |from, to| Rule { local: true, ..block(0, 1, from, to) };
+    step(&mut x, &[pass(0, 2)]).unwrap();
+    step(&mut x, &[pass(2, 3)]).unwrap();
+    x.begin_step();
+    x.send(&pass(3, 1)).unwrap();
+    assert_eq!(x.after(), 1);
+}
