@@ -38,6 +38,11 @@ pub(crate) trait Field: Clone {
     fn is_writable(&self) -> bool {
         true
     }
+
+    /// Whether it is less than nothing, which no time is.
+    fn is_negative(&self) -> bool {
+        false
+    }
 }
 
 /// A text that a spreadsheet would take for a formula stands behind an apostrophe, by which spreadsheets themselves say that it is none.
@@ -110,6 +115,9 @@ impl Field for f64 {
     fn is_writable(&self) -> bool {
         self.is_finite()
     }
+    fn is_negative(&self) -> bool {
+        *self < 0.0
+    }
 }
 
 /// A figure that a model may have no meaning for: empty then, never 0.
@@ -127,6 +135,9 @@ impl<T: Field> Field for Option<T> {
     }
     fn is_writable(&self) -> bool {
         self.as_ref().is_none_or(T::is_writable)
+    }
+    fn is_negative(&self) -> bool {
+        self.as_ref().is_some_and(T::is_negative)
     }
 }
 

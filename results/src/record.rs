@@ -48,6 +48,7 @@ pub(crate) struct Column {
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
     is_writable: fn(&Record) -> bool,
+    is_negative: fn(&Record) -> bool,
 }
 
 /// What a column is, for who reads rows.
@@ -88,6 +89,7 @@ macro_rules! record {
             write: |r| r.$name.write(),
             read: |r, text| <$type as Field>::read(text).map(|value| r.$name = value),
             is_writable: |r| r.$name.is_writable(),
+            is_negative: |r| r.$name.is_negative(),
         }),+];
 
         impl Record {
@@ -277,24 +279,11 @@ impl Record {
         if self.status != Status::Ok {
             return None;
         }
-        let times = [
-            ("time_us", self.time_us),
-            ("startup_us", self.startup_us),
-            ("transmission_us", self.transmission_us),
-            ("propagation_us", self.propagation_us),
-            ("rearrangement_us", self.rearrangement_us),
-            ("barrier_us", self.barrier_us),
-            ("contention_us", self.contention_us),
-            ("reduction_us", self.reduction_us),
-            ("lower_bound_us", self.lower_bound_us),
-            ("first_rank_us", self.first_rank_us),
-            ("mean_rank_us", self.mean_rank_us),
-        ];
         if self.time_us.is_none() {
             return Some(("time_us", "a time: the row is `ok`"));
         }
-        let negative = times.into_iter().find(|(_, time)| time.is_some_and(|t| t < 0.0));
-        negative.map(|(column, _)| (column, "a time of 0 or more"))
+        let negative = COLUMNS.iter().find(|column| (column.is_negative)(self));
+        negative.map(|column| (column.about.name, "a time of 0 or more"))
     }
 
     /// The first column that could not be read again.
@@ -323,6 +312,17 @@ mod tests {
                  block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us"
             )
         );
+    }
+
+    #[test]
+    fn no_time_of_a_row_is_less_than_nothing() {
+        let times: Vec<About> = about_columns().filter(|about| about.kind == "number").collect();
+        assert!(times.len() > 10);
+        for About { name, .. } in times {
+            let mut row = Record { status: Status::Ok, time_us: Some(1.0), ..Record::default() };
+            column(name).unwrap().set(&mut row, "-1").unwrap();
+            assert_eq!(row.impossible(), Some((name, "a time of 0 or more")));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use swapmeet_interchange::schedule::{BlockSet, Event, Head, Layout, Reader, Runs, Send, joined, sums_of};
+use swapmeet_interchange::schedule::{BlockSet, Event, Head, Layout, Reader, Runs, Send, joined, sums, sums_of};
 
 mod chakra;
 mod counts;
@@ -279,7 +279,7 @@ impl Exporter {
 impl Exporter {
     /// Sets as formats see them.
     fn moved(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<Moved>, String> {
-        let sums = matches!(self.head.collective.as_str(), "reduce" | "reduce-scatter" | "allreduce");
+        let sums = sums(&self.head.collective);
         if sums && send.is_virtual && self.format.wants_blocks() {
             return Err("a node keeps two sums apart, as virtual nodes do, which this format can't say".to_owned());
         }

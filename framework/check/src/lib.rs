@@ -21,6 +21,6 @@ pub use about::About;
 pub use answer::answer;
 pub use bench::{Bench, Limits, Outcome};
 pub use examine::examine;
-pub use ladder::LADDER;
+pub use ladder::ladder;
 pub use question::{Answer, Plan, Question, Ran, Rung};
 pub use report::{Examined, Finding, Report, Severity};

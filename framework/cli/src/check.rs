@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::Duration;
 use swapmeet_check::bench::{Processes, progress_beside};
-use swapmeet_check::{Answer, Bench, Finding, LADDER, Limits, Outcome, Question, Report, answer, examine};
+use swapmeet_check::{Answer, Bench, Finding, Limits, Outcome, Question, Report, answer, examine, ladder};
 use swapmeet_core::spec::Spec;
 use swapmeet_runner::limits::{limit_memory, limit_memory_at_first};
 use swapmeet_runner::topology;
@@ -39,7 +39,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     };
     let mut topologies: Vec<&str> = args.topologies.iter().map(String::as_str).collect();
     if topologies.is_empty() {
-        topologies = LADDER.to_vec();
+        topologies = ladder();
     }
     let bench = Watched::new(processes);
     let report = examine(&bench, &args.plugin.display().to_string(), &topologies, &wanted);

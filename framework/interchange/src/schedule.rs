@@ -18,6 +18,11 @@ pub const VERSION: u32 = 1;
 /// What documents call themselves.
 pub const FORMAT: &str = "swapmeet-schedule";
 
+/// Whether a collective, by its word, sums what comes from different nodes.
+pub fn sums(collective: &str) -> bool {
+    ["reduce", "reduce-scatter", "allreduce"].contains(&collective)
+}
+
 /// Whose schedule it is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Head {

@@ -28,6 +28,24 @@ pub enum Collective {
     AllReduce,
 }
 
+/// Who has blocks at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    Each,
+    Root,
+}
+
+/// Who is to have which blocks in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum After {
+    /// Each those that are for it.
+    EachItsOwn,
+    EachAll,
+    RootAll,
+    /// Each that of the node whose block is for it.
+    EachItsSenders,
+}
+
 impl Collective {
     /// All of them: for what does whatever it is asked to do.
     pub const ALL: [Self; 9] = [
@@ -42,21 +60,41 @@ impl Collective {
         Self::AllReduce,
     ];
 
-    /// Whether blocks are told apart by where they come from.
-    pub(crate) fn tells_origins(self) -> bool {
+    /// Who has blocks at first.
+    pub(crate) fn before(self) -> Before {
         match self {
-            Self::AllToAll | Self::Gather | Self::AllGather | Self::Permutation => true,
-            Self::Broadcast | Self::Scatter | Self::Reduce | Self::ReduceScatter | Self::AllReduce => false,
+            Self::Broadcast | Self::Scatter => Before::Root,
+            Self::AllToAll
+            | Self::Gather
+            | Self::AllGather
+            | Self::Permutation
+            | Self::Reduce
+            | Self::ReduceScatter
+            | Self::AllReduce => Before::Each,
         }
     }
 
-    /// Whether blocks are told apart by where they go.
-    pub(crate) fn tells_destinations(self) -> bool {
+    /// Who is to have which blocks in the end.
+    pub(crate) fn after(self) -> After {
         match self {
-            Self::AllToAll | Self::Scatter | Self::ReduceScatter => true,
-            Self::Broadcast | Self::Gather | Self::AllGather | Self::Permutation | Self::Reduce | Self::AllReduce => {
-                false
-            }
+            Self::AllToAll | Self::Scatter | Self::ReduceScatter => After::EachItsOwn,
+            Self::Broadcast | Self::AllGather | Self::AllReduce => After::EachAll,
+            Self::Gather | Self::Reduce => After::RootAll,
+            Self::Permutation => After::EachItsSenders,
+        }
+    }
+
+    /// Whether a block may come to a node that has it.
+    pub(crate) fn takes_copies(self) -> bool {
+        match self {
+            Self::Broadcast | Self::AllGather => true,
+            Self::AllToAll
+            | Self::Scatter
+            | Self::Gather
+            | Self::Permutation
+            | Self::Reduce
+            | Self::ReduceScatter
+            | Self::AllReduce => false,
         }
     }
 
@@ -68,6 +106,16 @@ impl Collective {
                 false
             }
         }
+    }
+
+    /// Whether blocks are told apart by where they come from.
+    pub(crate) fn tells_origins(self) -> bool {
+        self.before() == Before::Each && !self.sums()
+    }
+
+    /// Whether blocks are told apart by where they go.
+    pub(crate) fn tells_destinations(self) -> bool {
+        self.after() == After::EachItsOwn
     }
 
     pub(crate) fn from_code(code: u32) -> Option<Self> {
@@ -90,5 +138,19 @@ impl Collective {
 
     pub(crate) fn bit(self) -> u64 {
         1 << self.code()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that is not among all of them would be unknown to plugins, whatever its number.
+    #[test]
+    fn all_stand_in_the_order_of_their_numbers() {
+        assert!((0..).zip(Collective::ALL).all(|(code, collective)| collective.code() == code));
+        assert!(
+            Collective::ALL.into_iter().all(|collective| Collective::from_code(collective.code()) == Some(collective))
+        );
     }
 }

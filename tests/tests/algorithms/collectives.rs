@@ -3,6 +3,7 @@
 use crate::support::{rows, swapmeet};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use swapmeet_core::cost::model::models;
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_tests::project;
 
@@ -409,6 +410,43 @@ fn no_schedule_beats_its_lower_bound() {
         priced += 1;
     }
     assert!(priced > 4000, "{priced} rows");
+}
+
+/// Of each model a machine on which everything costs something: what a model charges and what it says no schedule can beat are parted here, whoever adds one.
+#[test]
+fn no_model_charges_less_than_its_own_bound() {
+    let machines: Vec<String> = models()
+        .iter()
+        .map(|model| {
+            let costs = model.parameters.iter().map(|parameter| parameter.key()).filter(|key| key.ends_with("_us"));
+            let costs: Vec<String> =
+                (1..).zip(costs).map(|(i, key)| format!(",{key}={}", 0.25 * f64::from(i))).collect();
+            format!("free:model={model}{}", costs.concat())
+        })
+        .collect();
+    let mut args = Vec::new();
+    for (flag, values) in [
+        ("--topology", &["mesh:3x4", "ring:7", "hypercube:3", "fat-tree:2x3", "fully-connected:5"][..]),
+        (
+            "--algorithm",
+            &["pairwise", "linear", "bruck", "ring", "binomial-broadcast", "ring-allreduce", "binomial-gather"],
+        ),
+        ("--workload", &["uniform:0", "uniform:100", "one-spike:max=900,rest=1", "allgather/uniform:64"]),
+        ("--workload", &["broadcast/uniform:64", "gather/uniform:64", "allreduce/uniform:256"]),
+    ] {
+        args.extend(values.iter().flat_map(|value| [flag, value]));
+    }
+    args.extend(machines.iter().flat_map(|machine| ["--machine", machine]));
+    let rows: Vec<Record> = rows(&args).into_iter().filter(|row| row.status != Status::Unsupported).collect();
+    for row in &rows {
+        let case = format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);
+        let (Some(time), Some(bound)) = (row.time_us, row.lower_bound_us) else { panic!("{case}: {}", row.reason) };
+        assert!(bound <= time * (1.0 + 1e-9), "{case}: {bound} us is to be the least, {time} us");
+        assert!(time > 0.0 && (bound > 0.0 || row.workload == "uniform:0"), "{case}: {bound} and {time} us");
+    }
+    for model in models() {
+        assert!(rows.iter().filter(|row| row.model == model.name).count() > 50, "{model}");
+    }
 }
 
 #[test]

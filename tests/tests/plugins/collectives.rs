@@ -1,9 +1,13 @@
-//! The program, the header and the SDK know the same collectives by the same numbers.
+//! The program, the header, the SDK and the C program that carries schedules out know the same collectives.
 
-use swapmeet_core::delivery::collective::COLLECTIVES;
+use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::collective::{After, Before, COLLECTIVES};
+use swapmeet_interchange::schedule;
+use swapmeet_sdk::Collective;
 
 const HEADER: &str = include_str!("../../../framework/abi/include/swapmeet.h");
 const SDK: &str = include_str!("../../../framework/sdk/src/collective.rs");
+const REPLAY: &str = include_str!("../../../framework/bridges/src/export/mpi/replay.c");
 
 #[test]
 fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
@@ -12,5 +16,25 @@ fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
         let line = format!("#define {constant} {}", kind.code);
         assert!(HEADER.lines().any(|other| other == line), "no `{line}` in swapmeet.h");
         assert!(SDK.contains(&format!(" => {constant},")), "the SDK's `Collective` has no {constant}");
+    }
+    assert_eq!(Collective::ALL.len(), COLLECTIVES.len());
+}
+
+/// Who has what before and after, as `replay.c` must know it to carry a schedule out; and whether exports write sums.
+#[test]
+fn exports_know_every_collective_as_its_row_says() {
+    for kind in COLLECTIVES {
+        let ends = match kind.after {
+            After::EachWhatIsForIt | After::EachItsSendersOwn => "WHERE_IT_IS_FOR",
+            After::EachAll => "EVERYWHERE",
+            After::RootAll => "AT_ROOT",
+        };
+        let tells = |side| u8::from(kind.tells_apart(side));
+        let [at_root, sums] = [kind.before == Before::RootAll, kind.sums].map(u8::from);
+        // A sum is nobody's by origin.
+        let (origins, destinations) = (tells(Side::Origins) * (1 - sums), tells(Side::Destinations));
+        let row = format!("{{\"{}\", {at_root}, {ends}, {origins}, {destinations}, {sums}}}", kind.word);
+        assert!(REPLAY.contains(&row), "no `{row}` in replay.c");
+        assert_eq!(schedule::sums(kind.word), kind.sums, "{}", kind.word);
     }
 }

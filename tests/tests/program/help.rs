@@ -32,7 +32,7 @@ fn help_is_as_committed() {
     assert!(
         text == committed,
         "help is not what tests/fixtures/help.txt says, first at {differs:?}; if it is meant, refresh it with SWAPMEET_BLESS=1 cargo test -p \
-         swapmeet-tests --test help"
+         swapmeet-tests --test all help_is_as_committed"
     );
 }
 

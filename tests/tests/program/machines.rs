@@ -20,6 +20,27 @@ fn the_docs_explain_every_column() {
     }
 }
 
+/// Whoever adds a column is told here that nobody fills it: rows of a few unlike cases have something in each.
+#[test]
+fn every_column_is_filled_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("m.csv", "0,1,2,3\n3,0,2,1\n1,1,0,1\n2,2,2,0\n");
+    write(
+        "e.toml",
+        "name = \"columns\"\ntopologies = [\"torus:2x2\"]\nalgorithms = [\"suh-shin\", \"linear\", \"ring-allreduce\"]\n\
+         workloads = [\"uniform:64\", \"matrix:m.csv\", \"allreduce/uniform:64\"]\n\
+         machines = [\"mine\", \"free:model=loggp,latency_us=1\"]\n[machine.mine]\nbase = \"paragon\"\nports = 2\n",
+    );
+    let run = ["run", "e.toml", "--out", "rows.csv", "--quiet"];
+    assert!(swapmeet(&run).current_dir(folder.path()).output().unwrap().status.success());
+    let rows = swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.fields().collect()).collect();
+    for (at, column) in swapmeet_results::columns().enumerate() {
+        assert!(rows.iter().any(|row| !row[at].is_empty()), "no row has anything in `{column}`");
+    }
+}
+
 /// Whoever adds a parameter or a model is told here that the table lacks it.
 #[test]
 fn the_docs_table_of_parameters_is_the_programs() {

@@ -2,6 +2,7 @@
 
 use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status, Verified};
+use swapmeet_tests::project;
 
 /// A folder with a file of edges, and the spec of the graph.
 fn graph(edges: &str) -> (tempfile::TempDir, String) {
@@ -160,5 +161,21 @@ fn what_is_wrong_with_a_described_topology_is_pointed_at_as_in_run() {
         assert!(described.contains("here") && described.contains(spec), "{described}");
         let run = said(&["run", "--algorithm", "pex", "--topology", spec]);
         assert_eq!(described.replace("--describe", "--topology"), run);
+    }
+}
+
+/// Who reads docs/topologies.md knows of every family.
+#[test]
+fn the_docs_have_every_family_of_topologies() {
+    let page = std::fs::read_to_string(project("docs/topologies.md")).unwrap();
+    let section = page.split_once("\n## Families").unwrap().1;
+    let table: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
+    for family in swapmeet_core::network::topology::families() {
+        let spec = format!("`{}:", family.name);
+        assert!(
+            table.iter().any(|row| row.contains(&spec)),
+            "docs/topologies.md: how are routes on `{}`?",
+            family.syntax
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Every block by itself.
 
 use super::{Holdings, Places, Task};
-use crate::collective::Collective;
+use crate::collective::{After, Before};
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -69,37 +69,30 @@ impl<'a> Blocks<'a> {
     }
 
     /// What a node of the machine has at first.
-    fn in_the_beginning(&self, node: u64) -> Box<dyn Iterator<Item = Block> + '_> {
-        let to_each = move |node| (0..self.task.nodes).flat_map(move |other| self.between_nodes(node, other));
-        match self.task.collective {
-            Collective::AllToAll | Collective::Gather | Collective::AllGather | Collective::Permutation => {
-                Box::new(to_each(node))
-            }
-            Collective::Broadcast | Collective::Scatter if node == self.task.root => Box::new(to_each(node)),
-            Collective::Broadcast
-            | Collective::Scatter
-            | Collective::Reduce
-            | Collective::ReduceScatter
-            | Collective::AllReduce => Box::new(std::iter::empty()),
-        }
+    fn in_the_beginning(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
+        let others = match self.task.collective.before() {
+            Before::Root if node != self.task.root => 0..0,
+            Before::Root | Before::Each => 0..self.task.nodes,
+        };
+        others.flat_map(move |other| self.between_nodes(node, other))
     }
 
     /// What a node of the machine is to have in the end.
-    fn in_the_end(&self, node: u64) -> Box<dyn Iterator<Item = Block> + '_> {
-        let from = move |origin| self.between_nodes(origin, node);
-        match self.task.collective {
-            Collective::Gather if node != self.task.root => Box::new(std::iter::empty()),
-            // Values are followed elsewhere.
-            Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce => Box::new(std::iter::empty()),
-            Collective::AllToAll | Collective::AllGather | Collective::Gather => {
-                Box::new((0..self.task.nodes).flat_map(from))
-            }
-            Collective::Broadcast | Collective::Scatter => Box::new(from(self.task.root)),
-            Collective::Permutation => {
+    fn in_the_end(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
+        let sources = match self.task.collective.before() {
+            Before::Root => self.task.root..self.task.root + 1,
+            Before::Each => 0..self.task.nodes,
+        };
+        let origins = match self.task.collective.after() {
+            After::EachItsOwn | After::EachAll => sources,
+            After::RootAll if node == self.task.root => sources,
+            After::RootAll => 0..0,
+            After::EachItsSenders => {
                 let sender = self.task.to.iter().position(|to| *to == node);
-                Box::new(sender.into_iter().flat_map(move |sender| from(sender as u64)))
+                sender.map_or(0..0, |sender| sender as u64..sender as u64 + 1)
             }
-        }
+        };
+        origins.flat_map(move |origin| self.between_nodes(origin, node))
     }
 
     /// Bytes of a segment: all of a block's are as long as each other, padded to whole bytes.
@@ -153,7 +146,7 @@ impl Holdings for Blocks<'_> {
     }
 
     fn arrive(&mut self) -> Result<(), String> {
-        let is_shared = matches!(self.task.collective, Collective::Broadcast | Collective::AllGather);
+        let is_shared = self.task.collective.takes_copies();
         for (to, block) in std::mem::take(&mut self.arriving) {
             if !self.held[to as usize].insert(block) && !is_shared {
                 return Err(format!("{block} is delivered twice, node {to} has it already"));

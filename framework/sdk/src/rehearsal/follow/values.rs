@@ -1,7 +1,7 @@
 //! Every value by itself, with the nodes whose contributions are in it.
 
 use super::{Holdings, Places, Task};
-use crate::collective::Collective;
+use crate::collective::After;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -57,7 +57,7 @@ impl<'a> Values<'a> {
 
     /// All there are values of: results of these nodes, parts known by them, or the one vector.
     fn names(&self, nodes: &[u64]) -> impl Iterator<Item = Name> + use<> {
-        let scatters = self.task.collective == Collective::ReduceScatter;
+        let scatters = self.task.collective.after() == After::EachItsOwn;
         let of = |node: Option<u64>| (node.filter(|_| scatters), node.filter(|_| !scatters));
         let named: Vec<_> = match scatters || self.in_parts {
             true => nodes.iter().map(|node| of(Some(*node))).collect(),
@@ -135,10 +135,10 @@ impl Holdings for Values<'_> {
     }
 
     fn verify(&mut self) -> Result<(), String> {
-        let scatters = self.task.collective == Collective::ReduceScatter;
+        let scatters = self.task.collective.after() == After::EachItsOwn;
         for node in 0..self.task.nodes {
             let home = self.places.home[node as usize];
-            if self.task.collective == Collective::Reduce && node != self.task.root {
+            if self.task.collective.after() == After::RootAll && node != self.task.root {
                 continue;
             }
             let due = self.names(if scatters { std::slice::from_ref(&home) } else { &self.places.home });
