@@ -9,7 +9,7 @@ mod listeners;
 mod messages;
 mod setup;
 pub mod step;
-pub mod step_statistics;
+pub(crate) mod step_statistics;
 
 use crate::delivery::byte_counts::{Redistribution, Share, Units};
 use crate::delivery::collective::{BlockSizes, Collective};
@@ -51,7 +51,7 @@ pub enum Proving {
     /// One node of each orbit, where the schedule says that a group maps it onto itself and nothing stands against it.
     #[default]
     Auto,
-    /// Everyone.
+    /// Everyone, whatever the schedule says of itself.
     Full,
 }
 

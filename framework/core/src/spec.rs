@@ -9,7 +9,8 @@ mod near;
 mod number;
 
 pub use near::near_matches;
-pub use number::{format_size, parse_dims, parse_size};
+pub(crate) use number::parse_dims;
+pub use number::{format_size, parse_size};
 
 /// A spec that can't be, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// A spec taken apart.
+/// A spec such as `name:value,key=value`, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     what: &'static str,
@@ -182,7 +183,7 @@ impl Spec {
     }
 
     /// The one argument, which must be a word.
-    pub fn only_word(&self, expected: &str) -> Result<&Arg, SpecError> {
+    pub(crate) fn only_word(&self, expected: &str) -> Result<&Arg, SpecError> {
         match self.args.as_slice() {
             [] => Err(self.error(0, self.text.len(), &format!("expected {expected}"))),
             [arg] if arg.key.is_none() => Ok(arg),

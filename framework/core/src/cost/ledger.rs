@@ -123,7 +123,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// What was kept.
+    /// The steps that went by so far, in runs of kinds.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }

@@ -194,6 +194,6 @@ pub struct Scale<'a> {
 }
 
 /// Bytes of a segment of a unit that is split in so many: fractions of a byte don't travel, so segments are padded to whole bytes.
-pub fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
+pub(crate) fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
     (unit_bytes / segments as f64).ceil()
 }

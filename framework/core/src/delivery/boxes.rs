@@ -174,7 +174,7 @@ impl Layout {
     }
 
     /// Narrows one axis of `side` of `out` down to these coordinates.
-    pub fn narrow_axis(&self, side: Side, axis: usize, members: impl IntoIterator<Item = u64>, out: &mut [u64]) {
+    pub(crate) fn narrow_axis(&self, side: Side, axis: usize, members: impl IntoIterator<Item = u64>, out: &mut [u64]) {
         let index = self.range(side).start + axis;
         self.clear(index, out);
         members.into_iter().for_each(|member| self.insert(index, member, out));
@@ -185,7 +185,7 @@ impl Layout {
     }
 
     /// Writes the intersection of two boxes to `out`; false (and `out` is garbage) if it is empty.
-    pub fn intersect(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+    pub(crate) fn intersect(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
         let mut any = u64::MAX;
         for ((a, b), out) in a.iter().zip(b).zip(out.iter_mut()) {
             *out = a & b;
@@ -204,7 +204,7 @@ impl Layout {
     }
 
     /// Words in front of a box that say where its blocks come from: what follows them says which values they are terms of.
-    pub fn origin_words(&self) -> usize {
+    pub(crate) fn origin_words(&self) -> usize {
         self.origins.end.checked_sub(1).map_or(0, |last| self.fields[last].word + self.fields[last].words)
     }
 
@@ -214,7 +214,7 @@ impl Layout {
     }
 
     /// Writes to `out` those blocks of `a` that are terms of values which `b` has blocks of, too; false if there are none.
-    pub fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+    pub(crate) fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
         let first = self.origin_words();
         for i in first..a.len() {
             out[i] = a[i] & b[i];
@@ -227,18 +227,18 @@ impl Layout {
     }
 
     /// The box of all blocks that are terms of the same values as those of `a`.
-    pub fn with_all_origins(&self, a: &[u64]) -> Vec<u64> {
+    pub(crate) fn with_all_origins(&self, a: &[u64]) -> Vec<u64> {
         let first = self.origin_words();
         [&self.full[..first], &a[first..]].concat()
     }
 
     /// Destinations of the blocks in a box.
-    pub fn destinations_of(&self, a: &[u64]) -> u64 {
+    pub(crate) fn destinations_of(&self, a: &[u64]) -> u64 {
         self.fields[self.destinations.clone()].iter().map(|f| self.members(f, a)).product()
     }
 
     /// Segments of blocks in a box.
-    pub fn segments_of(&self, a: &[u64]) -> u64 {
+    pub(crate) fn segments_of(&self, a: &[u64]) -> u64 {
         self.members(&self.fields[self.segments.start], a)
     }
 
@@ -251,7 +251,7 @@ impl Layout {
     }
 
     /// Hands out boxes that together are `a` without `inner`, which must be a box within `a`. `scratch` is overwritten.
-    pub fn subtract(&self, a: &[u64], inner: &[u64], scratch: &mut [u64], mut piece: impl FnMut(&[u64])) {
+    pub(crate) fn subtract(&self, a: &[u64], inner: &[u64], scratch: &mut [u64], mut piece: impl FnMut(&[u64])) {
         // Axis by axis: what differs in this axis, agrees with `inner` in those before and is as `a` in those after.
         let mut is_first = true;
         for (index, f) in self.fields.iter().enumerate() {
@@ -319,7 +319,7 @@ impl Layout {
     }
 
     /// The lowest member of one side of a box; 0 if blocks aren't told apart by it.
-    pub fn first_of(&self, side: Side, a: &[u64]) -> u64 {
+    pub(crate) fn first_of(&self, side: Side, a: &[u64]) -> u64 {
         self.fields[self.range(side)].iter().fold(0, |node, f| {
             let first = if f.words == 1 {
                 u64::from(((a[f.word] & f.mask) >> f.shift).trailing_zeros())

@@ -95,7 +95,7 @@ impl Cell for u64 {
 
 /// Who holds how much for whom.
 #[derive(Debug)]
-pub struct ByteCounts<T> {
+pub(crate) struct ByteCounts<T> {
     nodes: usize,
     sizes: Option<Arc<dyn BlockSizes>>,
     units: Units,
@@ -133,7 +133,7 @@ pub struct ByteCounts<T> {
 
 impl<T: Cell> ByteCounts<T> {
     /// Everyone holds what the workload gives them. Block sizes must be multiples of the element.
-    pub fn new(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
+    pub(crate) fn new(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
         let nodes = placement.grid().nodes();
         if nodes != placement.machine_nodes() || !placement.is_identity() {
             return Err(Fault::BadGrid("a schedule of byte counts runs each node on its own, expected a grid of as many nodes as the machine, none placed".to_owned()));
@@ -184,7 +184,7 @@ impl<T: Cell> ByteCounts<T> {
     }
 
     /// Begins the next step.
-    pub fn begin_step(&mut self) {
+    pub(crate) fn begin_step(&mut self) {
         self.step += 1;
     }
 
@@ -229,7 +229,7 @@ impl<T: Cell> ByteCounts<T> {
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self) -> Result<(), Fault> {
+    pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
         let mut arriving = std::mem::take(&mut self.arriving);
         for (to, destination, elements) in arriving.drain(..) {
             self.write_down(to as usize)?;
@@ -244,7 +244,7 @@ impl<T: Cell> ByteCounts<T> {
     }
 
     /// Proves that all bytes are where they should be.
-    pub fn verify(&mut self) -> Result<(), Fault> {
+    pub(crate) fn verify(&mut self) -> Result<(), Fault> {
         self.settle(self.step + 1)?;
         let unsent = self
             .redistributors
@@ -283,37 +283,37 @@ impl<T: Cell> ByteCounts<T> {
 
     /// The last step in which the last send's sender received anything before it had what it sent: before the redistribution, if that is a bucket; 0 if it
     /// received nothing. Where bytes come from is forgotten: they may be of that step or of any earlier one.
-    pub fn after(&self) -> u64 {
+    pub(crate) fn after(&self) -> u64 {
         self.after
     }
 
     /// The step under way, from 1.
-    pub fn step(&self) -> u64 {
+    pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
     /// Who runs what: every node itself.
-    pub fn placement(&self) -> &Placement {
+    pub(crate) fn placement(&self) -> &Placement {
         &self.placement
     }
 
     /// How sets of destinations are laid out.
-    pub fn layout(&self) -> &Layout {
+    pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// What loads are to be divided by to be in blocks, where those are counted: loads are bytes.
-    pub fn segments(&self) -> u64 {
+    pub(crate) fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
 
     /// Bytes that each node holds.
-    pub fn held(&self) -> &[u64] {
+    pub(crate) fn held(&self) -> &[u64] {
         &self.held
     }
 
     /// The most bytes that one node held at the end of a step.
-    pub fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         self.peak
     }
 }

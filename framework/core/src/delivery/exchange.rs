@@ -125,12 +125,12 @@ impl Exchange {
 
     /// The same, which notes of all that is held in which step it came ([`Exchange::after`]). To be asked for before the first step.
     #[must_use]
-    pub fn following_arrivals(self) -> Self {
+    pub(crate) fn following_arrivals(self) -> Self {
         Self { holdings: self.holdings.following_arrivals(), ..self }
     }
 
     /// Begins the next step.
-    pub fn begin_step(&mut self) {
+    pub(crate) fn begin_step(&mut self) {
         self.step += 1;
     }
 
@@ -173,7 +173,7 @@ impl Exchange {
     }
 
     /// The first block since this was asked that came where it was already, and no fault.
-    pub fn take_redundant(&mut self) -> Option<(Place, Block)> {
+    pub(crate) fn take_redundant(&mut self) -> Option<(Place, Block)> {
         self.redundant.take().map(|boxed| *boxed)
     }
 
@@ -276,7 +276,7 @@ impl Exchange {
     }
 
     /// The boxes that sends of this step put on their way, from the `first` on, with their receivers.
-    pub fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> + Clone {
+    pub(crate) fn on_their_way(&self, first: usize) -> impl Iterator<Item = (u64, &[u64])> + Clone {
         // Cut before they are walked: a step of many sends asks for the last few again and again.
         let (shape, first) = (self.holdings.shape(), first.min(self.way.receivers.len()));
         let records = self.way.records[first * shape.words()..].chunks_exact(shape.words());
@@ -285,12 +285,12 @@ impl Exchange {
     }
 
     /// Boxes that were put on their way in the step so far.
-    pub fn boxes_on_their_way(&self) -> usize {
+    pub(crate) fn boxes_on_their_way(&self) -> usize {
         self.way.receivers.len()
     }
 
     /// Blocks in the boxes from number `first` on; segments of one block that are in several boxes count as often.
-    pub fn blocks_on_their_way(&self, first: usize) -> u32 {
+    pub(crate) fn blocks_on_their_way(&self, first: usize) -> u32 {
         let shape = self.holdings.shape();
         let records = self.way.records[first * shape.words()..].chunks_exact(shape.words());
         holdings::blocks(self.layout(), shape, records)
@@ -302,7 +302,7 @@ impl Exchange {
     }
 
     /// The most load that one node held, at the start or the end of a step.
-    pub fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         self.loads.peak()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::limits;
 
-/// A grid of nodes.
+/// A mixed-radix grid of nodes, such as 4 x 8.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,

@@ -9,7 +9,7 @@ use crate::delivery::boxes::{Cut, Layout, Selection};
 
 /// Boxes of all nodes. A *record* is a box with its count of blocks in front and, before that, if arrivals are followed, the step in which it came.
 #[derive(Debug)]
-pub struct Holdings {
+pub(crate) struct Holdings {
     shape: Shape,
     lists: Vec<Vec<u64>>,
     /// At least one, and one a part.
@@ -51,7 +51,7 @@ pub(super) struct Part<'a> {
 
 /// What stands where in a record.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Words in front of the box.
     head: usize,
     /// Words of the whole.
@@ -60,32 +60,32 @@ pub struct Shape {
 
 impl Shape {
     /// Words of a record.
-    pub fn words(self) -> usize {
+    pub(crate) fn words(self) -> usize {
         self.words
     }
 
     /// The box of a record.
-    pub fn bits(self, record: &[u64]) -> &[u64] {
+    pub(crate) fn bits(self, record: &[u64]) -> &[u64] {
         &record[self.head..]
     }
 
     /// The number of blocks in a record's box.
-    pub fn count(self, record: &[u64]) -> u64 {
+    pub(crate) fn count(self, record: &[u64]) -> u64 {
         record[self.head - 1]
     }
 
     /// Whether records say when their boxes came.
-    pub fn follows_arrivals(self) -> bool {
+    pub(crate) fn follows_arrivals(self) -> bool {
         self.head > 1
     }
 
     /// The latest step in which any of a record's box came; 0 if all was there at the start, or if arrivals are not followed.
-    pub fn came(self, record: &[u64]) -> u64 {
+    pub(crate) fn came(self, record: &[u64]) -> u64 {
         if self.follows_arrivals() { record[0] } else { 0 }
     }
 
     /// Notes that a record's box comes in this step.
-    pub fn comes_in(self, step: u64, record: &mut [u64]) {
+    pub(crate) fn comes_in(self, step: u64, record: &mut [u64]) {
         if self.follows_arrivals() {
             record[0] = step;
         }
@@ -94,7 +94,7 @@ impl Shape {
 
 impl Holdings {
     /// Empty lists for `nodes` nodes.
-    pub fn new(layout: &Layout, nodes: usize) -> Self {
+    pub(crate) fn new(layout: &Layout, nodes: usize) -> Self {
         Self::shaped(Shape { head: 1, words: layout.words() + 1 }, vec![Vec::new(); nodes])
     }
 
@@ -123,29 +123,28 @@ impl Holdings {
 
     /// The same, with a note beside each box of the step in which it came: so far, at the start.
     #[must_use]
-    pub fn following_arrivals(self) -> Self {
+    pub(crate) fn following_arrivals(self) -> Self {
         let Shape { head, words } = self.shape;
         let noted = |list: Vec<u64>| list.chunks_exact(words).flat_map(|record| [&[0], record].concat()).collect();
         Self::shaped(Shape { head: head + 1, words: words + 1 }, self.lists.into_iter().map(noted).collect())
     }
 
-    /// How records lie.
-    pub fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         self.shape
     }
 
     /// The boxes of a node.
-    pub fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
+    pub(crate) fn of(&self, node: u64) -> impl Iterator<Item = &[u64]> {
         self.lists[node as usize].chunks_exact(self.shape.words).map(|record| self.shape.bits(record))
     }
 
     /// Adds a box, none of whose blocks the node holds, which comes in this step.
-    pub fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
+    pub(crate) fn insert_box(&mut self, layout: &Layout, node: u64, bits: &[u64], step: u64) {
         self.whole().insert_box(layout, node, bits, step);
     }
 
     /// What of `wanted` the node does not hold, as boxes.
-    pub fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
+    pub(crate) fn missing(&self, layout: &Layout, node: u64, wanted: &[u64]) -> Vec<Vec<u64>> {
         without(layout, vec![wanted.to_vec()], self.of(node))
     }
 }
@@ -302,7 +301,7 @@ impl Part<'_> {
 }
 
 /// Blocks in the boxes of these records; segments of one block that are in several boxes count as often.
-pub fn blocks<'a>(layout: &Layout, shape: Shape, records: impl Iterator<Item = &'a [u64]>) -> u32 {
+pub(crate) fn blocks<'a>(layout: &Layout, shape: Shape, records: impl Iterator<Item = &'a [u64]>) -> u32 {
     let blocks = records.map(|record| shape.count(record) / layout.segments_of(shape.bits(record)).max(1));
     blocks.fold(0, |sum: u32, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
 }
@@ -315,7 +314,11 @@ fn remove(list: &mut Vec<u64>, at: usize, size: usize) {
 }
 
 /// What is left of `boxes` when `taken` are taken out.
-pub fn without<'a>(layout: &Layout, boxes: Vec<Vec<u64>>, taken: impl Iterator<Item = &'a [u64]>) -> Vec<Vec<u64>> {
+pub(crate) fn without<'a>(
+    layout: &Layout,
+    boxes: Vec<Vec<u64>>,
+    taken: impl Iterator<Item = &'a [u64]>,
+) -> Vec<Vec<u64>> {
     let (mut inner, mut scratch) = (vec![0; layout.words()], vec![0; layout.words()]);
     taken.fold(boxes, |boxes, held| {
         let mut rest = Vec::new();

@@ -10,5 +10,5 @@ mod explain;
 mod set;
 mod values;
 
-pub use exchange::{OrbitExchange, Put};
-pub use expand::Taken;
+pub(crate) use exchange::{OrbitExchange, Put};
+pub(crate) use expand::Taken;

@@ -31,7 +31,7 @@ impl Proof {
 
 /// The state of an exchange of either kind.
 #[derive(Debug)]
-pub enum Payload {
+pub(crate) enum Payload {
     /// Blocks, every one followed to its destination.
     Blocks(Exchange),
     /// Blocks, every one followed to its destination on one node of each orbit.
@@ -56,7 +56,11 @@ macro_rules! either {
 
 impl Payload {
     /// Byte counts, as the workload gives them. Nobody can hold more for a node than all have for it together.
-    pub fn byte_counts(placement: Placement, sizes: Option<Arc<dyn BlockSizes>>, units: Units) -> Result<Self, Fault> {
+    pub(crate) fn byte_counts(
+        placement: Placement,
+        sizes: Option<Arc<dyn BlockSizes>>,
+        units: Units,
+    ) -> Result<Self, Fault> {
         let largest = sizes.as_ref().map_or(units.block_bytes, |s| s.largest()) / units.element_bytes.max(1);
         let most = u128::from(largest) * u128::from(placement.machine_nodes());
         Ok(if most <= u128::from(u32::MAX) {
@@ -67,7 +71,7 @@ impl Payload {
     }
 
     /// A node redistributes all it holds.
-    pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
+    pub(crate) fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         match self {
             Self::Blocks(_) | Self::Orbits(_) => {
                 Err(Fault::OutOfOrder("the schedule redistributes, but did not say that it moves byte counts"))
@@ -78,7 +82,7 @@ impl Payload {
     }
 
     /// Carries out one send of byte counts; the load that went, if any did.
-    pub fn send_shares(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
+    pub(crate) fn send_shares(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
         match self {
             Self::Blocks(_) | Self::Orbits(_) => {
                 Err(Fault::OutOfOrder("the schedule sends byte counts, but did not say that it moves them"))
@@ -89,7 +93,7 @@ impl Payload {
     }
 
     /// What delivery can be proved of.
-    pub fn proof(&self) -> Proof {
+    pub(crate) fn proof(&self) -> Proof {
         match self {
             Self::Blocks(exchange) => Proof::of(exchange),
             Self::Orbits(exchange) if exchange.sums() => Proof::Contributions,
@@ -99,17 +103,17 @@ impl Payload {
     }
 
     /// Begins the next step.
-    pub fn begin_step(&mut self) {
+    pub(crate) fn begin_step(&mut self) {
         either!(self, payload => payload.begin_step());
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self) -> Result<(), Fault> {
+    pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
         either!(self, payload => payload.end_step())
     }
 
     /// The first block of the step that has ended which came where it was already, and no fault; where blocks are followed node by node.
-    pub fn take_redundant(&mut self) -> Option<(Place, Block)> {
+    pub(crate) fn take_redundant(&mut self) -> Option<(Place, Block)> {
         match self {
             Self::Blocks(exchange) => exchange.take_redundant(),
             Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => None,
@@ -117,7 +121,7 @@ impl Payload {
     }
 
     /// Proves that everyone has what they should; several may look at the nodes, where they are many.
-    pub fn verify(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
+    pub(crate) fn verify(&mut self, executor: &dyn Executor) -> Result<(), Fault> {
         match self {
             Self::Blocks(exchange) => exchange.verify_by(executor),
             Self::Orbits(exchange) => exchange.verify(),
@@ -127,17 +131,17 @@ impl Payload {
     }
 
     /// The step under way, from 1.
-    pub fn step(&self) -> u64 {
+    pub(crate) fn step(&self) -> u64 {
         either!(self, payload => payload.step())
     }
 
     /// Parts of the unit in which loads are counted.
-    pub fn segments(&self) -> u64 {
+    pub(crate) fn segments(&self) -> u64 {
         either!(self, payload => payload.segments())
     }
 
     /// Whether blocks are cut into a part for each node.
-    pub fn in_parts(&self) -> bool {
+    pub(crate) fn in_parts(&self) -> bool {
         match self {
             Self::Blocks(exchange) => exchange.in_parts(),
             Self::Orbits(exchange) => exchange.in_parts(),
@@ -146,17 +150,17 @@ impl Payload {
     }
 
     /// Load that each node of the machine holds, or each representative.
-    pub fn held(&self) -> &[u64] {
+    pub(crate) fn held(&self) -> &[u64] {
         either!(self, payload => payload.held())
     }
 
     /// The most load that one node held at the end of a step.
-    pub fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         either!(self, payload => payload.peak())
     }
 
     /// The most load that one node added to what it had, in the step that has ended.
-    pub fn most_summed(&self) -> u64 {
+    pub(crate) fn most_summed(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.most_summed(),
             Self::Orbits(exchange) => exchange.most_summed(),
@@ -165,7 +169,7 @@ impl Payload {
     }
 
     /// The load that each node of the machine, or each representative, added to what it had, in the step that has ended; empty if none did.
-    pub fn summed(&self) -> &[u64] {
+    pub(crate) fn summed(&self) -> &[u64] {
         match self {
             Self::Blocks(exchange) => exchange.summed(),
             Self::Orbits(exchange) => exchange.summed(),
@@ -174,7 +178,7 @@ impl Payload {
     }
 
     /// Of what the last send took, the latest step in which any came to its sender, as far as arrivals are followed.
-    pub fn after(&self) -> u64 {
+    pub(crate) fn after(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.after(),
             // Who asks for arrivals has everyone planned for.
@@ -185,12 +189,12 @@ impl Payload {
     }
 
     /// Which node of the machine runs which node of the schedule's grid.
-    pub fn placement(&self) -> &Placement {
+    pub(crate) fn placement(&self) -> &Placement {
         either!(self, payload => payload.placement())
     }
 
     /// How sets are laid out, where all nodes are followed.
-    pub fn layout(&self) -> Option<&Layout> {
+    pub(crate) fn layout(&self) -> Option<&Layout> {
         match self {
             Self::Blocks(exchange) => Some(exchange.layout()),
             Self::Orbits(_) => None,
@@ -200,7 +204,7 @@ impl Payload {
     }
 
     /// Nodes that are followed.
-    pub fn proved_on(&self) -> u64 {
+    pub(crate) fn proved_on(&self) -> u64 {
         match self {
             Self::Orbits(exchange) => exchange.group().representatives(),
             Self::Blocks(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => self.placement().machine_nodes(),

@@ -35,7 +35,7 @@ impl Placement {
     }
 
     /// Nodes of the machine.
-    pub fn machine_nodes(&self) -> u64 {
+    pub(crate) fn machine_nodes(&self) -> u64 {
         self.machine_nodes
     }
 
@@ -107,7 +107,7 @@ impl Placement {
     }
 
     /// Both numbers of a node of the grid.
-    pub fn locate(&self, virtual_node: u64) -> Place {
+    pub(crate) fn locate(&self, virtual_node: u64) -> Place {
         Place { virtual_node, physical: self.physical(virtual_node) }
     }
 }

@@ -41,7 +41,7 @@ impl Acting {
     }
 
     /// Whether the group leaves the axis as it is.
-    pub fn is_fixed(self) -> bool {
+    pub(crate) fn is_fixed(self) -> bool {
         self.unit == self.radix
     }
 }
@@ -116,7 +116,7 @@ impl Group {
     }
 
     /// The node of this number among representatives.
-    pub fn representative(&self, index: usize) -> u64 {
+    pub(crate) fn representative(&self, index: usize) -> u64 {
         let (mut rest, mut node, mut stride) = (index as u64, 0, 1);
         for axis in self.axes.iter().rev() {
             node += rest % axis.unit * stride;
@@ -176,7 +176,7 @@ impl Group {
     }
 
     /// Whether a permutation, which takes node i to `images[i]`, commutes with every element.
-    pub fn commutes_with(&self, images: &[u32]) -> bool {
+    pub(crate) fn commutes_with(&self, images: &[u32]) -> bool {
         self.generators().into_iter().all(|generator| {
             (0..).zip(images).all(|(node, image)| {
                 let moved = images.get(self.moved(node, generator) as usize);

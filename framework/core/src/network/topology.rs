@@ -22,10 +22,10 @@ mod placed;
 mod rdn;
 mod route;
 mod routed;
+mod routing_table;
 mod slim_fly;
 mod switched;
 mod twisted_torus;
-mod ways;
 mod wrapping;
 
 pub use fat_tree::FatTree;
@@ -35,6 +35,7 @@ pub use grid::{GridNet, Shape};
 pub use hypercube::Hypercube;
 pub use rdn::Rdn;
 pub use route::{Route, RouteError, Run};
+
 use route::{asked_for, walk_path};
 
 /// Links that form lines along one axis in one direction: link `offset + (o * radix + c) * stride + i` is the one that leaves

@@ -187,7 +187,7 @@ fn has_long_axes(collective: &Collective, division: Division, placement: &Placem
     /// Measured: on shorter axes boxes of bits are faster.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
-    let told_apart = Inventory::tells_apart(collective, division).into_iter().any(|told| told);
+    let told_apart = Inventory::tells_apart(collective, division).contains(&true);
     told_apart
         && placement.is_identity()
         && placement.check().is_ok()

@@ -82,17 +82,17 @@ impl StepFacts {
     }
 
     /// How long the busiest link takes.
-    pub fn through_link(&self) -> f64 {
+    pub(crate) fn through_link(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
     /// How long the messages of the busiest node take, one after another, those that it sends or those that it receives.
-    pub fn through_node(&self) -> f64 {
+    pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
     /// How long the circuit takes that shares its links with most; as [`StepFacts::longest`] unless that is measured.
-    pub fn multiplexed(&self) -> f64 {
+    pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,
             (None, most) => most.map_or(self.max_load as f64, |most| most as f64),
@@ -229,7 +229,7 @@ pub enum Reads {
     Schedule,
 }
 
-/// Someone who watches a schedule go by: models, traces, dashboards. The walk doesn't know who listens.
+/// Someone who watches a schedule go by: models, traces, dashboards. The simulation doesn't know who listens.
 pub trait Listener {
     /// A step has ended.
     fn step(&mut self, step: &Step<'_>);

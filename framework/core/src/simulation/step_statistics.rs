@@ -42,7 +42,6 @@ impl Port {
         facts.max_node_load = facts.max_node_load.max(self.sent);
     }
 
-    /// It receives one.
     #[inline]
     fn receives(&mut self, step: u64, from: u32, load: u64, facts: &mut StepFacts) {
         self.meets(step, from);
@@ -61,7 +60,7 @@ impl Port {
 
 /// Facts that not everybody needs.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Whether to measure [`StepFacts::max_multiplexed_load`].
     pub multiplexing: bool,
     /// Whether to measure [`StepFacts::max_packed_load`].
@@ -71,8 +70,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// What some listener wants.
-    pub fn by(listeners: &[&mut dyn Listener]) -> Self {
+    pub(crate) fn by(listeners: &[&mut dyn Listener]) -> Self {
         Self {
             multiplexing: listeners.iter().any(|l| l.wants_multiplexing()),
             packing: listeners.iter().any(|l| l.wants_packing()),
@@ -92,7 +90,7 @@ struct Ends {
 
 /// Measures steps on one topology.
 #[derive(Debug)]
-pub struct StepStatistics {
+pub(crate) struct StepStatistics {
     topology: Arc<dyn Topology>,
     links: LinkLoad,
     ports: Vec<Port>,
@@ -111,8 +109,8 @@ pub struct StepStatistics {
 }
 
 impl StepStatistics {
-    /// A meter for steps on `topology`; what takes a look at every link of every route is measured only if wanted.
-    pub fn new(topology: Arc<dyn Topology>, wanted: Wanted) -> Self {
+    /// For steps on `topology`; what takes a look at every link of every route is measured only if wanted.
+    pub(crate) fn new(topology: Arc<dyn Topology>, wanted: Wanted) -> Self {
         let nodes = topology.nodes() as usize;
         Self::of(topology, nodes, wanted)
     }
@@ -138,23 +136,23 @@ impl StepStatistics {
     }
 
     /// For each transfer of the last step the sum over its links of one over their bandwidths; empty where all have the machine's.
-    pub fn inverse_bandwidth(&self) -> &[f64] {
+    pub(crate) fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
     }
 
     /// For each transfer of the last step the hops that are expected of it; empty unless routes are drawn.
-    pub fn mean_hops(&self) -> &[f64] {
+    pub(crate) fn mean_hops(&self) -> &[f64] {
         &self.mean_hops
     }
 
     /// As [`crate::simulation::step::Step::busiest_links`] of the last step.
-    pub fn busiest_links(&self) -> &[(u64, f64)] {
+    pub(crate) fn busiest_links(&self) -> &[(u64, f64)] {
         &self.busiest_links
     }
 
     /// Measures one step; fills in each transfer's hops. `number` is the schedule's own number of the step, for messages; `blocks` says of how many blocks each
     /// transfer is, where that is counted.
-    pub fn measure(
+    pub(crate) fn measure(
         &mut self,
         number: u64,
         transfers: &mut [Transfer],

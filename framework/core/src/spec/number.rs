@@ -38,7 +38,7 @@ pub fn format_size(bytes: u64) -> String {
 }
 
 /// Reads dimensions such as `16x16`. `Err` is (byte offset, length, what was wrong and expected).
-pub fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
+pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
     let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
     for part in text.split('x') {
         let number = dims.len() + 1;

@@ -202,7 +202,6 @@ impl Steps {
         self.first
     }
 
-    /// How many have come.
     pub(super) fn come(&self) -> u64 {
         self.first + self.steps.len() as u64
     }

@@ -58,7 +58,7 @@ pub struct Entry {
     pub kinds: [f64; KINDS],
 }
 
-/// What ranks did.
+/// What the time of ranks went into, step by step, in a bounded number of entries.
 #[derive(Debug, Clone)]
 pub struct TimeSpace {
     /// The only rank that is followed, if one is.
@@ -160,8 +160,8 @@ impl TimeSpace {
         }
     }
 
-    /// Up to when the rank's time is told.
-    pub(super) fn told(&self, rank: usize) -> f64 {
+    /// Up to when the rank's time is accounted for, in us.
+    pub(super) fn accounted(&self, rank: usize) -> f64 {
         self.of(rank).last().map_or(0.0, |entry| entry.ended)
     }
 
@@ -357,7 +357,7 @@ mod tests {
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
-                let ends = (0..record.ranks()).map(|rank| record.told(rank));
+                let ends = (0..record.ranks()).map(|rank| record.accounted(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
                 assert!(close(last, cost.parts.total()), "{machine}: {last} {}", cost.parts.total());
                 let known = cost.ranks.map_or(mean, |ranks| ranks.mean);
@@ -382,14 +382,14 @@ mod tests {
         assert_eq!(steps, [(1, 16), (17, 32), (33, 48), (49, 64), (65, 80), (81, 96), (97, 100)]);
         assert!(entries.windows(2).all(|two| two[0].ended == two[1].posted));
         let of = |kind: Kind| entries.iter().map(|entry| entry.kinds[kind as usize]).sum::<f64>();
-        assert_eq!((of(Kind::Startup), of(Kind::Peer), record.told(0)), (50.0, 50.0, 100.0));
+        assert_eq!((of(Kind::Startup), of(Kind::Peer), record.accounted(0)), (50.0, 50.0, 100.0));
         // More ranks than entries: one each.
         let mut record = TimeSpace::new(20, None, 8);
         for (rank, step) in (0..20).flat_map(|rank| (0..9).map(move |step| (rank, step))) {
             record.enter(rank, step);
             record.spend(rank, Kind::Startup, step as f64 + 1.0);
         }
-        assert!((0..20).all(|rank| record.of(rank).len() == 1 && record.told(rank) == 9.0));
+        assert!((0..20).all(|rank| record.of(rank).len() == 1 && record.accounted(rank) == 9.0));
     }
 
     #[test]

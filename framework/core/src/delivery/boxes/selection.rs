@@ -120,13 +120,12 @@ pub enum Cut {
 }
 
 impl Layout {
-    /// A selection of everything.
-    pub fn select_all(&self) -> Selection {
+    pub(crate) fn select_all(&self) -> Selection {
         Selection { bits: self.full.clone(), narrowed: Vec::new(), count: self.full_count }
     }
 
     /// Makes a selection one of everything again.
-    pub fn widen(&self, selection: &mut Selection) {
+    pub(crate) fn widen(&self, selection: &mut Selection) {
         for index in selection.narrowed.drain(..) {
             self.fill(index, &mut selection.bits);
         }
@@ -153,7 +152,7 @@ impl Layout {
     }
 
     /// Narrows the segments of a selection down to `axis`.
-    pub fn narrow_segments(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
+    pub(crate) fn narrow_segments(&self, axis: Axis<'_>, out: &mut Selection) -> Result<(), String> {
         axis.check(self.segments()).map_err(|what| format!("is wrong: it {what}"))?;
         self.narrow_field(self.segments.start, axis, out);
         Ok(())

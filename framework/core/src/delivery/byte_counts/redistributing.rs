@@ -40,7 +40,7 @@ impl<T> Redistributed<T> {
 
 impl<T: Cell> ByteCounts<T> {
     /// A node redistributes all it holds.
-    pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
+    pub(crate) fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         let bad = |what: String| Fault::BadRedistribution { step: self.step, node: redistribution.node, what };
         let nodes = self.nodes as u64;
         if redistribution.node >= nodes {

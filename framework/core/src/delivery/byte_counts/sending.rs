@@ -6,7 +6,7 @@ use crate::delivery::fault::{Fault, SendFault};
 
 impl<T: Cell> ByteCounts<T> {
     /// Carries out one send and returns the bytes that went, `None` if nothing did.
-    pub fn send(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
+    pub(crate) fn send(&mut self, share: &Share<'_>) -> Result<Option<u64>, Fault> {
         let (from, to) = (share.from, share.to);
         for (role, node) in [("sender", from), ("receiver", to)] {
             if node >= self.nodes as u64 {

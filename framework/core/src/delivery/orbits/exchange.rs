@@ -24,7 +24,7 @@ pub(super) struct Arrived {
 
 /// An exchange followed on representatives: blocks of one size, each node its own home.
 #[derive(Debug)]
-pub struct OrbitExchange {
+pub(crate) struct OrbitExchange {
     pub(super) collective: Collective,
     pub(super) placement: Placement,
     pub(super) division: Division,
@@ -57,7 +57,7 @@ type Narrowing = SmallVec<[(usize, Set); 4]>;
 
 /// What one send of a representative put on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Put {
+pub(crate) struct Put {
     /// The sender's number among representatives.
     pub sender: usize,
     /// Segments of blocks, or of their parts.
@@ -66,21 +66,26 @@ pub struct Put {
 
 impl OrbitExchange {
     /// The same with every node its own orbit.
-    pub fn of_everyone(collective: Collective, placement: Placement, division: Division) -> Result<Self, Fault> {
+    pub(crate) fn of_everyone(collective: Collective, placement: Placement, division: Division) -> Result<Self, Fault> {
         let radices = placement.grid().radices();
         let group = Group::new(radices, &vec![Symmetry::Fixed; radices.len()]).map_err(Fault::BadSymmetry)?;
         Self::new(collective, placement, division, group)
     }
 
     /// Every representative holds what the collective gives it. Nodes run on the nodes of the machine of the same number.
-    pub fn new(collective: Collective, placement: Placement, division: Division, group: Group) -> Result<Self, Fault> {
+    pub(crate) fn new(
+        collective: Collective,
+        placement: Placement,
+        division: Division,
+        group: Group,
+    ) -> Result<Self, Fault> {
         /// So that what a node holds, or a message carries, fits its number.
         const MOST_LOAD: u128 = 1 << 63;
         placement.check()?;
         let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
         let acted_on = Grid::new(&radices).map_err(Fault::BadSymmetry)?;
         let grid = radices;
-        let side = |told: bool, start: usize| start..start + if told { grid.len() } else { 0 };
+        let side = |is_told_apart: bool, start: usize| start..start + if is_told_apart { grid.len() } else { 0 };
         let origins = side(collective.kind().tells_apart(Side::Origins), 0);
         let by_destination = collective.kind().tells_apart(Side::Destinations) || division.in_parts;
         let destinations = side(by_destination, origins.end);
@@ -141,13 +146,13 @@ impl OrbitExchange {
     }
 
     /// Begins the next step.
-    pub fn begin_step(&mut self) {
+    pub(crate) fn begin_step(&mut self) {
         self.step += 1;
     }
 
     /// Carries out one send of a representative, and with it those of all its orbit. What went, if anything did; it can be sent on only after
     /// [`OrbitExchange::end_step`].
-    pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<Put>, Fault> {
+    pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<Put>, Fault> {
         let (from, to, step) = (rule.from, rule.to, self.step);
         let nodes = self.placement.grid().nodes();
         for (role, node) in [("sender", from), ("receiver", to)] {
@@ -303,7 +308,7 @@ impl OrbitExchange {
     }
 
     /// Ends the step: what was sent has arrived.
-    pub fn end_step(&mut self) -> Result<(), Fault> {
+    pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
         let mut receivers = std::mem::take(&mut self.receivers);
         receivers.sort_unstable();
         if std::mem::take(&mut self.most_summed) > 0 {
@@ -352,7 +357,7 @@ impl OrbitExchange {
     }
 
     /// Proves that everyone has what they should.
-    pub fn verify(&self) -> Result<(), Fault> {
+    pub(crate) fn verify(&self) -> Result<(), Fault> {
         let (mut missing, mut lacking, mut example) = (0_u64, 0, None);
         for (index, held) in self.held.iter().enumerate() {
             let wanted = self.cube(self.collective.after(self.group.representative(index)));
@@ -368,53 +373,53 @@ impl OrbitExchange {
     }
 
     /// The step under way, from 1.
-    pub fn step(&self) -> u64 {
+    pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
     /// Parts that blocks are cut in, segments of parts included: loads are in these.
-    pub fn segments(&self) -> u64 {
+    pub(crate) fn segments(&self) -> u64 {
         let parts = if self.division.in_parts { self.grid.nodes() } else { 1 };
         parts * self.radices[self.radices.len() - 1]
     }
 
     /// Whether blocks are cut into a part for each node.
-    pub fn in_parts(&self) -> bool {
+    pub(crate) fn in_parts(&self) -> bool {
         self.division.in_parts
     }
 
     /// Whether what comes from different nodes is summed.
-    pub fn sums(&self) -> bool {
+    pub(crate) fn sums(&self) -> bool {
         self.collective.kind().sums
     }
 
     /// The most load that one node added to what it had, in the step that has ended.
-    pub fn most_summed(&self) -> u64 {
+    pub(crate) fn most_summed(&self) -> u64 {
         self.most_summed
     }
 
     /// The load that each representative added to what it had, in the step that has ended; empty if none did.
-    pub fn summed(&self) -> &[u64] {
+    pub(crate) fn summed(&self) -> &[u64] {
         if self.most_summed > 0 { &self.summed } else { &[] }
     }
 
     /// Which node of the machine runs which of the grid.
-    pub fn placement(&self) -> &Placement {
+    pub(crate) fn placement(&self) -> &Placement {
         &self.placement
     }
 
     /// The group under which all else follows from representatives.
-    pub fn group(&self) -> &Group {
+    pub(crate) fn group(&self) -> &Group {
         &self.group
     }
 
     /// Load that each representative holds.
-    pub fn held(&self) -> &[u64] {
+    pub(crate) fn held(&self) -> &[u64] {
         &self.loads
     }
 
     /// The most load that one node held, at the start or the end of a step.
-    pub fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         self.peak
     }
 }

@@ -9,28 +9,28 @@ use std::ops::Range;
 
 /// What one send took, as its sender had it.
 #[derive(Debug, Default)]
-pub struct Taken(Vec<Cube>);
+pub(crate) struct Taken(Vec<Cube>);
 
 impl OrbitExchange {
     /// What the last send took.
-    pub fn taken(&self) -> Taken {
+    pub(crate) fn taken(&self) -> Taken {
         Taken(self.taken.clone())
     }
 
     /// Blocks in what the last send took; segments of one block that are in several boxes count as often.
-    pub fn blocks_taken(&self) -> u32 {
+    pub(crate) fn blocks_taken(&self) -> u32 {
         let blocks = self.taken.iter().map(|cube| count(cube) / cube[cube.len() - 1].count().max(1));
         blocks.fold(0, |sum: u32, more| sum.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)))
     }
 
     /// How boxes of the schedule's own grid are laid out.
-    pub fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         let (origins, destinations) = (!self.origins.is_empty(), !self.destinations.is_empty());
         Layout::new(self.placement.grid().clone(), origins, destinations, self.division.segments)
     }
 
     /// What the image of the sender under an element sends, as boxes of the schedule's own grid.
-    pub fn boxes(&self, taken: &Taken, element: u64, layout: &Layout) -> Vec<Vec<u64>> {
+    pub(crate) fn boxes(&self, taken: &Taken, element: u64, layout: &Layout) -> Vec<Vec<u64>> {
         let mut all = Vec::new();
         for cube in &taken.0 {
             let cube = self.moved(cube, element);

@@ -4,7 +4,7 @@
 //! hops; where several are, each vertex takes the neighbour of the lowest number, and of several links to it the one numbered sender plus receiver, counted round. A table says which, so
 //! that a graph is small.
 
-use super::ways::Ways;
+use super::routing_table::RoutingTable;
 use super::{Bisection, Plane, Read, Route, RouteError, Run, Topology, asked_for};
 use crate::spec::{Spec, SpecError};
 use listing::Listing;
@@ -28,7 +28,7 @@ pub struct Graph {
     file: String,
     nodes: [u64; 1],
     switches: u64,
-    ways: Ways,
+    table: RoutingTable,
     bandwidths: Vec<f64>,
     latencies: Vec<f64>,
     /// Whether any two vertices have several links.
@@ -44,11 +44,11 @@ pub(super) fn parse(spec: &Spec, read: Read<'_>) -> Result<Arc<dyn Topology>, Sp
 
 impl Graph {
     /// The most vertices, nodes and switches together.
-    pub const MOST_NODES: u64 = Ways::MOST;
+    pub const MOST_NODES: u64 = RoutingTable::MOST;
     /// The most edges: with as many nodes as may be, ways are found in seconds.
-    pub const MOST_EDGES: usize = 1 << 18;
+    pub(crate) const MOST_EDGES: usize = 1 << 18;
     /// The largest bandwidth, and over 1 the smallest.
-    pub const MOST_BANDWIDTH: f64 = 1e6;
+    pub(crate) const MOST_BANDWIDTH: f64 = 1e6;
 
     /// Reads a list of edges; `file` is what the spec calls it.
     pub fn parse(file: &str, content: &str) -> Result<Self, GraphError> {
@@ -56,7 +56,7 @@ impl Graph {
         links.sort_by_key(|link| (link.from, link.to));
         let mut ends = vec![Vec::new(); (nodes + switches) as usize];
         links.iter().for_each(|link| ends[link.from as usize].push(link.to));
-        let ways = Ways::find(&ends, nodes).map_err(|lost| {
+        let table = RoutingTable::find(&ends, nodes).map_err(|lost| {
             let from_there = links.iter().find(|link| u64::from(link.from) == lost);
             let (line, vertex) = from_there.map_or((1, lost), |link| (link.line, link.vertex));
             let message = format!("nothing connects node {vertex} with node 0, expected a connected network");
@@ -65,17 +65,17 @@ impl Graph {
         let parallel = links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
         let bandwidths = links.iter().map(|link| link.bandwidth).collect();
         let latencies = links.iter().map(|link| link.latency).collect();
-        Ok(Self { file: file.to_owned(), nodes: [nodes], switches, ways, bandwidths, latencies, parallel })
+        Ok(Self { file: file.to_owned(), nodes: [nodes], switches, table, bandwidths, latencies, parallel })
     }
 
     fn link(&self, from: u64, to: u64) -> Option<Run> {
-        self.ways.links_of(from).find(|link| self.ways.end(*link) == to).map(run)
+        self.table.links_of(from).find(|link| self.table.end(*link) == to).map(run)
     }
 
     /// Of the links that leave a vertex for the same one, the first of which is given, the one for messages of a pair.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
-        let end = self.ways.end(first);
-        let count = (first..self.ways.links_of(at).end).take_while(|link| self.ways.end(*link) == end).count();
+        let end = self.table.end(first);
+        let count = (first..self.table.links_of(at).end).take_while(|link| self.table.end(*link) == end).count();
         first + (from + to) as usize % count.max(1)
     }
 }
@@ -113,7 +113,7 @@ impl Topology for Graph {
     }
 
     fn link_slots(&self) -> u64 {
-        self.ways.links()
+        self.table.links()
     }
 
     fn planes(&self) -> &[Plane] {
@@ -121,8 +121,8 @@ impl Topology for Graph {
     }
 
     fn degree(&self) -> Option<u64> {
-        let degree = self.ways.links_of(0).len();
-        (0..self.nodes()).all(|v| self.ways.links_of(v).len() == degree).then_some(degree as u64)
+        let degree = self.table.links_of(0).len();
+        (0..self.nodes()).all(|v| self.table.links_of(v).len() == degree).then_some(degree as u64)
     }
 
     fn diameter(&self) -> u64 {
@@ -130,19 +130,19 @@ impl Topology for Graph {
     }
 
     fn links_from(&self, node: u64) -> Option<u64> {
-        Some(self.ways.links_of(node).len() as u64)
+        Some(self.table.links_of(node).len() as u64)
     }
 
     fn links_in_all(&self) -> u64 {
-        self.ways.links()
+        self.table.links()
     }
 
     fn hops_of_all_pairs(&self) -> Option<u128> {
-        Some((0..self.nodes()).map(|node| u128::from(self.ways.reach(node).1)).sum())
+        Some((0..self.nodes()).map(|node| u128::from(self.table.reach(node).1)).sum())
     }
 
     fn farthest_from(&self, node: u64) -> u64 {
-        self.ways.reach(node).0
+        self.table.reach(node).0
     }
 
     fn bisection(&self) -> Option<Bisection> {
@@ -150,8 +150,8 @@ impl Topology for Graph {
     }
 
     fn distance_sum(&self) -> Option<u64> {
-        let first = self.ways.reach(0);
-        (1..self.nodes()).all(|node| self.ways.reach(node) == first).then_some(first.1)
+        let first = self.table.reach(0);
+        (1..self.nodes()).all(|node| self.table.reach(node) == first).then_some(first.1)
     }
 
     fn bandwidths(&self) -> Option<(f64, f64)> {
@@ -176,19 +176,19 @@ impl Topology for Graph {
         }
         let (mut at, mut hops) = (from, 0);
         while at != to {
-            let mut link = self.ways.links_of(at).start + self.ways.next(at, to) as usize;
+            let mut link = self.table.links_of(at).start + self.table.next(at, to) as usize;
             if self.parallel {
                 link = self.among_parallel((from, to), at, link);
             }
             visit(run(link));
-            at = self.ways.end(link);
+            at = self.table.end(link);
             hops += 1;
         }
         Ok(hops)
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        self.ways.ends(link)
+        self.table.ends(link)
     }
 }
 

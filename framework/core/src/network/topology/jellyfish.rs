@@ -6,8 +6,8 @@
 
 use super::Topology;
 use super::draw::Draw;
+use super::routing_table::RoutingTable;
 use super::switched::{Fabric, Switched, Words};
-use super::ways::Ways;
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct Jellyfish {
     seed: u64,
     /// Switches, and nodes of each.
     radices: [u64; 2],
-    ways: Ways,
+    table: RoutingTable,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
@@ -28,8 +28,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     let word = words.word;
     let dims = parse_dims(word.value()).map_err(|(at, len, what)| spec.error(word.value_at() + at, len, &what))?;
     let [switches, degree, nodes]: [u64; 3] = dims.try_into().map_err(|_| spec.bad_value(word, EXPECTED))?;
-    if switches > Ways::MOST {
-        return Err(spec.bad_value(word, &format!("at most {} switches", Ways::MOST)));
+    if switches > RoutingTable::MOST {
+        return Err(spec.bad_value(word, &format!("at most {} switches", RoutingTable::MOST)));
     }
     if degree >= switches || !(switches * degree).is_multiple_of(2) || (degree == 1 && switches > 2) {
         let fits =
@@ -38,9 +38,9 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     }
     let seed = words.number("seed", 0, 0)?;
     let mut draw = Draw::new(seed);
-    let ways = (0..DRAWS).find_map(|_| Ways::find(&linked(switches, degree, &mut draw), switches).ok());
-    let ways = ways.ok_or_else(|| spec.bad_value(word, "a network in one part, none was drawn"))?;
-    Ok(Arc::new(Switched::new(Jellyfish { degree, seed, radices: [switches, nodes], ways }, nodes)))
+    let table = (0..DRAWS).find_map(|_| RoutingTable::find(&linked(switches, degree, &mut draw), switches).ok());
+    let table = table.ok_or_else(|| spec.bad_value(word, "a network in one part, none was drawn"))?;
+    Ok(Arc::new(Switched::new(Jellyfish { degree, seed, radices: [switches, nodes], table }, nodes)))
 }
 
 /// The neighbours of each switch, in order.
@@ -109,11 +109,11 @@ impl Fabric for Jellyfish {
     }
 
     fn across(&self, switch: u64, port: u64) -> Option<u64> {
-        self.ways.links_of(switch).nth(port as usize).map(|link| self.ways.end(link))
+        self.table.links_of(switch).nth(port as usize).map(|link| self.table.end(link))
     }
 
     fn next(&self, at: u64, to: u64) -> u64 {
-        self.ways.next(at, to)
+        self.table.next(at, to)
     }
 
     fn alike(&self) -> u64 {
@@ -121,7 +121,7 @@ impl Fabric for Jellyfish {
     }
 
     fn reach(&self, switch: u64) -> (u64, u64) {
-        self.ways.reach(switch)
+        self.table.reach(switch)
     }
 
     /// Random halves are all that is known.

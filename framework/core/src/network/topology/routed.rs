@@ -19,12 +19,12 @@ mod valiant;
 #[derive(Debug, Clone)]
 struct Routed {
     base: Arc<dyn Topology>,
-    way: Way,
+    routing: Routing,
     seed: u64,
 }
 
 #[derive(Debug, Clone)]
-enum Way {
+enum Routing {
     Valiant(Arc<Valiant>),
     Ecmp(Arc<Shortest>),
 }
@@ -55,20 +55,20 @@ pub(super) fn parse(base: Arc<dyn Topology>, spec: &Spec, arg: Option<&Arg>) -> 
             "minimal: others are for networks of at most {MOST_VERTICES} vertices and {MOST_LINKS} links"
         )));
     }
-    let way = match arg.value() {
-        "valiant" => Way::Valiant(Arc::new(Valiant::new(network))),
-        _ => Way::Ecmp(Arc::new(Shortest::new(network))),
+    let routing = match arg.value() {
+        "valiant" => Routing::Valiant(Arc::new(Valiant::new(network))),
+        _ => Routing::Ecmp(Arc::new(Shortest::new(network))),
     };
-    Ok(Arc::new(Routed { base, way, seed: 0 }))
+    Ok(Arc::new(Routed { base, routing, seed: 0 }))
 }
 
 impl Routed {
-    /// What the ways of messages are in.
+    /// The network that routes are in.
     fn network(&self) -> &dyn Topology {
         self.base.shared().unwrap_or(self.base.as_ref())
     }
 
-    /// What decides on the way of a pair's messages.
+    /// What decides on the route of a pair's messages.
     fn draw(&self, from: u64, to: u64) -> Draw {
         Draw::new(self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93))
     }
@@ -85,17 +85,19 @@ impl Drawn for Routed {
 
     fn expected(&self, messages: &mut dyn Iterator<Item = (u64, u64, u64)>, visit: &mut dyn FnMut(u64, f64, f64)) {
         let messages = &mut messages.map(|(from, to, load)| (self.base.host(from), self.base.host(to), load));
-        match &self.way {
-            Way::Valiant(valiant) => valiant.expected(self.network(), messages, visit),
-            Way::Ecmp(shortest) => shortest.expected(messages, visit),
+        match &self.routing {
+            Routing::Valiant(valiant) => valiant.expected(self.network(), messages, visit),
+            Routing::Ecmp(shortest) => shortest.expected(messages, visit),
         }
     }
 
     fn expected_hops(&self, from: u64, to: u64) -> f64 {
-        match &self.way {
-            Way::Valiant(valiant) => valiant.expected_hops(self.network(), self.base.host(from), self.base.host(to)),
+        match &self.routing {
+            Routing::Valiant(valiant) => {
+                valiant.expected_hops(self.network(), self.base.host(from), self.base.host(to))
+            }
             // All are of the same length.
-            Way::Ecmp(_) => self.base.route(from, to, None, &mut |_| {}).unwrap_or(0) as f64,
+            Routing::Ecmp(_) => self.base.route(from, to, None, &mut |_| {}).unwrap_or(0) as f64,
         }
     }
 }
@@ -107,11 +109,11 @@ impl Topology for Routed {
     }
 
     fn spec(&self) -> String {
-        let way = match self.way {
-            Way::Valiant(_) => "valiant",
-            Way::Ecmp(_) => "ecmp",
+        let routing = match self.routing {
+            Routing::Valiant(_) => "valiant",
+            Routing::Ecmp(_) => "ecmp",
         };
-        format!("{},routing={way}", self.base.spec())
+        format!("{},routing={routing}", self.base.spec())
     }
 
     fn drawn(&self) -> Option<&dyn Drawn> {
@@ -119,14 +121,14 @@ impl Topology for Routed {
     }
 
     fn route(&self, from: u64, to: u64, route: Option<&Route>, visit: &mut dyn FnMut(Run)) -> Result<u64, RouteError> {
-        // Who names a way has it.
+        // Who names a route has it.
         if route.is_some() {
             return self.base.route(from, to, route, visit);
         }
         let (draw, from, to) = (self.draw(from, to), self.base.host(from), self.base.host(to));
-        Ok(match &self.way {
-            Way::Valiant(valiant) => valiant.route(self.network(), (from, to), draw, visit),
-            Way::Ecmp(shortest) => shortest.route(from, to, draw, visit),
+        Ok(match &self.routing {
+            Routing::Valiant(valiant) => valiant.route(self.network(), (from, to), draw, visit),
+            Routing::Ecmp(shortest) => shortest.route(from, to, draw, visit),
         })
     }
 }

@@ -31,7 +31,6 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn cut(&self) -> Option<(u64, u64)>;
 }
 
-/// A fabric with nodes.
 #[derive(Debug)]
 pub(super) struct Switched<F> {
     fabric: F,

@@ -18,7 +18,7 @@ use crate::simulation::step::Sent;
 /// What representatives did in the step under way.
 #[derive(Debug)]
 pub(super) struct Expansion {
-    deeds: Vec<Deed>,
+    sends: Vec<RepresentativeSend>,
     routes: Vec<Route>,
     layout: Layout,
     /// What each node holds.
@@ -29,7 +29,7 @@ pub(super) struct Expansion {
 
 /// A send of a representative.
 #[derive(Debug)]
-struct Deed {
+struct RepresentativeSend {
     /// The sender's number among representatives.
     sender: u32,
     to: u64,
@@ -47,7 +47,7 @@ struct Deed {
 
 impl Expansion {
     pub(super) fn new(exchange: &OrbitExchange) -> Self {
-        Self { deeds: Vec::new(), routes: Vec::new(), layout: exchange.layout(), held: Vec::new(), summed: Vec::new() }
+        Self { sends: Vec::new(), routes: Vec::new(), layout: exchange.layout(), held: Vec::new(), summed: Vec::new() }
     }
 
     /// What each node of the machine holds, as far as it was written out last.
@@ -70,7 +70,7 @@ impl Expansion {
         listeners: &Listeners<'_>,
     ) -> Result<(), Fault> {
         let order = exchange.group().order();
-        if (self.deeds.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
+        if (self.sends.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
             return Err(Fault::Refused(format!(
                 "step {} has more than {} messages, the most that are looked at one by one where one node of each orbit is planned for",
                 exchange.step(),
@@ -85,7 +85,7 @@ impl Expansion {
             }
             _ => 0,
         };
-        self.deeds.push(Deed {
+        self.sends.push(RepresentativeSend {
             sender,
             to: rule.to,
             copy: rule.copy,
@@ -109,21 +109,21 @@ impl AtOnce {
         let Payload::Orbits(exchange) = &self.payload else { return };
         let Some(mut expansion) = self.expansion.take() else { return };
         let (group, nodes) = (exchange.group().clone(), exchange.placement().machine_nodes());
-        expansion.deeds.sort_by_key(|deed| deed.sender);
-        let first = |sender: u64| expansion.deeds.partition_point(|deed| u64::from(deed.sender) < sender);
+        expansion.sends.sort_by_key(|send| send.sender);
+        let first = |sender: u64| expansion.sends.partition_point(|send| u64::from(send.sender) < sender);
         let firsts: Vec<usize> = (0..=group.representatives()).map(first).collect();
-        let idle = expansion.deeds.is_empty();
+        let idle = expansion.sends.is_empty();
         for node in (0..last.map_or(nodes, |last| last + 1)).take_while(|_| !idle) {
             let (index, element) = group.home(node);
-            for deed in &expansion.deeds[firsts[index]..firsts[index + 1]] {
-                let route = (deed.route as usize)
+            for send in &expansion.sends[firsts[index]..firsts[index + 1]] {
+                let route = (send.route as usize)
                     .checked_sub(1)
                     .map(|i| moved(&expansion.routes[i], |path| group.moved(path, element)));
-                let ends = (node, group.moved(deed.to, element));
-                self.write_out_one(listeners, ends, deed, element, &expansion.layout, route.as_ref());
+                let ends = (node, group.moved(send.to, element));
+                self.write_out_one(listeners, ends, send, element, &expansion.layout, route.as_ref());
             }
         }
-        expansion.deeds.clear();
+        expansion.sends.clear();
         expansion.routes.clear();
         self.expansion = Some(expansion);
     }
@@ -132,23 +132,23 @@ impl AtOnce {
         &mut self,
         listeners: &mut Listeners<'_>,
         ends: (u64, u64),
-        deed: &Deed,
+        send: &RepresentativeSend,
         element: u64,
         layout: &Layout,
         route: Option<&Route>,
     ) {
-        let Some(load) = deed.load else {
+        let Some(load) = send.load else {
             // Nothing was refused.
             return drop(self.unsent(listeners, ends, None));
         };
         if let (true, Payload::Orbits(exchange)) = (listeners.watched, &self.payload) {
-            let boxes = exchange.boxes(&deed.taken, element, layout);
+            let boxes = exchange.boxes(&send.taken, element, layout);
             let boxes = boxes.iter().map(Vec::as_slice).collect();
-            let Deed { copy, combine, .. } = *deed;
+            let RepresentativeSend { copy, combine, .. } = *send;
             listeners.sent(&Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) });
         }
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
-        self.count(listeners, ends, load, deed.blocks, route);
+        self.count(listeners, ends, load, send.blocks, route);
     }
 
     /// Writes out what each node holds.

@@ -8,7 +8,6 @@ use crate::cost::model::clock::{Clock, Ticks, of_bytes};
 use crate::cost::model::time_space::Kind as Spent;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A stage under way.
 pub(super) struct Nonblocking<'a> {
     messages: &'a [Message],
     times: Times,

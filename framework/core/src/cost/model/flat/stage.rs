@@ -190,7 +190,7 @@ impl Stage {
     }
 
     /// Bytes that each node adds to what it has when all has come that it receives in this step, the last one added; empty if none does.
-    pub fn add_up(&mut self, step: u64, bytes: &[f64]) {
+    pub(crate) fn add_up(&mut self, step: u64, bytes: &[f64]) {
         let first = self.messages.partition_point(|message| message.step < step);
         let mut of_node = vec![0; bytes.len()];
         for (node, bytes) in (0..).zip(bytes).filter(|(_, bytes)| **bytes > 0.0) {

@@ -30,7 +30,6 @@ pub(super) struct Load {
     pub noise: f64,
 }
 
-/// A message under way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flight {
     pub from: u32,

@@ -326,7 +326,6 @@ impl Ranks {
         self.flights.begin(Load { from, to, target, of, bytes, noise }, route, self.now, path);
     }
 
-    /// A message has come.
     fn landed(&mut self, flight: &Flight) {
         let path = flight.path(self.now);
         let ends = [flight.from, flight.to].map(|rank| rank as usize);
@@ -462,6 +461,6 @@ impl Evaluator for Ranks {
     }
 
     fn time_space(&mut self) -> Option<TimeSpace> {
-        self.told()
+        self.record()
     }
 }

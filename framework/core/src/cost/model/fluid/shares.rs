@@ -182,7 +182,6 @@ impl Shares {
         self.load += self.rest[flow].hops as usize;
     }
 
-    /// The flow has ended.
     pub(super) fn remove(&mut self, flow: usize) {
         self.unbind(flow as u32);
         let rate = self.flows[flow].rate;

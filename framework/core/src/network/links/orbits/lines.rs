@@ -48,10 +48,10 @@ impl Lines {
 
     /// The most on one link, with so much a message.
     pub(super) fn most(&self, messages: &[Transfer], amount: impl Fn(&Transfer) -> u64) -> u64 {
-        let amounts: Vec<(u64, u64)> = messages.iter().map(|t| (self.distance(t), amount(t))).collect();
+        let loads: Vec<(u64, u64)> = messages.iter().map(|t| (self.distance(t), amount(t))).collect();
         match self.moves {
-            Moves::Rotated => self.most_rotated(&amounts),
-            Moves::Xored => self.most_xored(&amounts),
+            Moves::Rotated => self.most_rotated(&loads),
+            Moves::Xored => self.most_xored(&loads),
         }
     }
 
@@ -75,9 +75,9 @@ impl Lines {
     /// Rotating a line by t puts, each way on a mesh, min(t, n - t) on its middle link and nowhere more; on a ring, t or n - t on all links of one way. So the most that
     /// messages put on a line add up. On a line of dimension d all move by digit d of the distance, and by one more where the lower digits carried: that is
     /// where the receiver's are below those of the distance.
-    fn most_rotated(&self, amounts: &[(u64, u64)]) -> u64 {
+    fn most_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
-        let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(amounts.len());
+        let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
         for &n in self.dims.iter().rev() {
             let on_line = |t: u64| {
                 let least = t.min(n - t);
@@ -89,7 +89,7 @@ impl Lines {
             };
             let mut sum = [0_u64; 2];
             changes.clear();
-            for (distance, amount) in amounts {
+            for (distance, amount) in loads {
                 let (t, low) = (distance / stride % n, distance % stride);
                 let (plain, carried) = (on_line(t), on_line((t + 1) % n));
                 let first = if low > 0 { carried } else { plain };
@@ -145,12 +145,12 @@ impl Lines {
         (all, longest[0].max(longest[1]).unwrap_or(0))
     }
 
-    fn most_xored(&self, amounts: &[(u64, u64)]) -> u64 {
+    fn most_xored(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         for &n in self.dims.iter().rev() {
             // How the load changes from each link of a line to the next, both ways.
             let mut changes = [vec![0_u64; n as usize + 1], vec![0_u64; n as usize + 1]];
-            for (distance, amount) in amounts {
+            for (distance, amount) in loads {
                 let with = distance / stride % n;
                 for a in (0..n).filter(|_| with > 0) {
                     let (plus, hops) = self.way(n, a, a ^ with);

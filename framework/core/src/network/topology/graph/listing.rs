@@ -17,7 +17,6 @@ pub(super) struct Link {
     pub(super) vertex: u64,
 }
 
-/// What a file says.
 pub(super) struct Listing {
     pub(super) nodes: u64,
     pub(super) switches: u64,

@@ -15,7 +15,7 @@ pub(super) struct Valiant {
     by_way_of: Vec<u64>,
     /// Where switches are drawn, how each node is linked to its own.
     ends: Option<Vec<End>>,
-    /// Of each node the first part of its ways, and the last.
+    /// Of each node the first part of its routes, and the last.
     out: Vec<OnceLock<Part>>,
     into: Vec<OnceLock<Part>>,
 }
@@ -138,9 +138,9 @@ impl Valiant {
 }
 
 impl Part {
-    fn of(ways: impl Iterator<Item = Vec<Run>>) -> Self {
+    fn of(routes: impl Iterator<Item = Vec<Run>>) -> Self {
         let (mut links, mut hops) = (BTreeMap::new(), 0);
-        for run in ways.flatten() {
+        for run in routes.flatten() {
             hops += run.len;
             for link in (0..run.len).map(|i| run.first + i * run.stride) {
                 *links.entry(link).or_insert(0) += 1;

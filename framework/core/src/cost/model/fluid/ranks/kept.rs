@@ -19,7 +19,7 @@ impl Ranks {
     }
 
     /// What is kept, node by node.
-    pub(super) fn told(&mut self) -> Option<TimeSpace> {
+    pub(super) fn record(&mut self) -> Option<TimeSpace> {
         let mut record = self.kept.take()?.done();
         let fold = &self.flights.fold;
         let of: Vec<usize> = (0..fold.nodes()).map(|node| fold.orbit(node) as usize).collect();
@@ -50,9 +50,9 @@ impl Ranks {
         }
         kept.spend(rank, Kind::Peer, flight.begun);
         kept.spend(rank, Kind::Propagation, (flight.begun + flight.latency).min(now));
-        let (told, lasted) = (kept.told(rank), now - flight.begun - flight.latency);
+        let (accounted, lasted) = (kept.accounted(rank), now - flight.begun - flight.latency);
         let alone = if lasted > flight.alone { flight.alone / lasted } else { 1.0 };
-        kept.spend(rank, Kind::Transmission, told + (now - told) * alone);
+        kept.spend(rank, Kind::Transmission, accounted + (now - accounted) * alone);
         kept.spend(rank, Kind::Contention, now);
     }
 }

@@ -7,7 +7,6 @@ use crate::simulation::step::{Step, Summed};
 use std::sync::Arc;
 
 impl Ranks {
-    /// A step has come.
     pub(super) fn take(&mut self, step: &Step<'_>) {
         if self.flights.fold.is_plain() && step.symmetry.is_none() {
             return self.steps.add(step);

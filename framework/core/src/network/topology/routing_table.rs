@@ -1,10 +1,10 @@
-//! The shortest ways of any network, by a table: two bytes for a vertex and a destination.
+//! Shortest routes in any network, by a table of next links: two bytes for a vertex and a destination.
 
 use std::collections::VecDeque;
 
-/// Which link comes next, from any vertex to the first ones. Among several shortest ways it is the first link of those that lead nearer.
+/// Which link comes next, from any vertex to the first ones. Among several shortest routes it is the first link of those that lead nearer.
 #[derive(Debug, Clone)]
-pub(super) struct Ways {
+pub(super) struct RoutingTable {
     /// The links out of vertex v are `first[v]` to `first[v + 1]` - 1.
     first: Vec<u32>,
     ends: Vec<u32>,
@@ -17,11 +17,11 @@ pub(super) struct Ways {
 /// A vertex that isn't reached, or is the destination itself.
 const NOWHERE: u16 = u16::MAX;
 
-impl Ways {
+impl RoutingTable {
     /// The most vertices: the table takes 128 MiB.
     pub(super) const MOST: u64 = 1 << 13;
 
-    /// Ways over links both ways, listed by the vertex they leave, to the first vertices; `Err` is a vertex that has no way to vertex 0.
+    /// Routes over links both ways, listed by the vertex they leave, to the first vertices; `Err` is a vertex that has no way to vertex 0.
     pub(super) fn find(links: &[Vec<u32>], destinations: u64) -> Result<Self, u64> {
         let n = links.len();
         let mut first = vec![0];
@@ -29,8 +29,8 @@ impl Ways {
             *sum += ends.len() as u32;
             Some(*sum)
         }));
-        let mut ways = Self { first, ends: links.concat(), next: Vec::new(), reach: Vec::new() };
-        ways.next = vec![NOWHERE; n * destinations as usize];
+        let mut table = Self { first, ends: links.concat(), next: Vec::new(), reach: Vec::new() };
+        table.next = vec![NOWHERE; n * destinations as usize];
         let mut hops = vec![u32::MAX; n];
         let mut queue = VecDeque::new();
         for destination in 0..destinations as usize {
@@ -48,14 +48,14 @@ impl Ways {
             if let Some(lost) = hops.iter().position(|hops| *hops == u32::MAX) {
                 return Err(lost as u64);
             }
-            for (v, next) in ways.next[destination * n..(destination + 1) * n].iter_mut().enumerate() {
+            for (v, next) in table.next[destination * n..(destination + 1) * n].iter_mut().enumerate() {
                 let nearer = links[v].iter().position(|end| hops[*end as usize] < hops[v]);
                 *next = nearer.map_or(NOWHERE, |nearer| nearer as u16);
             }
             let to_others = || hops[..destinations as usize].iter().map(|h| u64::from(*h));
-            ways.reach.push((to_others().max().unwrap_or(0), to_others().sum()));
+            table.reach.push((to_others().max().unwrap_or(0), to_others().sum()));
         }
-        Ok(ways)
+        Ok(table)
     }
 
     /// The numbers of the links out of a vertex.
