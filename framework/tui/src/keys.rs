@@ -62,9 +62,14 @@ impl Key {
     }
 }
 
-/// The digit of a panel, by its place among all: the tenth has 0.
-pub(crate) fn digit(panel: usize) -> char {
-    char::from(b"1234567890"[panel % 10])
+/// The digit of a panel, by its place among all: the tenth has 0, those after it are reached from panel to panel.
+pub(crate) fn digit(panel: usize) -> Option<char> {
+    "1234567890".chars().nth(panel)
+}
+
+/// A panel's digit, where it has one, and its name.
+pub(crate) fn numbered(panel: usize, name: &str) -> String {
+    digit(panel).map_or(name.to_owned(), |digit| format!("{digit} {name}"))
 }
 
 /// A row of a table: what an action is asked for by.

@@ -1,7 +1,7 @@
 //! A brush that never leaves its area, and the frames, tables and scrolling that panels share.
 
 use crate::hits::{Hits, Spot, Target};
-use crate::keys::digit;
+use crate::keys::numbered;
 use crate::theme::Theme;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -209,7 +209,7 @@ impl<'f, 'h> Painter<'f, 'h> {
     /// The frame of a panel; the one that has the keys stands out.
     pub(crate) fn panel(&mut self, area: Rect, title: &str) -> Rect {
         let style = if self.has_keys { self.theme.accent } else { self.theme.dim };
-        self.framed(area, &format!("{} {title}", digit(self.panel)), style)
+        self.framed(area, &numbered(self.panel, title), style)
     }
 
     /// Whether the panel has the keys.

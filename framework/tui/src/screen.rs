@@ -2,7 +2,7 @@
 
 use crate::app::{App, overlay};
 use crate::hits::{Hits, Spot, Target};
-use crate::keys::digit;
+use crate::keys::{digit, numbered};
 use crate::paint::{Painter, clock, width};
 use crate::panels;
 use crate::theme;
@@ -42,9 +42,10 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let mut x = 0;
     for (number, panel) in app.panels.iter().enumerate() {
         let here = number == app.active;
-        let name = if words <= area.width || here { format!(" {}", panel.tab()) } else { String::new() };
+        let short = digit(number).map_or("·".to_owned(), String::from);
+        let name = if words <= area.width || here { numbered(number, panel.tab()) } else { short };
         let from = x;
-        x = painter.put(area, x, 0, &format!(" {}{name}", digit(number)), if here { theme.cursor } else { theme.text });
+        x = painter.put(area, x, 0, &format!(" {name}"), if here { theme.cursor } else { theme.text });
         painter.target(area, from, 0, x - from, Target::Panel(number, Spot::Anywhere));
     }
     let style = if app.session.queue.tally().failed > 0 { theme.bad } else { theme.accent };

@@ -1,7 +1,7 @@
 //! What keys mean anywhere, and what they do to the screen.
 
 use super::prompt::Command;
-use super::{App, Help, Leave, Prompt, Question, Wish, panel_key};
+use super::{App, Help, Leave, Prompt, Question, Wish, panel_of};
 use crate::filter::Filter;
 use crate::keys::{Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, find, key};
 use crossterm::event::{KeyCode as K, KeyEvent, KeyEventKind};
@@ -102,7 +102,7 @@ impl App {
                 self.session.message = None;
             }
             if !self.panels[self.active].press(event, &mut self.session) {
-                let number = (0..self.panels.len()).find(|number| panel_key(*number as u8).is(event));
+                let number = panel_of(event, self.panels.len());
                 match (number, anywhere) {
                     (Some(number), _) => self.show(number),
                     (None, Some(action)) => self.act(action),
@@ -119,7 +119,7 @@ impl App {
         if let Some(panel) = command.panel {
             self.show(panel);
             self.panels[panel].press(&event, &mut self.session);
-        } else if let Some(panel) = (0..self.panels.len()).find(|panel| panel_key(*panel as u8).is(&event)) {
+        } else if let Some(panel) = panel_of(&event, self.panels.len()) {
             self.show(panel);
         } else if let Some(action) = find(ANYWHERE, &event) {
             self.act(action);
