@@ -491,8 +491,8 @@ typedef struct SwmPlugin {
     uint64_t algorithm_count;
 } SwmPlugin;
 
-// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process.
-typedef const struct SwmPlugin *(*SwmEntry)(void);
+// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process; nobody writes to it.
+typedef struct SwmPlugin *(*SwmEntry)(void);
 
 // Either answers whether the algorithm can run, or gives its schedule. Returns `SWM_OK`, `SWM_UNSUPPORTED`, `SWM_ERROR`,
 // `SWM_STOPPED` or `SWM_INVALID`.

@@ -109,8 +109,8 @@ pub struct SwmPlugin {
     pub algorithm_count: u64,
 }
 
-/// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process.
-pub type SwmEntry = unsafe extern "C" fn() -> *const SwmPlugin;
+/// The type of `swapmeet_plugin`, the one symbol a plugin exports. The table must stay for the life of the process; nobody writes to it.
+pub type SwmEntry = unsafe extern "C" fn() -> *mut SwmPlugin;
 
 // SAFETY: tables are constant data behind const pointers; nobody writes through them.
 unsafe impl Sync for SwmPlugin {}

@@ -52,7 +52,9 @@ fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
 
 #[test]
 fn c99_and_cpp_take_the_header_without_a_warning() {
-    let source = "#include <swapmeet.h>\nint main(void) { return 0; }\n";
+    // What the header declares is of the type that it says the entry has.
+    let source = "#include <swapmeet.h>\nint main(void) { return sizeof(SwmEntry) == 0; }\nSwmEntry entry(void);\n\
+                  SwmEntry entry(void) { return swapmeet_plugin; }\n";
     for flags in [&["-std=c99"][..], &["-std=c11"], &["-x", "c++", "-std=c++17"]] {
         if let Some(result) = compile(source, flags) {
             assert_eq!(result, Ok(()), "{flags:?}");
