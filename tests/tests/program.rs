@@ -13,6 +13,7 @@ mod help;
 mod import;
 mod install;
 mod machines;
+mod measured;
 mod networks;
 mod overwriting;
 mod pages;

@@ -15,6 +15,11 @@ pub(crate) fn swapmeet(args: &[&str]) -> assert_cmd::Command {
     command
 }
 
+/// The words of a command line or list none of which has a space in it.
+pub(crate) fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
 /// The rows that `swapmeet run ARGS --out -` prints, whatever its exit status.
 pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
     let output = swapmeet(&["run", "--out", "-", "--quiet"]).args(args).output().expect("the program runs");

@@ -1,6 +1,6 @@
 //! Every collective, by every algorithm that does it, on many sizes: proved, and in as many steps and blocks as its source says.
 
-use crate::support::{rows, swapmeet};
+use crate::support::{rows, swapmeet, words};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use swapmeet_core::cost::model::models;
@@ -328,65 +328,30 @@ fn no_schedule_beats_its_lower_bound() {
         &petersen,
         &star,
     ];
-    let algorithms = [
-        "suh-shin",
-        "gen",
-        "pex-gen-shift",
-        "linear",
-        "ring",
-        "bruck",
-        "hypercube-alltoall",
-        "hypercube-broadcast",
-        "hypercube-scatter",
-        "hypercube-allgather",
-        "torus-broadcast",
-        "torus-scatter",
-        "torus-gather",
-        "torus-gossip",
-        "torus-multiscatter",
-        "torus-permutation",
-        "rdn-alltoall",
-        "rdn-broadcast",
-        "rdn-scatter",
-        "rdn-allgather",
-        "direct",
-        "two-stage",
-        "row-column",
-        "four-stage",
-    ];
-    let workloads = [
-        "uniform:0",
-        "uniform:100",
-        "one-spike:max=9,rest=0",
-        "one-spike:max=0,rest=5",
-        "irregular:dist=pareto,mean=100,cv=1",
-        "one-spike:max=1000,rest=1",
-        "broadcast/uniform:100",
-        "scatter/uniform:100",
-        "gather/uniform:100",
-        "scatter/irregular:dist=lognormal,mean=60,cv=1",
-        "gather/one-spike:max=9,rest=0",
-        "allgather/uniform:100",
-        "permutation/reflect:100",
-        "permutation/translate:100,by=2",
-    ];
-    let machines = [
-        "paragon",
-        "delta",
-        "paragon:model=circuit,virtual_channels=3,ports=all",
-        "paragon:ports=all",
-        "paragon:model=circuit,virtual_channels=2,ports=2",
-        "paragon:model=store-and-forward",
-        "paragon:model=store-and-forward,ports=2",
-        "sp2",
-        "sp2:mode=nonblocking",
-        "myrinet:rearrange_byte_us=0.1,mode=nonblocking,buffers=2,ports=3",
-        "paragon:model=flat,ports=all,copy_byte_us=0.2",
-        "free:model=loggp,latency_us=3,overhead_us=1.5,gap_us=2,byte_us=0.01,overhead_byte_us=0.005",
-        "free:model=loggp,latency_us=3,overhead_us=0.1,byte_us=0.1,rendezvous_bytes=90,barrier_us=5",
-        "free:model=fluid,startup_us=2,hop_us=0.5,byte_us=0.1",
-        "free:model=fluid,hop_us=0.1,byte_us=0.1,injection_byte_us=0.2,fairness=equal,barrier_us=5",
-    ];
+    let algorithms = words(
+        "suh-shin gen pex-gen-shift linear ring bruck hypercube-alltoall hypercube-broadcast hypercube-scatter \
+        hypercube-allgather torus-broadcast torus-scatter torus-gather torus-gossip torus-multiscatter \
+        torus-permutation rdn-alltoall rdn-broadcast rdn-scatter rdn-allgather direct two-stage row-column \
+        four-stage",
+    );
+    let workloads = words(
+        "uniform:0 uniform:100 one-spike:max=9,rest=0 one-spike:max=0,rest=5 \
+        irregular:dist=pareto,mean=100,cv=1 one-spike:max=1000,rest=1 broadcast/uniform:100 \
+        scatter/uniform:100 gather/uniform:100 scatter/irregular:dist=lognormal,mean=60,cv=1 \
+        gather/one-spike:max=9,rest=0 allgather/uniform:100 permutation/reflect:100 \
+        permutation/translate:100,by=2",
+    );
+    let machines = words(
+        "paragon delta paragon:model=circuit,virtual_channels=3,ports=all paragon:ports=all \
+        paragon:model=circuit,virtual_channels=2,ports=2 paragon:model=store-and-forward \
+        paragon:model=store-and-forward,ports=2 sp2 sp2:mode=nonblocking \
+        myrinet:rearrange_byte_us=0.1,mode=nonblocking,buffers=2,ports=3 \
+        paragon:model=flat,ports=all,copy_byte_us=0.2 \
+        free:model=loggp,latency_us=3,overhead_us=1.5,gap_us=2,byte_us=0.01,overhead_byte_us=0.005 \
+        free:model=loggp,latency_us=3,overhead_us=0.1,byte_us=0.1,rendezvous_bytes=90,barrier_us=5 \
+        free:model=fluid,startup_us=2,hop_us=0.5,byte_us=0.1 \
+        free:model=fluid,hop_us=0.1,byte_us=0.1,injection_byte_us=0.2,fairness=equal,barrier_us=5",
+    );
     fn flags<'a>(flag: &'a str, list: &[&'a str]) -> Vec<&'a str> {
         list.iter().flat_map(|v| [flag, *v]).collect()
     }

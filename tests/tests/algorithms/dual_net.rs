@@ -2,7 +2,7 @@
 //! moves every block has; and what is said where they can't run.
 
 use super::planted::{Planned, only_the_right_schedule_does};
-use crate::support::{rows, swapmeet};
+use crate::support::{rows, swapmeet, words};
 use predicates::prelude::*;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BROADCAST, Collective, SCATTER};
@@ -212,15 +212,8 @@ fn what_is_no_dual_net_is_refused_with_the_reason() {
     let (status, reason) = told("torus:4x4", "rdn-broadcast");
     assert_eq!(status, Status::Unsupported);
     assert_eq!(reason, "runs on a recursive dual-net only, this is a torus");
-    let args = [
-        "run",
-        "--topology",
-        "rdn:1(ring:3)",
-        "--algorithm",
-        "rdn-broadcast:variant=fast",
-        "--workload",
-        "broadcast/uniform:1",
-    ];
+    let args =
+        words("run --topology rdn:1(ring:3) --algorithm rdn-broadcast:variant=fast --workload broadcast/uniform:1");
     swapmeet(&args)
         .assert()
         .code(2)

@@ -1,7 +1,7 @@
 //! The committed `framework/abi/include/swapmeet.h` is what the Rust definitions say, and C compilers take it.
 
 use super::rows_of;
-use crate::support::tools;
+use crate::support::{tools, words};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -99,17 +99,7 @@ fn cpp_exports_the_entry_under_its_name() {
     let (file, library) = (dir.path().join("entry.cpp"), dir.path().join("libentry.so"));
     std::fs::write(&file, source).unwrap();
     let mut compiler = Command::new("c++");
-    compiler.args([
-        "-std=c++17",
-        "-Wall",
-        "-Wextra",
-        "-pedantic",
-        "-Werror",
-        "-shared",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-I",
-    ]);
+    compiler.args(words("-std=c++17 -Wall -Wextra -pedantic -Werror -shared -fPIC -fvisibility=hidden -I"));
     let made = compiler.arg(folder().join("include")).arg("-o").arg(&library).arg(&file).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let symbols = Command::new("nm").args(["--dynamic", "--defined-only"]).arg(&library).output().unwrap();

@@ -1,6 +1,6 @@
 //! The program as its users run it: what goes to which stream, exit statuses, what rows say.
 
-use crate::support::{refused, rows, swapmeet};
+use crate::support::{refused, rows, swapmeet, words};
 use predicates::prelude::*;
 use std::collections::BTreeSet;
 use swapmeet_results::{Status, Verified, columns, read_records};
@@ -106,18 +106,9 @@ fn a_configuration_says_what_is_taken_where_nothing_is_named() {
 
 #[test]
 fn time_is_the_sum_of_its_six_parts() {
-    for row in rows(&[
-        "--topology",
-        "mesh:6x8",
-        "--algorithm",
-        "suh-shin",
-        "--algorithm",
-        "gen",
-        "--machine",
-        "delta",
-        "--machine",
-        "paragon",
-    ]) {
+    for row in
+        rows(&words("--topology mesh:6x8 --algorithm suh-shin --algorithm gen --machine delta --machine paragon"))
+    {
         let parts = [
             row.startup_us,
             row.transmission_us,
@@ -156,26 +147,10 @@ fn rows_do_not_depend_on_what_else_is_run() {
         }
         rows
     };
-    let together = strip(rows(&[
-        "--topology",
-        "torus:8x8",
-        "--algorithm",
-        "suh-shin",
-        "--algorithm",
-        "gen",
-        "--workload",
-        "uniform:1",
-        "--workload",
-        "uniform:1KiB",
-        "--machine",
-        "paragon",
-        "--machine",
-        "delta:ports=all",
-        "--repetitions",
-        "2",
-        "--seed",
-        "7",
-    ]));
+    let together = strip(rows(&words(
+        "--topology torus:8x8 --algorithm suh-shin --algorithm gen --workload uniform:1 --workload uniform:1KiB \
+        --machine paragon --machine delta:ports=all --repetitions 2 --seed 7",
+    )));
     assert_eq!(together.len(), 16);
     for row in &together {
         let seed = row.seed.to_string();
@@ -337,18 +312,7 @@ fn compare_reads_what_run_wrote() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rows.csv");
     let file = file.to_str().unwrap();
-    let run = [
-        "run",
-        "--topology",
-        "torus:4x4",
-        "--algorithm",
-        "suh-shin",
-        "--algorithm",
-        "gen",
-        "--algorithm",
-        "pex",
-        "--quiet",
-    ];
+    let run = words("run --topology torus:4x4 --algorithm suh-shin --algorithm gen --algorithm pex --quiet");
     swapmeet(&run).args(["--out", file, "--repetitions", "3"]).assert().success();
     swapmeet(&["compare", file, "--baseline", "pex"])
         .assert()
@@ -404,14 +368,10 @@ fn sizes_that_differ_pair_by_pair_are_conserved() {
 #[test]
 fn random_workloads_follow_the_seed_and_only_the_seed() {
     let run = |seed: &str| {
-        let args = [
-            "--topology",
-            "mesh:3x4",
-            "--workload",
-            "irregular:dist=pareto,mean=512,cv=2",
-            "--workload",
-            "one-spike:max=1024,rest=8",
-        ];
+        let args = words(
+            "--topology mesh:3x4 --workload irregular:dist=pareto,mean=512,cv=2 --workload \
+            one-spike:max=1024,rest=8",
+        );
         rows(&[&args[..], &["--algorithm", "gen", "--algorithm", "pex-gen", "--seed", seed]].concat())
     };
     let bytes = |rows: &[swapmeet_results::Record]| rows.iter().map(|r| r.total_bytes.unwrap()).collect::<Vec<_>>();
@@ -439,16 +399,8 @@ fn a_row_on_a_machine_of_ones_own_says_what_its_name_stands_for() {
 
 #[test]
 fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
-    let args = [
-        "--topology",
-        "torus:46340x46340",
-        "--algorithm",
-        "suh-shin",
-        "--algorithm",
-        "linear",
-        "--workload",
-        "one-spike:max=2,rest=1",
-    ];
+    let args =
+        words("--topology torus:46340x46340 --algorithm suh-shin --algorithm linear --workload one-spike:max=2,rest=1");
     for row in rows(&args) {
         assert_eq!(row.status, Status::Unsupported);
         assert_eq!(row.reason, "2147395600 nodes are more than a case may have, 67108864");
@@ -465,18 +417,10 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
 #[test]
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;
-    let rows = rows(&[
-        "--topology",
-        "ring:340",
-        "--algorithm",
-        "ring",
-        "--workload",
-        "uniform:1024GiB",
-        "--workload",
-        "one-spike:max=1024GiB,rest=1024GiB",
-        "--machine",
-        "free",
-    ]);
+    let rows = rows(&words(
+        "--topology ring:340 --algorithm ring --workload uniform:1024GiB --workload \
+        one-spike:max=1024GiB,rest=1024GiB --machine free",
+    ));
     assert_eq!(rows.len(), 2);
     let total = (n * (n * (n - 1) / 2)) << 40;
     assert!(total > u128::from(u64::MAX));

@@ -1,7 +1,7 @@
 //! The program where it is installed: alone, with its plugins in it; from the archive; from the Debian package; from the Python wheel.
 
-use crate::support::timeless_rows;
 use crate::support::tools::{has, left_out};
+use crate::support::{timeless_rows, words};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -105,18 +105,12 @@ fn archive_and_package_are_whole_and_quick_start_runs_from_them() {
         };
         printed(&unpack.output().unwrap());
         let top = prefix.join(below);
-        for part in [
-            "bin/swapmeet",
-            "include/swapmeet.h",
-            "share/man/man1/swapmeet.1",
-            "share/man/man1/swapmeet-run.1",
-            "share/bash-completion/completions/swapmeet",
-            "share/zsh/site-functions/_swapmeet",
-            "share/fish/vendor_completions.d/swapmeet.fish",
-            "share/swapmeet/experiments/quick-start.toml",
-            "share/doc/swapmeet/README.md",
-            "share/doc/swapmeet/docs/plugin-guide.md",
-        ] {
+        for part in words(
+            "bin/swapmeet include/swapmeet.h share/man/man1/swapmeet.1 share/man/man1/swapmeet-run.1 \
+            share/bash-completion/completions/swapmeet share/zsh/site-functions/_swapmeet \
+            share/fish/vendor_completions.d/swapmeet.fish share/swapmeet/experiments/quick-start.toml \
+            share/doc/swapmeet/README.md share/doc/swapmeet/docs/plugin-guide.md",
+        ) {
             assert!(top.join(part).metadata().is_ok_and(|m| m.len() > 0), "{} lacks {part}", file.display());
         }
         let program = top.join("bin/swapmeet");

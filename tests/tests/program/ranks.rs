@@ -1,6 +1,6 @@
 //! Several ranks a node, placements, drawn routes, and files as repetitions.
 
-use crate::support::{rows, swapmeet};
+use crate::support::{rows, swapmeet, words};
 use swapmeet_results::{Record, Status};
 
 fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
@@ -28,13 +28,10 @@ fn bounds_hold_for_ranks_that_share_nodes() {
     for place in ["", ",place=cyclic", ",place=random:3"] {
         for topology in ["ring:4,ranks=3", "mesh:2x3,ranks=2", "torus:1,ranks=8", "dragonfly:3x2x1,ranks=2"] {
             let topology = format!("{topology}{place}");
-            for workload in [
-                "uniform:64",
-                "allgather/uniform:64",
-                "broadcast/uniform:64",
-                "allreduce/uniform:64",
-                "irregular:dist=zipf,mean=64,density=0.3",
-            ] {
+            for workload in words(
+                "uniform:64 allgather/uniform:64 broadcast/uniform:64 allreduce/uniform:64 \
+                irregular:dist=zipf,mean=64,density=0.3",
+            ) {
                 for model in ["wormhole", "circuit", "store-and-forward", "fluid"] {
                     let machine =
                         format!("free:model={model},startup_us=2,byte_us=0.01,injection_byte_us=0.02,ports=2");

@@ -1,6 +1,6 @@
 //! `trace`: what it prints for other programs is the whole schedule, and what is asked for alone is that alone.
 
-use crate::support::swapmeet;
+use crate::support::{swapmeet, words};
 use predicates::prelude::*;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -213,12 +213,11 @@ fn one_step_or_one_node_can_be_asked_for() {
 #[test]
 fn times_of_ranks_add_up_to_the_rows_time() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
-    let models = [
-        "model=fluid,startup_us=3,hop_us=2",
-        "model=loggp,latency_us=2,overhead_us=3",
-        "model=flat,startup_us=6,copy_byte_us=0.1,rearrange_byte_us=0.2",
-        "model=flat,startup_us=6,copy_byte_us=0.1,rearrange_byte_us=0.2,mode=nonblocking",
-    ];
+    let models = words(
+        "model=fluid,startup_us=3,hop_us=2 model=loggp,latency_us=2,overhead_us=3 \
+        model=flat,startup_us=6,copy_byte_us=0.1,rearrange_byte_us=0.2 \
+        model=flat,startup_us=6,copy_byte_us=0.1,rearrange_byte_us=0.2,mode=nonblocking",
+    );
     for (more, (topology, algorithm, workload)) in models.into_iter().flat_map(|model| {
         let cases = [
             ("torus:2x4", "pairwise", "uniform:100"),

@@ -1,6 +1,6 @@
 //! `tune`: the tables that it writes, loaded by the library that they are for.
 
-use crate::support::{refused, swapmeet, tools};
+use crate::support::{refused, swapmeet, tools, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::tempdir;
@@ -15,16 +15,7 @@ fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
     let mut args =
         vec!["run", "--topology", "fully-connected:4", "--algorithm", "bruck", "--algorithm", "pairwise", "--quiet"];
-    args.extend([
-        "--workload",
-        "uniform:16",
-        "--workload",
-        "uniform:512",
-        "--workload",
-        "uniform:1KiB",
-        "--workload",
-        "uniform:16KiB",
-    ]);
+    args.extend(words("--workload uniform:16 --workload uniform:512 --workload uniform:1KiB --workload uniform:16KiB"));
     args.extend(["--machine", "free:startup_us=10,byte_us=0.01", "--out", &out]);
     swapmeet(&args).assert().success();
     out
@@ -113,17 +104,7 @@ fn rows_that_no_table_can_be_made_of_are_refused() {
     let said = refused(&["tune", &sweep, "--format", "openmpi", "--default", "gen", "--out", "/dev/null"]);
     assert!(said.contains("--default gen: no row has a time of it"), "{said}");
     let other = dir.path().join("other.csv");
-    let args = [
-        "run",
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "bruck",
-        "--machine",
-        "free:startup_us=10,byte_us=0.01",
-        "--quiet",
-        "--out",
-    ];
+    let args = words("run --topology ring:4 --algorithm bruck --machine free:startup_us=10,byte_us=0.01 --quiet --out");
     swapmeet(&args).arg(&other).assert().success();
     let said = refused(&["tune", &sweep, other.to_str().unwrap(), "--format", "openmpi"]);
     assert!(said.contains("topologies of 4 nodes: fully-connected:4, ring:4: name one with --topology"), "{said}");

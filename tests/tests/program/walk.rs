@@ -1,6 +1,6 @@
 //! The walk of `docs/bridges.md`: every command as it stands there, in its order.
 
-use crate::support::tools;
+use crate::support::{tools, words};
 use std::path::Path;
 use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
@@ -16,12 +16,10 @@ fn shell(folder: &Path, command: &str) -> String {
     sh.args(["-c", command]).current_dir(folder).env("PATH", path).env("NO_COLOR", "1");
     sh.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
     // As a user of a machine with few cores would have set for good.
-    for key in [
-        "OMPI_ALLOW_RUN_AS_ROOT",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-        "OMPI_MCA_rmaps_base_oversubscribe",
-        "OMPI_MCA_mpi_yield_when_idle",
-    ] {
+    for key in words(
+        "OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
+        OMPI_MCA_mpi_yield_when_idle",
+    ) {
         sh.env(key, "1");
     }
     let output = sh.output().unwrap();

@@ -4,19 +4,13 @@ use crate::support::tools::left_out;
 use crate::support::{compile_c, rows, swapmeet, timeless};
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use swapmeet_results::{Record, Status, read_file, read_records};
-use swapmeet_runner::batch::{Batch, Event};
-use swapmeet_runner::case::cases;
-use swapmeet_runner::describe::Reader;
-use swapmeet_runner::experiment::Experiment;
-use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::Registry;
-use swapmeet_runner::worker::Workers;
-use swapmeet_tests::{build, project};
+use std::path::Path;
+use swapmeet_results::{Status, read_file, read_records};
+use swapmeet_tests::project;
 use tempfile::tempdir;
+
+mod left_behind;
+mod limits;
 
 /// How each algorithm of the torture plugin ends.
 const ENDS: [(&str, Status, &str); 27] = [
@@ -299,108 +293,6 @@ fn what_one_algorithm_prints_is_not_the_last_words_of_another() {
     }
 }
 
-/// The command lines of processes that were given this file's name in their environment.
-fn running(mark: &Path) -> Vec<String> {
-    let given = format!("TORTURE_MARK={}\0", mark.display());
-    let read = |entry: &Path, name: &str| {
-        std::fs::read(entry.join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
-    };
-    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    processes.filter(|path| read(path, "environ").contains(&given)).map(|path| read(&path, "cmdline")).collect()
-}
-
-/// Not even where nobody can say any more that it is to end.
-#[test]
-fn a_program_that_is_killed_takes_its_workers_and_what_they_forked_along() {
-    let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
-        return;
-    };
-    for (sandbox, workers) in [(None, 1), (Some("--no-sandbox"), 2)] {
-        let mark = dir.path().join(format!("mark-{workers}"));
-        let mut run = Command::new(build().join("swapmeet"));
-        run.args(["run", "--quiet", "--topology", "ring:4", "--algorithm", "lingers", "--plugin-dir"]).arg(&file);
-        run.args(sandbox).env("TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
-        let mut run = run.stdout(Stdio::null()).spawn().unwrap();
-        let of_workers = || running(&mark).iter().filter(|line| line.contains("\0worker\0")).count();
-        wait_until("no worker", || of_workers() >= workers);
-        run.kill().unwrap();
-        run.wait().unwrap();
-        wait_until("a worker, or what it forked, is left", || running(&mark).is_empty());
-    }
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Forty thousand lines a case are a plugin's affair: of each case the first are shown, of a run a thousand, and how many were left out is said.
-#[test]
-fn of_what_plugins_print_a_run_shows_a_part_and_counts_the_rest() {
-    let dir = tempfile::tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[]) else { return };
-    let sizes: String = (3..63).map(|n| format!("ring:{n} ")).collect();
-    let topologies = sizes.split_whitespace().flat_map(|topology| ["--topology", topology]);
-    let mut args = vec!["run", "--plugin-dir", file.to_str().unwrap(), "--algorithm", "prints", "--format", "csv"];
-    args.extend(topologies);
-    let output = swapmeet(&args).output().unwrap();
-    assert_eq!(read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap().len(), 60);
-    let said = String::from_utf8(output.stderr).unwrap();
-    let of_plugins = said.lines().filter(|line| line.starts_with("prints on ring:")).count();
-    assert_eq!(of_plugins, 1000);
-    assert_eq!(said.matches("(what more is printed is left out)").count(), 1000 / 20);
-    assert!(said.contains("\n200 more lines from plugins are left out\n"), "{said}");
-}
-
-/// Without a sandbox a plugin may fork: what it leaves behind is not waited for, be it that it prints for half a minute.
-#[test]
-fn what_outlives_its_process_holds_nothing_up() {
-    let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
-        return;
-    };
-    let mark = dir.path().join("mark");
-    let mut run = swapmeet(&["run", "--quiet", "--no-sandbox", "--out", "-", "--topology", "ring:6", "--plugin-dir"]);
-    run.arg(&file).args(["--algorithm", "outlives", "--algorithm", "forks"]).env("TORTURE_MARK", &mark);
-    let output = run.output().unwrap();
-    let rows = read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
-    let end = "its process was killed by signal 6 (SIGABRT)";
-    let ends: Vec<&str> = rows.iter().map(|row| row.reason.as_str()).collect();
-    assert_eq!(ends, [format!("{end}; its last words: still here").as_str(), end]);
-    assert!(!mark.exists(), "what a plugin left behind was waited for");
-}
-
-/// What forked from a worker dies with it.
-#[test]
-fn nothing_is_left_running() {
-    let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")]) else {
-        return;
-    };
-    let file = file.to_str().unwrap();
-    let args = [
-        "run",
-        "--plugin-dir",
-        file,
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "forks",
-        "--algorithm",
-        "sleeps",
-        "--timeout",
-        "0.2",
-        "--no-sandbox",
-    ];
-    let mark = dir.path().join("mark");
-    swapmeet(&args).env("TORTURE_MARK", &mark).assert().code(1);
-    assert_eq!(running(&mark), [""; 0]);
-}
-
 /// A worker looks files up for itself.
 #[test]
 fn a_matrix_is_read_in_the_worker() {
@@ -410,93 +302,4 @@ fn a_matrix_is_read_in_the_worker() {
     let workload = format!("matrix:{}", file.display());
     let rows = rows(&["--topology", "ring:2", "--algorithm", "gen", "--workload", &workload]);
     assert_eq!((rows[0].status, rows[0].total_bytes), (Status::Ok, Some(5)));
-}
-
-/// The program under `ulimit -v KIB`, without the superuser's right to raise it; `None`, and a line that says so, where that right can't be laid down.
-fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
-    let confined = |command: &str| {
-        let mut shell = Command::new("setpriv");
-        shell.args(["--bounding-set=-sys_resource", "--inh-caps=-sys_resource", "sh", "-c", command, "sh"]);
-        shell.arg(build().join("swapmeet")).args(["run", "--quiet", "--out", "-"]).args(args);
-        shell.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").output()
-    };
-    if !confined("true").is_ok_and(|output| output.status.success()) {
-        println!("skipped: no `setpriv` that may lay down a right");
-        return None;
-    }
-    let output = confined(&format!("ulimit -v {kib} && exec \"$@\"")).unwrap();
-    Some(read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap())
-}
-
-#[test]
-fn a_lower_limit_of_the_systems_stays() {
-    let Some(rows) = confined(900_000, &["--topology", "ring:4", "--algorithm", "gen", "--memory-limit", "16GiB"])
-    else {
-        return;
-    };
-    assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
-}
-
-/// Nothing of the plugin's ran: whatever it is, it is not the plugin that crashed.
-#[test]
-fn a_plugin_that_has_no_room_in_the_limit_is_an_error() {
-    let dir = tempdir().unwrap();
-    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "large", &[("LARGE", "1")]) else {
-        return;
-    };
-    let file = file.to_str().unwrap();
-    let args = ["--plugin-dir", file, "--topology", "ring:4", "--algorithm", "lies", "--workload", "uniform:1"];
-    let rows = rows(&[&args[..], &["--workload", "uniform:2", "--memory-limit", "128MiB"]].concat());
-    assert_eq!(rows.len(), 2);
-    for row in rows {
-        let reason = format!("{file}: not a library that can be loaded: ");
-        assert!(row.status == Status::Error && row.reason.starts_with(&reason), "{}: {}", row.status, row.reason);
-        assert_eq!((row.plugin.as_str(), row.nodes, row.model.as_str()), ("torture", 4, "wormhole"), "as any row");
-    }
-}
-
-#[test]
-fn a_worker_that_ends_before_its_first_job_is_an_error() {
-    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
-    let experiment = Experiment {
-        topologies: vec![Text::flag("topology", "ring:4")],
-        algorithms: vec![Text::flag("algorithm", "gen")],
-        workloads: vec![Text::flag("workload", "uniform:1"), Text::flag("workload", "uniform:2")],
-        machines: vec![Text::flag("machine", "paragon")],
-        ..Experiment::default()
-    };
-    let cases = cases(&experiment, &registry).unwrap();
-    for (command, why) in [
-        (&["/nonexistent"][..], "No such file or directory (os error 2)"),
-        (
-            &["sh", "-c", "echo no room >&2; exit 7"],
-            "its process ended with exit status 7, without an answer; its last words: no room",
-        ),
-        (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
-    ] {
-        let command = command.iter().map(PathBuf::from).collect();
-        let workers = Workers { command, jobs: 1, memory_limit: 1 << 30, threads: None };
-        let rows: Vec<Record> = Batch::start(&cases, &workers)
-            .unwrap()
-            .filter_map(|event| match event {
-                Event::Finished { record, .. } => Some(*record),
-                _ => None,
-            })
-            .collect();
-        let ends: Vec<_> = rows.iter().map(|row| (row.status, row.reason.clone())).collect();
-        let expected = (Status::Error, format!("no worker process could be started: {why}"));
-        assert_eq!(ends, [expected.clone(), expected]);
-    }
-}
-
-#[test]
-fn a_case_without_memory_says_so() {
-    let workload = "irregular:dist=uniform,mean=64,cv=0.1";
-    let args = ["--topology", "ring:4096", "--algorithm", "gen", "--workload", workload, "--memory-limit", "64MiB"];
-    let reason = &rows(&args)[0].reason;
-    let parts = [
-        "its process was killed by signal 6 (SIGABRT); its last words: memory allocation of",
-        "bytes failed (--memory-limit is 64MiB)",
-    ];
-    assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");
 }

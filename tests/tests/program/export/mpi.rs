@@ -1,0 +1,242 @@
+//! Real ranks under MPI carry out what is exported for them: they look at every byte, and at every file that is not what was exported.
+
+use super::exports;
+use crate::support::{swapmeet, tools};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use swapmeet_results::{Status, Verified, read_file};
+use tempfile::{TempDir, tempdir};
+
+/// The program for real ranks, compiled once; `None` where there is no MPI.
+fn replay(folder: &TempDir) -> Option<std::path::PathBuf> {
+    if !tools::has(&["mpicc", "mpirun"]) {
+        return None;
+    }
+    let any = folder.path().join("any");
+    assert!(exports("mpi", ["ring:2", "ring", "uniform:1"], &[], &any));
+    let source = std::fs::read_to_string(any.join("replay.c")).unwrap();
+    assert!(source.lines().count() < 500);
+    let program = folder.path().join("replay");
+    let mut cc = Command::new("mpicc");
+    cc.args(["-std=c11", "-O2", "-Wall", "-Wextra", "-pedantic", "-Werror", "-o"])
+        .arg(&program)
+        .arg(any.join("replay.c"));
+    let output = cc.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(program)
+}
+
+/// Runs a schedule on so many ranks; how it ended, and what it said.
+fn ranks(program: &Path, count: u64, schedule: &Path, more: &[&str]) -> (bool, String) {
+    let own = tempdir().unwrap();
+    let output = tools::mpirun(count, own.path()).arg(program).arg(schedule).args(more).output().unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Every bundled algorithm, of blocks, sums or byte counts, for every collective that it does, on the first of these networks that it takes: the C program looks at
+/// every byte at its destination, by what the collective asks for, not by what swapmeet says of the schedule.
+#[test]
+fn all_bundled_algorithms_move_real_bytes() {
+    let dir = tempdir().unwrap();
+    let Some(program) = replay(&dir) else { return };
+    let list = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap().stdout;
+    let list: Value = serde_json::from_slice(&list).unwrap();
+    let mut ran = Vec::new();
+    for algorithm in list.as_array().unwrap() {
+        let name = algorithm["name"].as_str().unwrap();
+        for collective in algorithm["collectives"].as_str().unwrap().split_whitespace() {
+            let workload = match collective {
+                "permutation" => "permutation/transpose-2d:48".to_owned(),
+                other => format!("{other}/uniform:48"),
+            };
+            let networks =
+                [("hypercube:3", 8), ("ring:8", 8), ("torus:4x4", 16), ("mesh:2x4", 8), ("rdn:1(ring:2)", 8)];
+            for (network, count) in networks {
+                let folder = dir.path().join(format!("{}-{name}-{collective}", ran.len()));
+                if !exports("mpi", [network, name, &workload], &[], &folder) {
+                    continue;
+                }
+                // A second time, from the start again.
+                let more = ["--warmup", "1", "--repetitions", "1"];
+                let (ended_well, said) = ranks(&program, count, &folder.join("schedule.txt"), &more);
+                assert!(
+                    ended_well && said.contains("every byte verified"),
+                    "{name}, {collective} on {network}: {said}"
+                );
+                ran.push(format!("{name} {collective}"));
+                break;
+            }
+        }
+    }
+    assert!(ran.len() >= 60, "{} ran: {ran:?}", ran.len());
+    for (name, moves) in [
+        ("two-stage alltoall", "byte counts"),
+        ("ring-allreduce allreduce", "sums"),
+        ("binomial-reduce reduce", "sums"),
+    ] {
+        assert!(ran.iter().any(|ran| ran == name), "{name} moves {moves}: {ran:?}");
+    }
+}
+
+/// From 2 ranks to 16; sizes that differ pair by pair; blocks in segments, padded.
+#[test]
+fn measured_rows_are_rows_like_others() {
+    let dir = tempdir().unwrap();
+    let Some(program) = replay(&dir) else { return };
+    for (network, count, algorithm, workload, machine) in [
+        ("fully-connected:3", 3, "ring-allreduce", "allreduce/uniform:1001", "paragon"),
+        ("fully-connected:4", 4, "two-stage", "irregular:dist=exponential,mean=64", "paragon"),
+        ("fully-connected:2", 2, "pairwise", "uniform:1KiB", "paragon"),
+        ("fully-connected:5", 5, "bruck", "irregular:dist=exponential,mean=64", "paragon"),
+        ("torus:4x4", 16, "torus-broadcast", "broadcast/uniform:65", "paragon:ports=all"),
+    ] {
+        let folder = dir.path().join(count.to_string());
+        assert!(exports("mpi", [network, algorithm, workload], &["--machine", machine], &folder));
+        let (rows, steps) = (folder.join("rows.csv"), folder.join("steps.csv"));
+        let more = [
+            "--repetitions",
+            "3",
+            "--name",
+            "here",
+            "--out",
+            rows.to_str().unwrap(),
+            "--steps",
+            steps.to_str().unwrap(),
+        ];
+        let (ended_well, said) = ranks(&program, count, &folder.join("schedule.txt"), &more);
+        assert!(ended_well, "{said}");
+        let rows = read_file(&rows).unwrap();
+        assert_eq!(rows.iter().map(|row| row.repetition).collect::<Vec<_>>(), [0, 1, 2]);
+        for row in &rows {
+            assert_eq!((row.status, row.verified, row.model.as_str()), (Status::Ok, Verified::Bytes, "measured"));
+            assert_eq!((row.machine.as_str(), row.nodes, row.workload.as_str()), ("measured:here", count, workload));
+            assert!(row.time_us.is_some_and(|time| time > 0.0));
+        }
+        let lines = std::fs::read_to_string(&steps).unwrap().lines().count() as u64;
+        assert_eq!(Some(lines - 1), rows[0].steps);
+    }
+}
+
+/// Blocks without bytes need no message, and whoever passes them on never had them: their ranks are not waited for.
+#[test]
+fn blocks_without_bytes_are_missed_nowhere() {
+    let dir = tempdir().unwrap();
+    let Some(program) = replay(&dir) else { return };
+    let (pairs, nodes) = (dir.path().join("pairs.csv"), dir.path().join("nodes.csv"));
+    std::fs::write(&pairs, "0,0,3,0\n7,0,0,1\n0,0,0,0\n9,0,300,2\n").unwrap();
+    std::fs::write(&nodes, "5\n0\n17\n300\n").unwrap();
+    for (algorithm, collective, file) in [
+        ("bruck", "alltoall", &pairs),
+        ("linear", "alltoall", &pairs),
+        ("bruck", "allgather", &nodes),
+        ("ring", "allgather", &nodes),
+        ("binomial-scatter", "scatter", &nodes),
+        ("binomial-gather", "gather", &nodes),
+    ] {
+        let folder = dir.path().join(format!("{algorithm}-{collective}"));
+        let workload = format!("{collective}/matrix:{}", file.display());
+        assert!(exports("mpi", ["fully-connected:4", algorithm, &workload], &[], &folder));
+        let (ended_well, said) = ranks(&program, 4, &folder.join("schedule.txt"), &["--repetitions", "2"]);
+        assert!(ended_well && said.contains("every byte verified"), "{algorithm}, {collective}: {said}");
+    }
+}
+
+/// A file that is not what was exported: said with who and what, before anybody waits for ever. Each edit is of rank 0's lines, or the first of all.
+#[test]
+fn corrupt_schedules_are_caught() {
+    let dir = tempdir().unwrap();
+    let Some(program) = replay(&dir) else { return };
+    let folder = dir.path().join("bruck");
+    assert!(exports("mpi", ["fully-connected:4", "bruck", "uniform:16"], &[], &folder));
+    let sound = std::fs::read_to_string(folder.join("schedule.txt")).unwrap();
+    for (from, to, why) in [
+        (
+            "s 1 move 0 1,3 0",
+            "s 1 move 1 1,3 0",
+            "step 1: rank 0 sends rank 1 block 1 -> 1 (segment 0), which it does not hold",
+        ),
+        (
+            "s 2 move 0,3 2 0",
+            "s 2 move 0,0 2 0",
+            "step 2: rank 0 sends rank 2 block 0 -> 2 (segment 0), which it does not hold",
+        ),
+        (
+            "r 2 move 1-2 0 0",
+            "r 2 move 2-3 0 0",
+            "rank 0 and rank 2 disagree on which blocks go between them, and when",
+        ),
+        ("r 3 move 3 0,2 0", "r 2 move 3 0,2 0", "waits for"),
+        ("r 3 move 3 0,2 0", "r 3 move 3 0,9 0", "expected a number below 4, found `9 0`"),
+        ("t 2", "t 1", "expected a later step"),
+        ("t 1", "x 1", "expected `t STEP`, `s PEER BLOCKS`, `r PEER BLOCKS` or `end`"),
+        ("swapmeet-mpi 2", "swapmeet-mpi 3", "expected version 2"),
+        (
+            "collective alltoall",
+            "collective alltoano",
+            "expected alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce or reduce-scatter",
+        ),
+        ("collective alltoall", "collective allgather", "expected"),
+        ("end\nrank 1", "end\nrank 3", "expected this rank's lines"),
+    ] {
+        assert!(sound.contains(from), "{from}");
+        let file = folder.join("corrupt.txt");
+        std::fs::write(&file, sound.replacen(from, to, 1)).unwrap();
+        let (ended_well, said) = ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
+        assert!(!ended_well && said.contains(why), "{from} -> {to}: {said}");
+    }
+    let half = folder.join("half.txt");
+    std::fs::write(&half, &sound[..sound.len() - 30]).unwrap();
+    let (ended_well, said) = ranks(&program, 4, &half, &[]);
+    assert!(!ended_well && said.contains("the file is cut off"), "{said}");
+    let (ended_well, said) = ranks(&program, 3, &folder.join("schedule.txt"), &[]);
+    assert!(!ended_well && said.contains("is a schedule of 4 nodes, and there are 3 ranks"), "{said}");
+}
+
+/// Sums and counted bytes that are not what the schedule says: a term that takes the place of others, bytes that nobody has. Edits keep lines as long as
+/// they are, for ranks find theirs by their place.
+#[test]
+fn corrupt_sums_and_byte_counts_are_caught() {
+    let dir = tempdir().unwrap();
+    let Some(program) = replay(&dir) else { return };
+    for (algorithm, workload, edits) in [
+        (
+            "ring-allreduce",
+            "allreduce/uniform:96",
+            [
+                // At both ends, or they would not agree.
+                ("move-add 0 0 3", "move     0 0 3", "of block 0 -> 0 (segment 3)"),
+                ("s 1 move-add 0 0 2", "s 1 move-add 0 0 1", "disagree on which blocks go between them"),
+            ],
+        ),
+        (
+            "two-stage",
+            "uniform:1KiB",
+            [
+                (
+                    "s 1 1 1024",
+                    "s 1 1 1025",
+                    "step 4: rank 0 sends rank 1 so many bytes for rank 1, which it does not hold",
+                ),
+                (
+                    "s 1 0 256",
+                    "s 1 0 255",
+                    "waits for 2 messages (2048 bytes) from rank 0, which sends it 2 (2047 bytes)",
+                ),
+            ],
+        ),
+    ] {
+        let folder = dir.path().join(algorithm);
+        assert!(exports("mpi", ["fully-connected:4", algorithm, workload], &[], &folder));
+        let sound = std::fs::read_to_string(folder.join("schedule.txt")).unwrap();
+        for (from, to, why) in edits {
+            assert!(sound.contains(from), "{from}\n{sound}");
+            let everywhere = from.starts_with("move");
+            let changed = if everywhere { sound.replace(from, to) } else { sound.replacen(from, to, 1) };
+            let file = folder.join("corrupt.txt");
+            std::fs::write(&file, changed).unwrap();
+            let (ended_well, said) = ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
+            assert!(!ended_well && said.contains(why), "{from} -> {to}: {said}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What goes to MSCCL.
+
+use super::exports;
+use crate::support::{refused, rows};
+use swapmeet_results::Status;
+use tempfile::tempdir;
+
+/// What goes to MSCCL comes back as the same row: steps, messages, bytes and times; and stays within MSCCL's limits, each of which is refused by name.
+#[test]
+fn an_exported_msccl_algorithm_comes_back_as_the_same_row() {
+    let dir = tempdir().unwrap();
+    for (topology, algorithm, workload) in [
+        ("fully-connected:6", "pairwise", "uniform:64"),
+        ("fully-connected:8", "bruck", "uniform:64"),
+        ("ring:5", "ring", "allgather/uniform:64"),
+        ("fully-connected:8", "recursive-doubling-allgather", "allgather/uniform:64"),
+        ("ring:6", "binomial-broadcast", "broadcast/uniform:64"),
+        ("hypercube:3", "hypercube-scatter", "scatter/uniform:64"),
+        ("ring:5", "ring-allreduce", "allreduce/uniform:640"),
+        ("hypercube:3", "rabenseifner-allreduce", "allreduce/uniform:640"),
+        ("fully-connected:6", "ring-reduce-scatter", "reduce-scatter/uniform:64"),
+        ("ring:7", "binomial-reduce", "reduce/uniform:64"),
+    ] {
+        let file = dir.path().join(format!("{algorithm}.xml"));
+        assert!(exports("msccl", [topology, algorithm, workload], &[], &file), "{algorithm}");
+        let read = format!("msccl:file={}", file.display());
+        let case =
+            ["--topology", topology, "--workload", workload, "--machine", "paragon", "--machine", "t3d:ports=all"];
+        let rows = rows(&[&case[..], &["--algorithm", algorithm, "--algorithm", &read]].concat());
+        let [planned, again] = [algorithm, &read].map(|name| {
+            rows.iter()
+                .filter(|row| row.algorithm == name)
+                .map(|row| {
+                    (
+                        row.status,
+                        row.time_us,
+                        row.steps,
+                        row.messages,
+                        row.critical_bytes,
+                        row.max_link_messages,
+                        row.reduction_us,
+                    )
+                })
+                .collect::<Vec<_>>()
+        });
+        assert!(planned.len() == 2 && planned.iter().all(|row| row.0 == Status::Ok), "{algorithm}: {planned:?}");
+        assert_eq!(again, planned, "{algorithm}: {}", rows[0].reason);
+    }
+    for (topology, algorithm, workload, limit) in [
+        ("ring:80", "linear", "uniform:1", "needs more than 64 thread blocks, MSCCL's limit for a GPU"),
+        ("ring:80", "ring", "allgather/uniform:1", "needs more than 64 steps, MSCCL's limit for a thread block"),
+        ("ring:4", "two-stage", "uniform:1KiB", "it moves byte counts, not blocks"),
+        ("mesh:2x2", "linear", "permutation/transpose-2d:8", "MSCCL has no `permutation`"),
+        (
+            "ring:4",
+            "bruck",
+            "irregular:dist=pareto,mean=64,cv=2",
+            "its blocks differ in size, and MSCCL's chunks are all alike",
+        ),
+    ] {
+        let args =
+            ["export", "--format", "msccl", "--topology", topology, "--algorithm", algorithm, "--workload", workload];
+        let said = refused(&args);
+        assert!(said.contains(limit), "{algorithm}: {said}");
+    }
+}

@@ -1,0 +1,111 @@
+//! What goes to SimGrid, carried out there where it is to be had.
+
+use super::exports;
+use crate::support::{rows, tools};
+use std::path::Path;
+use std::process::Command;
+use tempfile::tempdir;
+
+/// The platform has each link once and each pair's route; a torus is SimGrid's own, too, with its sides the other way round.
+#[test]
+fn simgrid_gets_the_routes_of_the_schedule() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("sim");
+    assert!(exports(
+        "simgrid",
+        ["torus:2x3", "linear", "uniform:1000"],
+        &["--machine", "free:model=fluid,byte_us=0.001"],
+        &out
+    ));
+    let platform = std::fs::read_to_string(out.join("platform.xml")).unwrap();
+    assert_eq!(platform.matches("<host ").count(), 6);
+    assert_eq!(platform.matches("<route ").count(), 30);
+    assert!(
+        platform.matches("<link ").count() <= 18
+            && platform.contains("bandwidth=\"1000000000.000000Bps\" latency=\"0s\"")
+    );
+    assert!(std::fs::read_to_string(out.join("cluster.xml")).unwrap().contains("topo_parameters=\"3,2\""));
+    let messages = std::fs::read_to_string(out.join("messages.txt")).unwrap();
+    assert!(messages.starts_with("swapmeet-simgrid 1\nnodes 6\n1 "), "{messages}");
+    assert_eq!(messages.lines().count(), 2 + 30);
+}
+
+/// What SimGrid takes for what was exported to a folder, in us; `None` where it is not installed.
+fn played_by_simgrid(out: &Path) -> Option<f64> {
+    let program = out.join("replay");
+    let mut cxx = Command::new("c++");
+    cxx.args(["-std=c++17", "-O1", "-o"]).arg(&program).arg(out.join("replay.cpp")).arg("-lsimgrid");
+    match cxx.output() {
+        Ok(output) if output.status.success() => {}
+        Ok(_) | Err(_) => {
+            tools::left_out("simgrid", "no SimGrid (c++ -lsimgrid) here: nothing was played");
+            return None;
+        }
+    }
+    let mut play = Command::new(&program);
+    play.args([out.join("platform.xml"), out.join("messages.txt")])
+        .arg("--cfg=network/model:CM02")
+        .arg("--cfg=network/crosstraffic:0");
+    let output = play.output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let played = printed.trim().trim_end_matches(" us").parse();
+    Some(played.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr))))
+}
+
+/// The time of a case's row, in microseconds.
+fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
+    let case = ["--topology", topology, "--algorithm", algorithm, "--workload", workload, "--machine", machine];
+    let row = rows(&case).remove(0);
+    row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
+}
+
+/// Where SimGrid is installed, it takes the time that `fluid` predicts with nothing charged but bandwidth, within 1 %.
+#[test]
+fn simgrid_takes_the_time_that_fluid_predicts() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("sim");
+    let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0";
+    let case = ["torus:3x4", "pairwise", "uniform:100000"];
+    assert!(exports("simgrid", case, &["--machine", machine], &out));
+    let Some(played) = played_by_simgrid(&out) else { return };
+    let predicted = predicted(case, machine);
+    assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
+}
+
+/// Background flows are messages to SimGrid, of the one step that there is: it takes as long, for the last to end is a message of the schedule.
+#[test]
+fn simgrid_takes_the_time_that_fluid_predicts_beside_background_traffic() {
+    let dir = tempdir().unwrap();
+    let (nodes, path) = (12_u64, |name: &str| dir.path().join(name));
+    let write = |name: &str, bytes: &dyn Fn(u64, u64) -> u64| {
+        let row = |from| (0..nodes).map(|to| bytes(from, to).to_string()).collect::<Vec<_>>().join(",");
+        std::fs::write(path(name), (0..nodes).map(row).collect::<Vec<_>>().join("\n")).unwrap();
+    };
+    // Each to the node after the next; beside them flows of many sizes, by other pairs.
+    let scheduled = |from: u64, to: u64| if (from + 2) % nodes == to { 300_000 + 10_000 * from } else { 0 };
+    let beside = |from: u64, to: u64| {
+        if (from * 5 + to * 3) % 7 == 1 && (from + 2) % nodes != to && from != to {
+            4000 * (1 + from * to % 60)
+        } else {
+            0
+        }
+    };
+    write("scheduled.csv", &scheduled);
+    write("beside.csv", &beside);
+    let workload = format!("matrix:{}", path("scheduled.csv").display());
+    let case = ["torus:3x4", "linear", workload.as_str()];
+    let machine = "free:model=fluid,byte_us=0.001";
+    let out = path("sim");
+    // Of all pairs, so that the platform has a route for each.
+    assert!(exports("simgrid", ["torus:3x4", "linear", "uniform:1"], &["--machine", machine], &out));
+    let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+    let lines =
+        pairs.map(|(from, to)| (from, to, scheduled(from, to) + beside(from, to))).filter(|(.., bytes)| *bytes > 0);
+    let lines: String = lines.map(|(from, to, bytes)| format!("1 {from} {to} {bytes}\n")).collect();
+    std::fs::write(out.join("messages.txt"), format!("swapmeet-simgrid 1\nnodes {nodes}\n{lines}")).unwrap();
+    let Some(played) = played_by_simgrid(&out) else { return };
+    let alone = predicted(case, machine);
+    let predicted = predicted(case, &format!("{machine},background={}", path("beside.csv").display()));
+    assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
+    assert!(alone < 0.9 * predicted, "without it the schedule is faster");
+}

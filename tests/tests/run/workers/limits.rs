@@ -1,0 +1,104 @@
+//! Workers whose memory is limited, by the system or by the program.
+
+use crate::support::{compile_c, rows};
+use std::path::PathBuf;
+use std::process::Command;
+use swapmeet_results::{Record, Status, read_records};
+use swapmeet_runner::batch::{Batch, Event};
+use swapmeet_runner::case::cases;
+use swapmeet_runner::describe::Reader;
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::worker::Workers;
+use swapmeet_tests::build;
+use tempfile::tempdir;
+
+/// The program under `ulimit -v KIB`, without the superuser's right to raise it; `None`, and a line that says so, where that right can't be laid down.
+fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
+    let confined = |command: &str| {
+        let mut shell = Command::new("setpriv");
+        shell.args(["--bounding-set=-sys_resource", "--inh-caps=-sys_resource", "sh", "-c", command, "sh"]);
+        shell.arg(build().join("swapmeet")).args(["run", "--quiet", "--out", "-"]).args(args);
+        shell.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent").output()
+    };
+    if !confined("true").is_ok_and(|output| output.status.success()) {
+        println!("skipped: no `setpriv` that may lay down a right");
+        return None;
+    }
+    let output = confined(&format!("ulimit -v {kib} && exec \"$@\"")).unwrap();
+    Some(read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap())
+}
+
+#[test]
+fn a_lower_limit_of_the_systems_stays() {
+    let Some(rows) = confined(900_000, &["--topology", "ring:4", "--algorithm", "gen", "--memory-limit", "16GiB"])
+    else {
+        return;
+    };
+    assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
+}
+
+/// Nothing of the plugin's ran: whatever it is, it is not the plugin that crashed.
+#[test]
+fn a_plugin_that_has_no_room_in_the_limit_is_an_error() {
+    let dir = tempdir().unwrap();
+    let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "large", &[("LARGE", "1")]) else {
+        return;
+    };
+    let file = file.to_str().unwrap();
+    let args = ["--plugin-dir", file, "--topology", "ring:4", "--algorithm", "lies", "--workload", "uniform:1"];
+    let rows = rows(&[&args[..], &["--workload", "uniform:2", "--memory-limit", "128MiB"]].concat());
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let reason = format!("{file}: not a library that can be loaded: ");
+        assert!(row.status == Status::Error && row.reason.starts_with(&reason), "{}: {}", row.status, row.reason);
+        assert_eq!((row.plugin.as_str(), row.nodes, row.model.as_str()), ("torture", 4, "wormhole"), "as any row");
+    }
+}
+
+#[test]
+fn a_worker_that_ends_before_its_first_job_is_an_error() {
+    let registry = Registry::find(&[build().to_owned()], &Reader::Here).unwrap();
+    let experiment = Experiment {
+        topologies: vec![Text::flag("topology", "ring:4")],
+        algorithms: vec![Text::flag("algorithm", "gen")],
+        workloads: vec![Text::flag("workload", "uniform:1"), Text::flag("workload", "uniform:2")],
+        machines: vec![Text::flag("machine", "paragon")],
+        ..Experiment::default()
+    };
+    let cases = cases(&experiment, &registry).unwrap();
+    for (command, why) in [
+        (&["/nonexistent"][..], "No such file or directory (os error 2)"),
+        (
+            &["sh", "-c", "echo no room >&2; exit 7"],
+            "its process ended with exit status 7, without an answer; its last words: no room",
+        ),
+        (&["sh", "-c", "echo '{\"Unfit\":{\"reason\":\"its limits: no\"}}' >&0"], "its limits: no"),
+    ] {
+        let command = command.iter().map(PathBuf::from).collect();
+        let workers = Workers { command, jobs: 1, memory_limit: 1 << 30, threads: None };
+        let rows: Vec<Record> = Batch::start(&cases, &workers)
+            .unwrap()
+            .filter_map(|event| match event {
+                Event::Finished { record, .. } => Some(*record),
+                _ => None,
+            })
+            .collect();
+        let ends: Vec<_> = rows.iter().map(|row| (row.status, row.reason.clone())).collect();
+        let expected = (Status::Error, format!("no worker process could be started: {why}"));
+        assert_eq!(ends, [expected.clone(), expected]);
+    }
+}
+
+#[test]
+fn a_case_without_memory_says_so() {
+    let workload = "irregular:dist=uniform,mean=64,cv=0.1";
+    let args = ["--topology", "ring:4096", "--algorithm", "gen", "--workload", workload, "--memory-limit", "64MiB"];
+    let reason = &rows(&args)[0].reason;
+    let parts = [
+        "its process was killed by signal 6 (SIGABRT); its last words: memory allocation of",
+        "bytes failed (--memory-limit is 64MiB)",
+    ];
+    assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");
+}
