@@ -23,7 +23,6 @@ pub struct Beside {
     pub measured_us: f64,
     /// For which machine it was predicted.
     pub predicted_for: String,
-    /// By which model.
     pub model: String,
     /// The mean of what was predicted.
     pub predicted_us: f64,

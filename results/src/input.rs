@@ -33,7 +33,6 @@ pub enum ReadError {
     /// What was read once is not there the second time.
     #[error("{file}: it changed while it was read, expected the same rows both times")]
     Changed { file: String },
-    /// Not CSV.
     #[error("{file}: {source}")]
     NotCsv {
         file: String,
@@ -166,7 +165,7 @@ pub(crate) mod tests {
         read_records("rows.csv", text).unwrap()
     }
 
-    fn said(text: &str) -> String {
+    fn error(text: &str) -> String {
         read_records("rows.csv", text).unwrap_err().to_string()
     }
 
@@ -242,43 +241,43 @@ pub(crate) mod tests {
         paths.iter().for_each(|path| std::fs::write(path, &text).unwrap());
         let both = 2 * text.len() as u64;
         assert_eq!(read_up_to(&paths, both).unwrap().len(), 2);
-        let said = read_up_to(&paths, both - 1).unwrap_err().to_string();
+        let error = read_up_to(&paths, both - 1).unwrap_err().to_string();
         let size = format_size(both - 1);
         let expected =
             format!("b.csv: with it there are more than {size} of rows, expected at most that in all files together");
-        assert!(said.ends_with(&expected), "{said}");
+        assert!(error.ends_with(&expected), "{error}");
         // Not even a file without an end holds it up.
-        let said = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
-        assert!(said.starts_with("/dev/zero: with it there are more than 1MiB of rows"), "{said}");
+        let error = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
+        assert!(error.starts_with("/dev/zero: with it there are more than 1MiB of rows"), "{error}");
     }
 
     /// Rows that are read one by one have no bound together, so each has its own.
     #[test]
     fn a_row_without_an_end_does_not_fill_the_memory() {
-        let said = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();
-        assert_eq!(said, "zeros: a row of more than 64MiB, expected less");
+        let error = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();
+        assert_eq!(error, "zeros: a row of more than 64MiB, expected less");
     }
 
     #[test]
     fn a_broken_file_is_named_with_line_and_column() {
         let good = written(&[Record::default(), Record::default()]);
         assert_eq!(
-            said(&good.replacen("error", "fine", 1)),
+            error(&good.replacen("error", "fine", 1)),
             "rows.csv:2: column `status` is `fine`, expected one of ok, unsupported, invalid, crashed, timeout, error"
         );
         assert_eq!(
-            said(&good.replace(",steps,", ",paces,")),
+            error(&good.replace(",steps,", ",paces,")),
             "rows.csv:1: the header has no column `steps`, expected the columns that `swapmeet run --out` writes"
         );
         assert_eq!(
-            said(&good.replace("wall_ms,note", "wall_ms,note,steps")),
+            error(&good.replace("wall_ms,note", "wall_ms,note,steps")),
             "rows.csv:1: the header has column `steps` twice, expected it once"
         );
         let all = columns().count();
         let fields = |n: usize| format!("rows.csv:2: {n} fields, expected {all}");
-        assert_eq!(said(&good.replacen(",error,", ",error,,", 1)), fields(all + 1));
-        assert_eq!(said(&good.replacen(",error,", "", 1)), fields(all - 2));
-        assert_eq!(said(""), "rows.csv: empty, expected a header and rows");
+        assert_eq!(error(&good.replacen(",error,", ",error,,", 1)), fields(all + 1));
+        assert_eq!(error(&good.replacen(",error,", "", 1)), fields(all - 2));
+        assert_eq!(error(""), "rows.csv: empty, expected a header and rows");
         let latin = good.replacen("error", "\u{1}", 1).into_bytes();
         let latin: Vec<u8> = latin.into_iter().map(|b| if b == 1 { 0xe9 } else { b }).collect();
         assert_eq!(
@@ -301,12 +300,12 @@ pub(crate) mod tests {
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (3, true));
         assert_eq!(torn(&(written(&[Record::default()]) + "one,two\n")), (3, true));
         assert_eq!(
-            said("experiment,algor"),
+            error("experiment,algor"),
             "rows.csv:1: the last row breaks off: the run that wrote it was stopped",
             "not even the header is whole"
         );
         assert_eq!(
-            said("notes to myself"),
+            error("notes to myself"),
             "rows.csv:1: the header has no column `experiment`, expected the columns that `swapmeet run --out` writes",
             "no header of ours"
         );
@@ -317,12 +316,12 @@ pub(crate) mod tests {
         let records = [Record { reason: "two\nlines".to_owned(), ..Record::default() }, Record::default()];
         let bad = written(&records).replace(",none,", ",some,").replacen(",some,", ",none,", 1);
         let expected = "column `verified` is `some`, expected one of blocks, amounts, contributions, bytes, none";
-        assert_eq!(said(&bad), format!("rows.csv:4: {expected}"));
+        assert_eq!(error(&bad), format!("rows.csv:4: {expected}"));
         let bad = written(&[Record::default(), Record::default()])
             .replace(",none,", ",some,")
             .replacen(",some,", ",none,", 1);
-        assert_eq!(said(&bad.replace('\n', "\r\n")), format!("rows.csv:3: {expected}"));
-        assert_eq!(said(&bad.replace('\n', "\n\n")), format!("rows.csv:5: {expected}"));
+        assert_eq!(error(&bad.replace('\n', "\r\n")), format!("rows.csv:3: {expected}"));
+        assert_eq!(error(&bad.replace('\n', "\n\n")), format!("rows.csv:5: {expected}"));
     }
 
     #[test]
@@ -351,10 +350,10 @@ pub(crate) mod tests {
             written(&[Record { status: Status::Ok, time_us, contention_us, ..Record::default() }])
         };
         assert_eq!(read(&ok(Some(2.0), None)).len(), 1);
-        assert_eq!(said(&ok(None, None)), "rows.csv:2: column `time_us` is ``, expected a time: the row is `ok`");
-        assert_eq!(said(&ok(Some(-1.0), None)), "rows.csv:2: column `time_us` is `-1`, expected a time of 0 or more");
+        assert_eq!(error(&ok(None, None)), "rows.csv:2: column `time_us` is ``, expected a time: the row is `ok`");
+        assert_eq!(error(&ok(Some(-1.0), None)), "rows.csv:2: column `time_us` is `-1`, expected a time of 0 or more");
         assert_eq!(
-            said(&ok(Some(2.0), Some(-0.5))),
+            error(&ok(Some(2.0), Some(-0.5))),
             "rows.csv:2: column `contention_us` is `-0.5`, expected a time of 0 or more"
         );
     }

@@ -235,15 +235,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let paths: Vec<_> = (0..files.len()).map(|i| dir.path().join(format!("part-{i}.csv"))).collect();
         paths.iter().zip(files).for_each(|(path, rows)| std::fs::write(path, written(rows)).unwrap());
-        let said = |error: &dyn std::error::Error| error.to_string().replace(&format!("{}/", dir.path().display()), "");
-        let shards = Shards::read(&paths).map_err(|e| said(&e))?;
+        let refusal =
+            |error: &dyn std::error::Error| error.to_string().replace(&format!("{}/", dir.path().display()), "");
+        let shards = Shards::read(&paths).map_err(|e| refusal(&e))?;
         let merged = match order {
             Some(cases) => shards.in_order_of(|| cases.iter().cloned()),
             None => shards.as_they_stand(),
         };
-        let merged = merged.map_err(|e| said(&e))?;
+        let merged = merged.map_err(|e| refusal(&e))?;
         let rows: Result<Vec<Record>, _> = shards.rows(&merged).collect();
-        Ok((rows.map_err(|e| said(&e))?, merged.missing))
+        Ok((rows.map_err(|e| refusal(&e))?, merged.missing))
     }
 
     #[test]
@@ -313,9 +314,9 @@ mod tests {
         let merged = shards.as_they_stand().unwrap();
         for text in [written(&shard(&[7, 6, 5, 4, 3, 2, 1, 0])), written(&[])] {
             std::fs::write(&path, text).unwrap();
-            let said = shards.rows(&merged).next().unwrap().unwrap_err().to_string();
+            let refusal = shards.rows(&merged).next().unwrap().unwrap_err().to_string();
             assert_eq!(
-                said,
+                refusal,
                 format!("{}: it changed while it was read, expected the same rows both times", path.display())
             );
         }
@@ -323,22 +324,22 @@ mod tests {
 
     #[test]
     fn what_is_doubled_mixed_or_strange_is_refused() {
-        let said = |files: &[Vec<Record>], order: Option<&[CaseId]>| merged(files, order).unwrap_err();
+        let refusal = |files: &[Vec<Record>], order: Option<&[CaseId]>| merged(files, order).unwrap_err();
         assert_eq!(
-            said(&files(&[&[0, 1], &[1, 2]]), None),
+            refusal(&files(&[&[0, 1], &[1, 2]]), None),
             "pex on torus:4x4, uniform:64, paragon, repetition 1 is in part-0.csv, row 2 and in part-1.csv, row 1: expected every case once"
         );
         let mut mixed = files(&[&[0], &[1]]);
         mixed[1][0].experiment = "other".to_owned();
         assert_eq!(
-            said(&mixed, None),
+            refusal(&mixed, None),
             "part-0.csv, row 1 and part-1.csv, row 1 are not of one experiment: their experiment is `` and `other`"
         );
         let differing = |change: fn(&mut Record, &str)| {
             let mut mixed = files(&[&[0], &[1]]);
             change(&mut mixed[0][0], "aa");
             change(&mut mixed[1][0], "bb");
-            said(&mixed, None)
+            refusal(&mixed, None)
         };
         let text = differing(|r, text| r.plugin_version = text.to_owned());
         assert!(text.ends_with("their build of `classic` is `aa` and `bb`"), "{text}");
@@ -353,10 +354,10 @@ mod tests {
         let text = differing(|r, text| r.seed = u64::from(text == "aa") + 6);
         assert!(text.ends_with("their first seed is `7` and `5`"), "{text}");
         assert_eq!(
-            said(&files(&[&[0, 7]]), Some(&cases(&whole()[..1]))),
+            refusal(&files(&[&[0, 7]]), Some(&cases(&whole()[..1]))),
             "part-0.csv, row 2 is of none of the experiment's cases: its topology is `ring:5`, here `torus:4x4`, its algorithm is `gen`, \
              here `pex`, its repetition is `1`, here `0`, its seed is `43`, here `42`"
         );
-        assert_eq!(said(&[], None), "no rows to join");
+        assert_eq!(refusal(&[], None), "no rows to join");
     }
 }

@@ -107,8 +107,8 @@ mod tests {
     fn what_is_not_finite_is_refused_and_leaves_the_record_alone() {
         let mut record = Record::default();
         let parts = Parts { startup: Some(f64::MAX), contention: Some(f64::MAX), ..Parts::default() };
-        let said = record.set_parts(&parts).unwrap_err().to_string();
-        assert_eq!(said, "column `time_us` is inf, expected a finite number");
+        let error = record.set_parts(&parts).unwrap_err().to_string();
+        assert_eq!(error, "column `time_us` is inf, expected a finite number");
         assert_eq!(record, Record::default());
     }
 }

@@ -232,14 +232,14 @@ pub(crate) mod tests {
     #[test]
     fn that_single_runs_are_exact_is_said_once_of_all_groups() {
         let of = |machine: &str| Record { machine: machine.to_owned(), ..row("fast", 0, 10.0) };
-        let said = |rows: Vec<Record>| notes(&comparison(rows)).concat();
+        let notes_on = |rows: Vec<Record>| notes(&comparison(rows)).concat();
         assert_eq!(
-            said(vec![of("paragon"), of("delta")]),
+            notes_on(vec![of("paragon"), of("delta")]),
             "Every case was run once and draws nothing at random: times and ratios are exact."
         );
         let again = [0, 1].map(|r| Record { machine: "sp2".to_owned(), ..row("fast", r, 10.0 + f64::from(r)) });
         assert_eq!(
-            said([vec![of("paragon")], again.to_vec()].concat()),
+            notes_on([vec![of("paragon")], again.to_vec()].concat()),
             "Cases without repetitions were run once and draw nothing at random: times and ratios are exact."
         );
         let workload = "irregular:dist=pareto,mean=512,cv=2".to_owned();

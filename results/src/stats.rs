@@ -27,7 +27,6 @@ pub enum Spread {
     Unknown,
     /// All values are the same.
     None,
-    /// Values differ.
     Some,
 }
 

@@ -5,7 +5,6 @@
 pub struct Study {
     /// Its name, without the ending.
     pub name: &'static str,
-    /// All of it.
     pub text: &'static str,
 }
 

@@ -11,7 +11,6 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub mod ping_pong;
 
-/// One time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Where it is from, for people.
@@ -20,7 +19,6 @@ pub struct Sample {
     pub messages: f64,
     /// Bytes of them together.
     pub bytes: f64,
-    /// What they took.
     pub time_us: f64,
 }
 
@@ -34,7 +32,6 @@ impl Sample {
 /// A figure, and where it lies with 95 % certainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Itself.
     pub value: f64,
     /// From there to there; none where there is nothing to tell it by.
     pub interval: Option<(f64, f64)>,

@@ -1,13 +1,12 @@
 //! Measurements by other programs. A format is one file and one row of [`FORMATS`]; what programs call a size is turned into ours in [`Measurement::block_bytes`] alone.
 
-use std::fmt;
-
 mod imb;
 mod nccl;
 mod osu;
 mod pico;
 mod table;
 
+pub use swapmeet_interchange::Wrong;
 pub(crate) use table::Cells;
 
 /// A format of measurements.
@@ -73,24 +72,6 @@ pub enum SizeOf {
     Count,
     /// The larger of a rank's whole send and receive buffer.
     Buffer,
-}
-
-/// What is wrong with a file, and in which line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
-    /// From 1; 0 for the file as a whole.
-    pub line: usize,
-    /// What was found, and what was expected.
-    pub what: String,
-}
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => f.write_str(&self.what),
-            line => write!(f, "line {line}: {}", self.what),
-        }
-    }
 }
 
 pub(crate) fn wrong(line: usize, what: impl Into<String>) -> Wrong {

@@ -117,15 +117,15 @@ fn among(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, P
         let both = [scope.spawn(there), scope.spawn(back)];
         both.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()
     });
-    let told = |others: bool| move |(i, plan): (usize, Plan)| (i, others, plan);
-    alone.into_iter().map(told(false)).chain(beside.into_iter().map(told(true))).collect()
+    let numbered = |others: bool| move |(i, plan): (usize, Plan)| (i, others, plan);
+    alone.into_iter().map(numbered(false)).chain(beside.into_iter().map(numbered(true))).collect()
 }
 
 fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     let mut watch = Watch::new(Some(progress));
     let before = threads();
     let (mut record, mut unheeded) = (Record::default(), None);
-    session::tell_group(std::slice::from_ref(case), &mut [&mut watch], &alone(), &mut |event| match event {
+    session::report_group(std::slice::from_ref(case), &mut [&mut watch], &alone(), &mut |event| match event {
         Event::Plans | Event::Planned(_) => {}
         Event::Row(_, row) => record = *row,
         Event::Log(line) => unheeded = unheeded.take().or_else(|| line.strip_prefix(REMARK).map(str::to_owned)),

@@ -134,14 +134,14 @@ impl fmt::Display for Report {
 impl Report {
     /// Findings of one algorithm; those that say the same about many places once.
     fn findings_of(&self, f: &mut fmt::Formatter<'_>, algorithm: &str) -> fmt::Result {
-        let mut told: Vec<&Finding> = Vec::new();
+        let mut listed: Vec<&Finding> = Vec::new();
         let all = || self.findings.iter().filter(|finding| finding.algorithm == algorithm);
         for finding in all() {
             let alike = |other: &&Finding| (other.severity, other.test) == (finding.severity, finding.test);
-            if told.iter().any(alike) {
+            if listed.iter().any(alike) {
                 continue;
             }
-            told.push(finding);
+            listed.push(finding);
             const ENOUGH: usize = 3;
             for same in all().filter(alike).take(ENOUGH) {
                 let word = if same.severity == Severity::Fault { "FAULT " } else { "remark" };

@@ -39,9 +39,9 @@ impl fmt::Display for Fullest {
     }
 }
 
-/// A send as it was told.
+/// A send, as it is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Told {
+struct Listed {
     step: u64,
     from: u64,
     to: u64,
@@ -55,8 +55,8 @@ struct Told {
 pub(crate) struct Watch {
     all: DefaultHasher,
     /// The first sends, in order.
-    told: Vec<Told>,
-    /// How all was told up to the end of each of the first steps.
+    sends: Vec<Listed>,
+    /// What all sends came to up to the end of each of the first steps.
     steps: Vec<u64>,
     fullest: Fullest,
     /// The first send that put nothing on its way, the first of a copy, and what came first where it was already; and how many there are.
@@ -104,7 +104,7 @@ impl Watch {
         // The hasher's keys are fixed: two processes of the same program agree.
         let mut watch = Self {
             all: DefaultHasher::new(),
-            told: Vec::new(),
+            sends: Vec::new(),
             steps: Vec::new(),
             fullest: Fullest::default(),
             idle: Seen::default(),
@@ -125,29 +125,29 @@ impl Watch {
 
     /// Where a schedule that was planned for everyone, this one, first differs from the one that follows from what one node of each orbit does.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
-        let by_blocks = |told: &Told| Told { what: 0, ..*told };
-        let sorted = |told: &[Told]| {
-            let mut sorted: Vec<Told> = told.iter().map(by_blocks).collect();
+        let by_blocks = |send: &Listed| Listed { what: 0, ..*send };
+        let sorted = |sends: &[Listed]| {
+            let mut sorted: Vec<Listed> = sends.iter().map(by_blocks).collect();
             sorted.sort_unstable();
             sorted
         };
-        let (every, followed) = (sorted(&self.told), sorted(&by_orbits.told));
+        let (every, followed) = (sorted(&self.sends), sorted(&by_orbits.sends));
         if let Some(at) = (0..every.len().max(followed.len())).find(|i| every.get(*i) != followed.get(*i)) {
             return match (every.get(at), followed.get(at)) {
                 (Some(own), other) if other.is_none_or(|other| own < other) => {
-                    let Told { step, from, to, .. } = own;
+                    let Listed { step, from, to, .. } = own;
                     Some(format!("in step {step} node {from} sends node {to} what follows from no other's send"))
                 }
-                (_, follows) => follows.map(|Told { step, from, to, .. }| {
+                (_, follows) => follows.map(|Listed { step, from, to, .. }| {
                     format!("in step {step} node {from} should send node {to} what follows from another's send, but sends otherwise")
                 }),
             };
         }
         // The same sends, in the order of their senders: each goes through the nodes once.
-        let ordered = |told: &[Told]| told.iter().map(by_blocks).collect::<Vec<_>>();
-        let (every, followed) = (ordered(&self.told), ordered(&by_orbits.told));
+        let ordered = |sends: &[Listed]| sends.iter().map(by_blocks).collect::<Vec<_>>();
+        let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
-        let Told { step, from, .. } = every[at];
+        let Listed { step, from, .. } = every[at];
         Some(format!(
             "in step {step} node {from} sends in another order among the nodes: a plan goes through those that it is asked for once a step"
         ))
@@ -178,16 +178,16 @@ impl Watch {
 
     /// Where another schedule first differs from this one; `None` where that isn't among what is remembered.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
-        let at = (0..self.told.len().max(other.told.len())).find(|i| self.told.get(*i) != other.told.get(*i))?;
-        let say = |told: Option<&Told>| match told {
-            Some(Told { step, from, to, .. }) => format!("in step {step} node {from} sends to node {to}"),
+        let at = (0..self.sends.len().max(other.sends.len())).find(|i| self.sends.get(*i) != other.sends.get(*i))?;
+        let say = |send: Option<&Listed>| match send {
+            Some(Listed { step, from, to, .. }) => format!("in step {step} node {from} sends to node {to}"),
             None => "it has ended".to_owned(),
         };
-        let (first, second) = (self.told.get(at), other.told.get(at));
-        let ends = |told: &Told| (told.step, told.from, told.to);
+        let (first, second) = (self.sends.get(at), other.sends.get(at));
+        let ends = |send: &Listed| (send.step, send.from, send.to);
         Some(match (first, second) {
             (Some(one), Some(two)) if ends(one) == ends(two) => {
-                let (Told { step, from, to, load, .. }, unlike) = (*one, two.load);
+                let (Listed { step, from, to, load, .. }, unlike) = (*one, two.load);
                 if load == unlike {
                     format!("in step {step} node {from} sends node {to} something else, or another way")
                 } else {
@@ -262,10 +262,10 @@ impl Listener for Watch {
         if sent.copy {
             self.copied.note(|| send_of(sent.step, sent.from, sent.to));
         }
-        if self.told.len() < Self::SENDS {
+        if self.sends.len() < Self::SENDS {
             let (step, from, to) = (sent.step, sent.from.virtual_node, sent.to.virtual_node);
             let blocks = if self.by_blocks { blocks(sent) } else { 0 };
-            self.told.push(Told { step, from, to, load: sent.load, what, blocks });
+            self.sends.push(Listed { step, from, to, load: sent.load, what, blocks });
         }
     }
 

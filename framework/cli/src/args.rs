@@ -201,7 +201,6 @@ pub(crate) struct Over {
     pub force: bool,
 }
 
-/// What `run` takes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
     /// An experiment file (TOML).
@@ -285,7 +284,6 @@ pub(crate) enum RowFormat {
     Json,
 }
 
-/// What `tui` takes.
 #[derive(Debug, Args)]
 pub(crate) struct TuiArgs {
     /// What is picked and run at first.
@@ -339,7 +337,6 @@ pub(crate) enum Format {
     Json,
 }
 
-/// What `list` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// What to list; everything if not given. CSV is of one kind.
@@ -385,7 +382,6 @@ pub(crate) struct ScheduleArgs {
     pub seed: u64,
 }
 
-/// What `trace` takes.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     #[command(flatten)]
@@ -436,7 +432,6 @@ pub(crate) enum CompareFormat {
     Markdown,
 }
 
-/// What `compare` takes.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     /// Result files.
@@ -450,7 +445,6 @@ pub(crate) struct CompareArgs {
     pub format: CompareFormat,
 }
 
-/// What `reproduce` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     /// Which paper: suh-shin, thakur, liu, spencer, li, tpu-v4, swing or bine; every one if not given.

@@ -114,9 +114,9 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     let held = ManuallyDrop::new(OwnedFd::from(File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?));
     // Two plans at once may take what two may. Where that can't be had or said, they are held to what one may.
     let two = || {
-        let said = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
+        let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
         let _ =
-            said.and_then(|said| std::fs::write(&args.answer, said)).and(limit_memory(args.memory.saturating_mul(2)));
+            text.and_then(|text| std::fs::write(&args.answer, text)).and(limit_memory(args.memory.saturating_mul(2)));
     };
     let mut answer = answer(&args.plugin, &question, timeout, &progress_beside(&args.answer), &two);
     if rustix::io::fcntl_getfd(&*held).is_err() {

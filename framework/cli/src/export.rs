@@ -127,7 +127,6 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
 
 /// Where an export goes.
 enum Place {
-    /// Standard output.
     Printed(&'static str),
     /// A file, by this name in the staging folder.
     File(PathBuf, &'static str),

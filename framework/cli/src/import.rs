@@ -60,8 +60,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
 
 /// The topology that a row is of, and its nodes: the user's; of a file that says how many ranks there were and no more, one in which all are neighbours.
 fn place(args: &ImportArgs, given: Option<&(String, u64)>, measurement: &Measurement) -> Result<(String, u64), String> {
-    let told = measurement.ranks.or(args.ranks);
-    match (given, told) {
+    let stated = measurement.ranks.or(args.ranks);
+    match (given, stated) {
         (Some((spec, nodes)), Some(ranks)) if ranks != *nodes => {
             Err(format!("line {}: it is of {ranks} ranks, and {spec} has {nodes} nodes", measurement.line))
         }

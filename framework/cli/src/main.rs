@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     complete::answer();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(said) => return without_command(&said),
+        Err(error) => return without_command(&error),
     };
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
@@ -84,9 +84,9 @@ fn main() -> ExitCode {
 }
 
 /// Help, a version, or what was wrong with the flags.
-fn without_command(said: &clap::Error) -> ExitCode {
-    match said.print().and_then(|()| io::stdout().flush()) {
-        Ok(()) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(BAD_INPUT)),
+fn without_command(error: &clap::Error) -> ExitCode {
+    match error.print().and_then(|()| io::stdout().flush()) {
+        Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),
         Err(error) => Failure::printing(&error).report(),
     }
 }

@@ -162,8 +162,8 @@ fn compiled(folder: &Path) -> Result<PathBuf, Failure> {
     match output.status.success() {
         true => Ok(program),
         false => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(Failure::Usage(format!("--on mpirun: `{compiler}` can't compile the program for real ranks: {said}")))
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            Err(Failure::Usage(format!("--on mpirun: `{compiler}` can't compile the program for real ranks: {errors}")))
         }
     }
 }
@@ -176,19 +176,19 @@ fn carried_out(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    let (rows, said) = (folder.join("rows.csv"), folder.join("said.txt"));
-    let failed = |e: io::Error| Failure::file(&said, &e);
+    let (rows, errors) = (folder.join("rows.csv"), folder.join("said.txt"));
+    let failed = |e: io::Error| Failure::file(&errors, &e);
     let words = launched(plan, case);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).arg(program).arg(folder.join("schedule.txt")).args(flags(plan)).arg("--out").arg(&rows);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&said).map_err(failed)?).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&errors).map_err(failed)?).process_group(0);
     let child = command.spawn().map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
-    let told = |status: Status, why: &str| {
-        let said = std::fs::read(&said).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
+    let not_measured = |status: Status, why: &str| {
+        let errors = std::fs::read(&errors).unwrap_or_default();
+        let errors = String::from_utf8_lossy(&errors);
         // What the program says itself; else the last that the launcher does.
-        let own = said.lines().find_map(|line| line.split_once("replay: ").map(|(_, rest)| rest));
-        let last = said.lines().rev().find(|line| line.contains(char::is_alphabetic));
+        let own = errors.lines().find_map(|line| line.split_once("replay: ").map(|(_, rest)| rest));
+        let last = errors.lines().rev().find(|line| line.contains(char::is_alphabetic));
         let reason = own.or(last).map_or_else(|| why.to_owned(), |line| format!("{why}: {line}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
@@ -196,9 +196,9 @@ fn carried_out(
         Ended::Itself(status) if status.success() => {
             read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
         }
-        Ended::Itself(status) if status.code() == Some(1) => told(Status::Invalid, "on real ranks"),
-        Ended::Itself(status) => told(Status::Error, &format!("`{}`: {status}", words[0])),
-        Ended::Late => told(Status::Timeout, "not done in time"),
+        Ended::Itself(status) if status.code() == Some(1) => not_measured(Status::Invalid, "on real ranks"),
+        Ended::Itself(status) => not_measured(Status::Error, &format!("`{}`: {status}", words[0])),
+        Ended::Late => not_measured(Status::Timeout, "not done in time"),
         Ended::Interrupted => Ok(None),
     }
 }

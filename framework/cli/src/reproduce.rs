@@ -53,7 +53,7 @@ struct Tables {
 
 /// What a child says.
 #[derive(Serialize, Deserialize)]
-enum Said {
+enum Message {
     /// A schedule is made now: of which algorithm, where.
     Begins(String),
     Done(Tables),
@@ -79,14 +79,14 @@ fn asked(paper: &Paper, args: &ReproduceArgs, stop: &AtomicBool) -> Result<Resul
     let grace = longest / 4 + Duration::from_secs(2);
     let limits = Asked { longest, grace, memory_limit: Some(memory), stop };
     let mut under_way = String::new();
-    let answer = alone::ask(&mut command, &limits, &mut |line| say!("{line}"), |said| match said {
-        Said::Begins(what) => {
+    let answer = alone::ask(&mut command, &limits, &mut |line| say!("{line}"), |message| match message {
+        Message::Begins(what) => {
             under_way = format!("{what}: ");
             None
         }
-        Said::Done(tables) => Some(Ok(Ok(tables))),
-        Said::Refused(why) => Some(Err(Failure::Usage(format!("{}: {why}", paper.name)))),
-        Said::Failed(why) => Some(Ok(Err(why))),
+        Message::Done(tables) => Some(Ok(Ok(tables))),
+        Message::Refused(why) => Some(Err(Failure::Usage(format!("{}: {why}", paper.name)))),
+        Message::Failed(why) => Some(Ok(Err(why))),
     });
     match answer.map_err(failed)? {
         Ok(answer) => answer,
@@ -104,17 +104,17 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let answers = alone::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let begins = |case: &Case| {
         // Nobody listening any more ends this process soon.
-        drop(answers.give(&Said::Begins(format!("{} on {}", case.algorithm, case.topology.spec()))));
+        drop(answers.give(&Message::Begins(format!("{} on {}", case.algorithm, case.topology.spec()))));
     };
-    let said = match paper.run(&Bench::new(&registry, Some(args.timeout), &begins)) {
+    let message = match paper.run(&Bench::new(&registry, Some(args.timeout), &begins)) {
         Ok(report) => report.to_csv().map_or_else(
-            |e| Said::Failed(e.to_string()),
-            |csv| Said::Done(Tables { csv, markdown: report.to_markdown() }),
+            |e| Message::Failed(e.to_string()),
+            |csv| Message::Done(Tables { csv, markdown: report.to_markdown() }),
         ),
-        Err(ReproduceError::Input(e)) => Said::Refused(e.to_string()),
-        Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. })) => Said::Failed(error.to_string()),
+        Err(ReproduceError::Input(e)) => Message::Refused(e.to_string()),
+        Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. })) => Message::Failed(error.to_string()),
     };
-    answers.give(&said).map_err(failed)?;
+    answers.give(&message).map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }
 

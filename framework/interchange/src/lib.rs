@@ -2,3 +2,6 @@
 
 pub mod msccl;
 pub mod schedule;
+mod wrong;
+
+pub use wrong::Wrong;

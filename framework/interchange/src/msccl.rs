@@ -3,6 +3,7 @@
 //! [`read`] takes it apart and says what does not belong there; what the steps come to, whoever reads it finds out. A document that defines entities is
 //! refused, and so is one larger than a machine could ever load.
 
+use crate::Wrong;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::fmt;
 
@@ -17,7 +18,6 @@ pub const MOST_GPUS: u64 = 4096;
 /// Chunks of all buffers together.
 pub const MOST_CHUNKS: u64 = 1 << 24;
 
-/// A document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// What it does, in MSCCL's word.
@@ -31,21 +31,13 @@ pub struct Program {
 /// A collective that can be said in MSCCL and here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collective {
-    /// `alltoall`
     AllToAll,
-    /// `broadcast`
     Broadcast,
-    /// `scatter`
     Scatter,
-    /// `gather`
     Gather,
-    /// `allgather`
     AllGather,
-    /// `reduce`
     Reduce,
-    /// `reducescatter`
     ReduceScatter,
-    /// `allreduce`
     AllReduce,
 }
 
@@ -94,9 +86,7 @@ pub struct ThreadBlock {
     pub send: Option<u64>,
     /// From whom it receives.
     pub receive: Option<u64>,
-    /// By which channel.
     pub channel: u64,
-    /// In order.
     pub steps: Vec<Step>,
     /// Which line of the document.
     pub line: usize,
@@ -105,13 +95,11 @@ pub struct ThreadBlock {
 /// One step of a thread block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What it does.
     pub kind: Kind,
     /// What is read, where something is.
     pub source: Place,
     /// What is written, where something is.
     pub target: Place,
-    /// How many chunks.
     pub count: u64,
     /// The thread block and step of the same GPU that must have ended.
     pub after: Option<(u64, u64)>,
@@ -124,7 +112,6 @@ pub struct Step {
 pub struct Place {
     /// Of which.
     pub buffer: Buffer,
-    /// Its first chunk.
     pub offset: u64,
 }
 
@@ -144,7 +131,6 @@ impl Buffer {
     pub const WORDS: [(&'static str, &'static str, Self); 3] =
         [("i", "input", Self::Input), ("o", "output", Self::Output), ("s", "scratch", Self::Scratch)];
 
-    /// MSCCL's letter.
     pub fn letter(self) -> &'static str {
         Self::WORDS[self as usize].0
     }
@@ -211,21 +197,6 @@ impl Kind {
     /// Whether it reads its source.
     pub fn reads(self) -> bool {
         self.adds || !self.receives && (self.sends || self.stores)
-    }
-}
-
-/// What is wrong with a document, and in which line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
-    /// From 1.
-    pub line: usize,
-    /// What was found, and what was expected.
-    pub what: String,
-}
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
     }
 }
 

@@ -8,7 +8,6 @@ use serde::Deserialize;
 /// Rounding of logarithms: none, as printed, or up, as a schedule must.
 pub(crate) type Round = fn(f64) -> f64;
 
-/// No rounding.
 pub(crate) fn as_printed(x: f64) -> f64 {
     x
 }

@@ -133,7 +133,6 @@ fn table_3_1(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
     Ok(table)
 }
 
-/// Table 3.2.
 fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = thesis.words.table("Table 3.2");
     for row in &thesis.dissemination {

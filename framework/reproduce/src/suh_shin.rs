@@ -14,7 +14,6 @@ const NAMES: [&str; 5] = ["startups", "blocks", "hops", "rearranged", "barriers"
 /// Startups, blocks in the longest message of each step, hops of the longest route of each step, blocks that a node rearranges, barriers.
 type Costs = [f64; 5];
 
-/// Torus or mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Shape {

@@ -57,7 +57,7 @@ impl Reader {
         let understood = |(file, answer): (&PathBuf, Mutex<Option<io::Result<Answer>>>)| {
             let answer = answer.into_inner().unwrap_or_else(PoisonError::into_inner);
             let answer = answer.unwrap_or_else(|| Err(io::Error::other("nobody asked")))?;
-            Ok(answer.map(|plugin| plugin.at(file)).map_err(PluginError::Told))
+            Ok(answer.map(|plugin| plugin.at(file)).map_err(PluginError::Reported))
         };
         files.iter().zip(answers).map(understood).collect()
     }

@@ -312,8 +312,8 @@ impl Host<'_> {
         let table = SwmHost { ctx, ..TABLE };
         // SAFETY: the function and its table come from a checked plugin; problem and table outlive the call.
         let code = unsafe { function(raw, &raw const problem, &raw const table) };
-        if let Some(said) = self.panic.take() {
-            return Some(Outcome::HostPanicked(said));
+        if let Some(message) = self.panic.take() {
+            return Some(Outcome::HostPanicked(message));
         }
         if let Some((_, limit)) = self.limit.filter(|_| self.late) {
             let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
@@ -363,7 +363,6 @@ impl Host<'_> {
         }
     }
 
-    /// A step begins.
     fn step(&mut self) -> i32 {
         self.simulation(|simulation| {
             simulation.step()?;

@@ -50,7 +50,7 @@ pub enum PluginError {
     },
     /// What the process that loaded it says.
     #[error("{0}")]
-    Told(String),
+    Reported(String),
 }
 
 /// What a plugin says of itself. Once a process has loaded it, the library stays for that process's life: its tables and texts may be anywhere in it.

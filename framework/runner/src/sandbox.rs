@@ -52,7 +52,7 @@ impl Holds {
 
 impl fmt::Display for Holds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = |held: bool| {
+        let named = |held: bool| {
             let parts: Vec<&str> = self.parts().iter().filter(|part| part.0 == held).map(|part| part.1).collect();
             parts.join("; ")
         };
@@ -61,10 +61,10 @@ impl fmt::Display for Holds {
         write!(
             f,
             "{landlock}, {seccomp}. Plugins {}",
-            if said(true).is_empty() { "may do all that you may".to_owned() } else { said(true) }
+            if named(true).is_empty() { "may do all that you may".to_owned() } else { named(true) }
         )?;
-        if !said(false).is_empty() {
-            write!(f, ". This kernel can't hold: {}", said(false))?;
+        if !named(false).is_empty() {
+            write!(f, ". This kernel can't hold: {}", named(false))?;
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub enum Event {
 /// Runs cases that share a schedule and returns their rows, in order. `watchers` see every step too.
 pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener], executor: &Arc<dyn Executor>) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
-    tell_group(group, watchers, executor, &mut |event| {
+    report_group(group, watchers, executor, &mut |event| {
         if let Event::Row(index, record) = event {
             records[index] = Some(*record);
         }
@@ -38,25 +38,25 @@ pub fn run_group(group: &[Case], watchers: &mut [&mut dyn Listener], executor: &
     records.into_iter().flatten().collect()
 }
 
-/// Runs cases that share a schedule and tells their rows as they come.
-pub fn tell_group(
+/// Runs cases that share a schedule and reports their rows as they come.
+pub fn report_group(
     group: &[Case],
     watchers: &mut [&mut dyn Listener],
     executor: &Arc<dyn Executor>,
-    tell: &mut dyn FnMut(Event),
+    report: &mut dyn FnMut(Event),
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that asks for the block size or the ports holds only for cases with the same: the others are planned again.
     while !open.is_empty() {
-        tell(Event::Plans);
+        report(Event::Plans);
         let started = Instant::now();
-        let rows = plan_and_price(group, &open, watchers, executor, tell);
+        let rows = plan_and_price(group, &open, watchers, executor, report);
         let wall_ms = started.elapsed().as_secs_f64() * 1e3 / rows.len().max(1) as f64;
         let done: BTreeSet<usize> = rows.iter().map(|(index, _)| *index).collect();
         open.retain(|case| !done.contains(case));
         for (index, mut record) in rows {
             record.wall_ms = Some(wall_ms);
-            tell(Event::Row(index, Box::new(record)));
+            report(Event::Row(index, Box::new(record)));
         }
     }
 }
@@ -67,7 +67,7 @@ fn plan_and_price(
     open: &[usize],
     watchers: &mut [&mut dyn Listener],
     executor: &Arc<dyn Executor>,
-    tell: &mut dyn FnMut(Event),
+    report: &mut dyn FnMut(Event),
 ) -> Vec<(usize, Record)> {
     let first = &group[open[0]];
     let nodes = first.topology.nodes();
@@ -100,15 +100,15 @@ fn plan_and_price(
         }
         plan(&first.algorithm.algorithm, &first.algorithm.params, &task, answers(first), first.timeout, listeners)
     };
-    tell(Event::Planned(planned.asked));
+    report(Event::Planned(planned.asked));
     let plan_ms = planning.elapsed().as_secs_f64() * 1e3;
     if FloatingPoint::now() != rounding {
         rounding.restore();
         let why = "the plugin left another floating-point environment than it found, on which every figure depends";
         planned.outcome = Outcome::Failed(why.to_owned());
     }
-    planned.log.iter().for_each(|line| tell(Event::Log(bounded(line))));
-    let told = answers(first);
+    planned.log.iter().for_each(|line| report(Event::Log(bounded(line))));
+    let given = answers(first);
     let mut records = Vec::new();
     let traffic = match planned.outcome {
         Outcome::Verified(_) if open.iter().any(|index| group[*index].machine.bounds_by_links()) => Traffic::of(&task),
@@ -121,7 +121,7 @@ fn plan_and_price(
     };
     for (index, evaluator) in open.iter().zip(&mut evaluators) {
         let case = &group[*index];
-        if !planned.asked.same_plan(told, answers(case)) {
+        if !planned.asked.same_plan(given, answers(case)) {
             continue;
         }
         let mut record = case.blank_row();
@@ -182,8 +182,8 @@ fn fill(
         Outcome::Unsupported(reason) => return refuse(record, Status::Unsupported, reason),
         Outcome::Invalid(fault) => return refuse(record, Status::Invalid, &fault.to_string()),
         Outcome::TimedOut(reason) => return refuse(record, Status::Timeout, reason),
-        Outcome::HostPanicked(said) => {
-            let reason = format!("swapmeet itself failed, please report it: {said}");
+        Outcome::HostPanicked(message) => {
+            let reason = format!("swapmeet itself failed, please report it: {message}");
             return refuse(record, Status::Error, &reason);
         }
         Outcome::Failed(reason) => return refuse(record, Status::Error, reason),

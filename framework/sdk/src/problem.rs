@@ -389,38 +389,38 @@ mod tests {
     }
 
     /// What becomes of a plan that reads a parameter, given as this text.
-    fn told(key: &str, value: &str, read: fn(&Problem<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+    fn outcome(key: &str, value: &str, read: fn(&Problem<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
         Rehearsal::on("ring", &[4]).param(key, value).plan(&Reads(read)).map(|_| ())
     }
 
-    fn says(what: &str) -> Result<(), Stop> {
+    fn failed(what: &str) -> Result<(), Stop> {
         Err(Stop::failed(what))
     }
 
     #[test]
     fn a_value_that_makes_no_sense_is_the_users_error_and_says_what_was_expected() {
-        let given = |value, read| told("k", value, read);
-        assert_eq!(given("x", |p| p.param::<i64>("k").map(|_| ())), says("`k=x`: expected a whole number"));
+        let given = |value, read| outcome("k", value, read);
+        assert_eq!(given("x", |p| p.param::<i64>("k").map(|_| ())), failed("`k=x`: expected a whole number"));
         assert_eq!(given("-3", |p| p.param::<i64>("k").map(|_| ())), Ok(()));
         assert_eq!(
             given("-3", |p| p.param::<u8>("k").map(|_| ())),
-            says("`k=-3`: expected a whole number from 0 to 255")
+            failed("`k=-3`: expected a whole number from 0 to 255")
         );
         assert_eq!(
             given("99999999999", |p| p.param::<u32>("k").map(|_| ())),
-            says("`k=99999999999`: expected a whole number from 0 to 4294967295")
+            failed("`k=99999999999`: expected a whole number from 0 to 4294967295")
         );
         assert_eq!(given("4096", |p| p.whole("k", 1..=4096).map(|_| ())), Ok(()));
-        let most = says("`k=4097`: expected a whole number from 1 to 4096");
+        let most = failed("`k=4097`: expected a whole number from 1 to 4096");
         assert_eq!(given("4097", |p| p.whole("k", 1..=4096).map(|_| ())), most);
         assert_eq!(
             given("1", |p| p.whole("k", 2..=u64::MAX).map(|_| ())),
-            says("`k=1`: expected a whole number from 2")
+            failed("`k=1`: expected a whole number from 2")
         );
-        assert_eq!(given("2", |p| p.param::<bool>("k").map(|_| ())), says("`k=2`: expected true or false"));
+        assert_eq!(given("2", |p| p.param::<bool>("k").map(|_| ())), failed("`k=2`: expected true or false"));
         assert_eq!(
-            told("corner", "blunt", |p| p.choice("corner", &CORNERS).map(|_| ())),
-            says("`corner=blunt`: expected one of round, sharp")
+            outcome("corner", "blunt", |p| p.choice("corner", &CORNERS).map(|_| ())),
+            failed("`corner=blunt`: expected one of round, sharp")
         );
     }
 
@@ -432,7 +432,7 @@ mod tests {
             assert_eq!(p.param::<String>("free")?, "yes");
             Ok(())
         };
-        assert_eq!(told("free", "yes", read), Ok(()));
+        assert_eq!(outcome("free", "yes", read), Ok(()));
     }
 
     #[test]
@@ -444,26 +444,26 @@ mod tests {
         }
         assert_eq!(own(Rehearsal::on("torus", &[4, 3]), |p| is(p.group("k")?, 3)), Ok(()));
         assert_eq!(own(Rehearsal::on("ring", &[4]), |p| is(p.group("k")?, 4)), Ok(()));
-        assert_eq!(told("k", "2", |p| is(p.group("k")?, 2)), Ok(()));
-        assert_eq!(told("k", "0", |p| is(p.group("k")?, 0)), says("`k=0`: expected a whole number from 1"));
+        assert_eq!(outcome("k", "2", |p| is(p.group("k")?, 2)), Ok(()));
+        assert_eq!(outcome("k", "0", |p| is(p.group("k")?, 0)), failed("`k=0`: expected a whole number from 1"));
         let uneven = Stop::unsupported("4 nodes do not fall into groups of 3");
-        assert_eq!(told("k", "3", |p| is(p.group("k")?, 3)), Err(uneven));
+        assert_eq!(outcome("k", "3", |p| is(p.group("k")?, 3)), Err(uneven));
     }
 
     #[test]
     fn only_what_is_declared_can_be_asked_for() {
-        let asks = |read| told("k", "1", read);
+        let asks = |read| outcome("k", "1", read);
         let undeclared = "the algorithm asks for `fan`, a parameter that it does not declare";
-        assert_eq!(asks(|p| p.param::<u64>("fan").map(|_| ())), says(undeclared));
-        assert_eq!(asks(|p| p.given::<u64>("fan").map(|_| ())), says(undeclared));
-        assert_eq!(asks(|p| p.choice("fan", &CORNERS).map(|_| ())), says(undeclared));
+        assert_eq!(asks(|p| p.param::<u64>("fan").map(|_| ())), failed(undeclared));
+        assert_eq!(asks(|p| p.given::<u64>("fan").map(|_| ())), failed(undeclared));
+        assert_eq!(asks(|p| p.choice("fan", &CORNERS).map(|_| ())), failed(undeclared));
         assert_eq!(
             asks(|p| p.choice("corner", &CORNERS[..1]).map(|_| ())),
-            says("`corner` is declared as one of [\"round\", \"sharp\"] and read as one of [\"round\"]")
+            failed("`corner` is declared as one of [\"round\", \"sharp\"] and read as one of [\"round\"]")
         );
         assert_eq!(
             asks(|p| p.param::<String>("free").map(|_| ())),
-            says("`free` was not given and declares no default")
+            failed("`free` was not given and declares no default")
         );
     }
 

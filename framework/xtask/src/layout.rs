@@ -36,15 +36,15 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
         copy(&file, &to)?;
         strip(&to);
     }
-    fs::write(prefix.folder("include")?.join("swapmeet.h"), said(&program, &["header"])?)?;
+    fs::write(prefix.folder("include")?.join("swapmeet.h"), output_of(&program, &["header"])?)?;
     let manuals = prefix.folder("share/man/man1")?;
-    said(&program, &["man", "--force", "--out", &manuals.to_string_lossy()])?;
+    output_of(&program, &["man", "--force", "--out", &manuals.to_string_lossy()])?;
     for (shell, place, file) in [
         ("bash", "share/bash-completion/completions", "swapmeet"),
         ("zsh", "share/zsh/site-functions", "_swapmeet"),
         ("fish", "share/fish/vendor_completions.d", "swapmeet.fish"),
     ] {
-        fs::write(prefix.folder(place)?.join(file), said(&program, &["completions", shell])?)?;
+        fs::write(prefix.folder(place)?.join(file), output_of(&program, &["completions", shell])?)?;
     }
     let experiments = prefix.folder("share/swapmeet/experiments")?;
     for file in files(&root.join("workloads/experiments"), |_| true)? {
@@ -89,7 +89,7 @@ fn strip(file: &Path) {
 }
 
 /// What the program prints.
-fn said(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
+fn output_of(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
     let output = Command::new(program).args(args).output().map_err(|e| format!("{}: {e}", program.display()))?;
     if output.status.success() {
         Ok(output.stdout)

@@ -118,8 +118,8 @@ mod tests {
             for root in [0, n / 2, n - 1] {
                 let on = |collective| Rehearsal::on("ring", &[n]).collective(collective, root).block_bytes(10);
                 let log = u64::from(n.trailing_zeros());
-                let told = on(Collective::Broadcast).verify(&BROADCAST).unwrap();
-                assert_eq!((told.steps, told.messages, told.critical_bytes), (log, n - 1, 10 * log));
+                let broadcast = on(Collective::Broadcast).verify(&BROADCAST).unwrap();
+                assert_eq!((broadcast.steps, broadcast.messages, broadcast.critical_bytes), (log, n - 1, 10 * log));
                 let summed = on(Collective::Reduce).verify(&REDUCE).unwrap();
                 assert_eq!((summed.steps, summed.messages, summed.summed_bytes), (log, n - 1, 10 * log));
             }

@@ -42,8 +42,8 @@ impl Algorithm for Bruck {
                 if problem.collective() == Collective::AllGather {
                     allgather(n, far, digit * far, &planned, schedule)?;
                 } else {
-                    let ways = Ways::having(n, |distance| distance / far % k == digit);
-                    all_to_all(n, digit * far, &ways, &planned, schedule)?;
+                    let distances = Distances::having(n, |distance| distance / far % k == digit);
+                    all_to_all(n, digit * far, &distances, &planned, schedule)?;
                 }
             }
             far = far.saturating_mul(k);
@@ -60,10 +60,16 @@ fn allgather(n: u64, far: u64, by: u64, planned: &Planned, schedule: &mut Schedu
     })
 }
 
-fn all_to_all(n: u64, by: u64, ways: &Ways, planned: &Planned, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+fn all_to_all(
+    n: u64,
+    by: u64,
+    distances: &Distances,
+    planned: &Planned,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
     let mut destinations = vec![0; n.div_ceil(64) as usize];
     planned.iter().try_for_each(|from| {
-        ways.from(from, &mut destinations);
+        distances.from(from, &mut destinations);
         let axes = [Axis::bits(&destinations)];
         schedule.send(&Blocks::new(from, (from + by) % n).destinations(Set::product(&axes)))
     })
@@ -75,12 +81,12 @@ fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
 }
 
 /// Some of the distances below n, as bits.
-pub(crate) struct Ways {
+pub(crate) struct Distances {
     n: u64,
     bits: Vec<u64>,
 }
 
-impl Ways {
+impl Distances {
     pub(crate) fn having(n: u64, has: impl Fn(u64) -> bool) -> Self {
         let mut bits = vec![0; n.div_ceil(64) as usize];
         for distance in (0..n).filter(|distance| has(*distance)) {
@@ -139,10 +145,10 @@ mod tests {
     fn rotated_bits_are_distances_from_the_node() {
         for n in [1, 2, 5, 63, 64, 65, 130, 200] {
             for bit in [1, 2, 16, 128] {
-                let ways = Ways::having(n, |distance| distance & bit != 0);
+                let distances = Distances::having(n, |distance| distance & bit != 0);
                 let mut out = vec![0; n.div_ceil(64) as usize];
                 for node in 0..n {
-                    ways.from(node, &mut out);
+                    distances.from(node, &mut out);
                     for d in 0..out.len() as u64 * 64 {
                         let expected = d < n && ((d + n - node) % n) & bit != 0;
                         assert_eq!(

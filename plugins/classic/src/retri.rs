@@ -5,7 +5,7 @@
 //! the digits of the way in balanced ternary.
 
 use crate::ANYWHERE;
-use crate::bruck::Ways;
+use crate::bruck::Distances;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) struct ReTri;
@@ -31,7 +31,8 @@ impl Algorithm for ReTri {
         for left in (1..=steps).rev() {
             schedule.step()?;
             let digits = digits(n, far, left);
-            let both = [1, -1].map(|digit| (digit, Ways::having(n, |distance| digits[distance as usize] == digit)));
+            let both =
+                [1, -1].map(|digit| (digit, Distances::having(n, |distance| digits[distance as usize] == digit)));
             let mut destinations = vec![0; n.div_ceil(64) as usize];
             for from in &planned {
                 for (digit, ways) in both.iter().filter(|(_, ways)| !ways.is_empty()) {

@@ -195,9 +195,9 @@ impl OneToAll<'_, '_> {
         let by_dimension: Vec<(usize, Vec<Vec<Move>>)> =
             (0..base.dimensions()).map(|dimension| (dimension, moves(base.radix(dimension)))).collect();
         if (self.payload, self.net.line) == (Payload::Same, Line::Ring) {
-            let told = from_neighbour_to_neighbour(base);
-            if told.len() < by_dimension.iter().map(|(_, steps)| steps.len()).sum() {
-                return self.tell(clusters, &told);
+            let nearby = from_neighbour_to_neighbour(base);
+            if nearby.len() < by_dimension.iter().map(|(_, steps)| steps.len()).sum() {
+                return self.inform(clusters, &nearby);
             }
         }
         for (dimension, steps) in by_dimension {
@@ -212,7 +212,7 @@ impl OneToAll<'_, '_> {
     }
 
     /// Who tells whom in each step, by their places as seen from the root.
-    fn tell(&mut self, clusters: &[Rooted], steps: &[Vec<(u64, u64)>]) -> Result<(), Stop> {
+    fn inform(&mut self, clusters: &[Rooted], steps: &[Vec<(u64, u64)>]) -> Result<(), Stop> {
         let base = &self.net.base;
         for step in steps {
             self.schedule.step()?;
@@ -259,10 +259,10 @@ fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let far = |node: u64| -> u64 { base.coordinates(node).zip(base.radices()).map(|(c, n)| c.min(n - c)).sum() };
     let mut knows = vec![false; base.nodes() as usize];
     knows[0] = true;
-    let (mut told, mut steps) = (vec![0], Vec::new());
-    while told.len() < knows.len() {
+    let (mut informed, mut steps) = (vec![0], Vec::new());
+    while informed.len() < knows.len() {
         let mut step = Vec::new();
-        for &from in &told {
+        for &from in &informed {
             let untold = |node: &u64| !knows[*node as usize];
             let most = |node: &u64| (neighbours(*node).filter(untold).count(), far(*node), Reverse(*node));
             if let Some(to) = neighbours(from).filter(untold).max_by_key(most) {
@@ -270,7 +270,7 @@ fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
                 step.push((from, to));
             }
         }
-        told.extend(step.iter().map(|(_, to)| *to));
+        informed.extend(step.iter().map(|(_, to)| *to));
         steps.push(step);
     }
     steps
@@ -287,14 +287,14 @@ struct Move {
 /// Ahead from the first step on, back from the second on: ceil(N / 2) steps.
 fn broadcast_on_ring(len: u64) -> Vec<Vec<Move>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
-    let told = |from, to| Move { from, to, first: 0, count: len };
+    let given = |from, to| Move { from, to, first: 0, count: len };
     let step = |i: u64| {
         let mut step = Vec::new();
         if i <= ahead {
-            step.push(told(i - 1, i));
+            step.push(given(i - 1, i));
         }
         if (2..=back + 1).contains(&i) {
-            step.push(told((len - (i - 2)) % len, len - (i - 1)));
+            step.push(given((len - (i - 2)) % len, len - (i - 1)));
         }
         step
     };
@@ -361,10 +361,10 @@ mod tests {
     fn neighbours_tell_a_torus_of_5_by_5_in_as_few_steps_as_doubling_would() {
         for (sides, steps) in [(&[5, 5][..], 5), (&[3, 3], 4), (&[5, 5, 5], 8), (&[4, 4], 4), (&[1], 0), (&[2, 3], 3)] {
             let base = Grid::new(sides).unwrap();
-            let told = from_neighbour_to_neighbour(&base);
-            assert_eq!(told.len(), steps, "{sides:?}");
+            let nearby = from_neighbour_to_neighbour(&base);
+            assert_eq!(nearby.len(), steps, "{sides:?}");
             let mut know = BTreeSet::from([0]);
-            for step in told {
+            for step in nearby {
                 let before = know.clone();
                 let senders: BTreeSet<u64> = step.iter().map(|(from, _)| *from).collect();
                 assert_eq!(senders.len(), step.len(), "one port");

@@ -85,7 +85,7 @@ impl Reader for Retold<'_, '_, '_> {
             }
             Event::Phase(name) => {
                 let named = self.schedule.phase(&name);
-                self.told(named)
+                self.noted(named)
             }
             Event::Rearrange => {
                 if self.segments == 0 {
@@ -94,7 +94,7 @@ impl Reader for Retold<'_, '_, '_> {
                     return Ok(());
                 }
                 let rearranged = self.schedule.rearrange();
-                self.told(rearranged)
+                self.noted(rearranged)
             }
             Event::Send(send) => self.send(&send),
             Event::EndOfStep => Ok(()),
@@ -112,7 +112,7 @@ impl Retold<'_, '_, '_> {
         Err(why)
     }
 
-    fn told(&mut self, answer: Result<(), Stop>) -> Result<(), String> {
+    fn noted(&mut self, answer: Result<(), Stop>) -> Result<(), String> {
         answer.or_else(|stop| self.refuse(stop))
     }
 
@@ -126,10 +126,10 @@ impl Retold<'_, '_, '_> {
             true => self.schedule.layout_in_parts(&grid, split),
             false => self.schedule.layout(&grid, split),
         };
-        self.told(laid_out)?;
+        self.noted(laid_out)?;
         for _ in 0..std::mem::take(&mut self.waiting) {
             let rearranged = self.schedule.rearrange();
-            self.told(rearranged)?;
+            self.noted(rearranged)?;
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Retold<'_, '_, '_> {
         if send.step > self.step {
             self.step = send.step;
             let begun = self.schedule.step();
-            self.told(begun)?;
+            self.noted(begun)?;
         }
         if send.from == send.to {
             return Ok(());
@@ -187,7 +187,7 @@ impl Retold<'_, '_, '_> {
                 moved = moved.route(&route);
             }
             let sent = self.schedule.send(&moved);
-            self.told(sent)?;
+            self.noted(sent)?;
         }
         Ok(())
     }

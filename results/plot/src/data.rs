@@ -27,8 +27,8 @@ impl Figure {
     pub(crate) fn for_latex(&self) -> String {
         let columns = if self.panels.len() == 1 { 1 } else { 2 };
         let rows = self.panels.len().div_ceil(columns);
-        let said = [&self.title].into_iter().chain(&self.unlike);
-        let mut out: String = said.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
+        let lines = [&self.title].into_iter().chain(&self.unlike);
+        let mut out: String = lines.map(|line| format!("% {}\n", line.replace('\n', " "))).collect();
         out += "\\begin{tikzpicture}\n";
         for name in &self.names {
             let colour = self.styles.get(name).colour;

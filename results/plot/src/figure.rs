@@ -398,8 +398,8 @@ fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     let first = panels[0].0;
     let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
     // The model says nothing new where the machine says it.
-    let told = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
-    let parts = PARTS.iter().enumerate().filter(|(index, _)| told(*index)).map(|(_, part)| part);
+    let is_shown = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
+    let parts = PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);
     let (common, apart): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| same(*part));
     let join = |family: &Family, parts: &[&(Part, &str)]| {
         parts.iter().map(|(part, _)| part(family)).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")

@@ -78,8 +78,8 @@ fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     ];
     let mut words = Vec::new();
     for (number, text) in what.into_iter().enumerate() {
-        let told = others.iter().any(|other| text(other) != text(own));
-        if number == 0 || told {
+        let differs = others.iter().any(|other| text(other) != text(own));
+        if number == 0 || differs {
             words.push(text(own));
         }
         others.retain(|other| text(other) == text(own));

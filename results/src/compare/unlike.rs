@@ -39,7 +39,7 @@ mod tests {
         Record { note: format!("priced in turns: so; {UNDECLARED}"), ..row(name, 0, 1.0) }
     }
 
-    fn said(rows: Vec<Record>) -> Vec<String> {
+    fn unlike(rows: Vec<Record>) -> Vec<String> {
         compare(&files(rows), None).unwrap().unlike
     }
 
@@ -48,7 +48,7 @@ mod tests {
         let elsewhere = |row: Record| Record { machine: "delta".to_owned(), ..row };
         let rows = vec![row("suh-shin", 0, 2.0), free("torus-multiscatter"), free("bruck"), elsewhere(free("bruck"))];
         assert_eq!(
-            said(rows),
+            unlike(rows),
             [
                 "paragon charges rearrangement as algorithms declare it, and `bruck`, `torus-multiscatter` declare none though their messages are of several blocks; \
               with rearrangement=packed all are charged alike."
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_where_all_are_alike() {
-        assert_eq!(said(vec![free("bruck"), free("torus-multiscatter")]), [""; 0]);
-        assert_eq!(said(vec![row("suh-shin", 0, 2.0), row("pairwise", 0, 1.0)]), [""; 0]);
+        assert_eq!(unlike(vec![free("bruck"), free("torus-multiscatter")]), [""; 0]);
+        assert_eq!(unlike(vec![row("suh-shin", 0, 2.0), row("pairwise", 0, 1.0)]), [""; 0]);
     }
 }

@@ -32,7 +32,6 @@ impl Source {
         File::open(path).map_err(|source| ReadError::Io { file: self.name.clone(), source })
     }
 
-    /// All rows.
     pub(super) fn rows(&self) -> Result<impl Iterator<Item = Result<Row, ReadError>>, ReadError> {
         Rows::new(self.name.clone(), self.open()?)
     }

@@ -118,7 +118,7 @@ mod tests {
     use crate::compare::tests::{failed, files, row};
     use crate::record::{Record, Status};
 
-    fn said(records: Vec<Record>, baseline: Option<&str>) -> String {
+    fn verdict(records: Vec<Record>, baseline: Option<&str>) -> String {
         in_words(&compare(&files(records), baseline).unwrap().groups[0])
     }
 
@@ -136,11 +136,11 @@ mod tests {
         let rows =
             || runs_of("fast", &[10.0, 10.4, 9.8]).chain(runs_of("slow", &[20.5, 21.0, 20.0])).collect::<Vec<_>>();
         let sentence = "`fast` ran 2.04 ± 0.04 times faster than `slow` (95 %: 2.00 to 2.08; p by the paired t test < 0.001, by Wilcoxon 0.250).";
-        assert_eq!(said(rows(), None), sentence);
-        assert_eq!(said(rows(), Some("slow")), sentence, "the same seen from either side");
+        assert_eq!(verdict(rows(), None), sentence);
+        assert_eq!(verdict(rows(), Some("slow")), sentence, "the same seen from either side");
         let apart = runs_of("fast", &[10.0, 10.4, 9.8]).chain(unpaired(runs_of("slow", &[20.5, 21.0, 20.0])));
         assert_eq!(
-            said(apart.collect(), None),
+            verdict(apart.collect(), None),
             "`fast` ran 2.04 ± 0.13 times faster than `slow` (95 %: 1.91 to 2.17; p by Welch's t < 0.001, by Mann-Whitney 0.100)."
         );
     }
@@ -149,7 +149,7 @@ mod tests {
     fn without_a_difference_there_is_no_winner() {
         let apart = runs_of("a", &[10.0, 10.4, 9.8]).chain(unpaired(runs_of("b", &[10.1, 10.3, 9.9])));
         assert_eq!(
-            said(apart.collect(), None),
+            verdict(apart.collect(), None),
             "`b` and `a` do not differ by more than their spread (95 %: 0.94 to 1.07 times as long; p by Welch's t 0.883, by Mann-Whitney 1.000)."
         );
     }
@@ -161,15 +161,15 @@ mod tests {
             Record { workload, ..row(name, 0, time) }
         };
         assert_eq!(
-            said(vec![drawn("slow", 25.0), drawn("fast", 10.0)], None),
+            verdict(vec![drawn("slow", 25.0), drawn("fast", 10.0)], None),
             "`fast` ran 2.50 times faster than `slow` (one run each: no uncertainty can be given)."
         );
         assert_eq!(
-            said(runs_of("fast", &[10.0, 11.0]).chain([row("slow", 0, 42.0)]).collect(), None),
+            verdict(runs_of("fast", &[10.0, 11.0]).chain([row("slow", 0, 42.0)]).collect(), None),
             "`fast` ran 4.00 times faster than `slow` (a single run of `slow`: no uncertainty can be given)."
         );
         assert_eq!(
-            said(vec![row("slow", 0, 25.0), row("fast", 0, 10.0)], None),
+            verdict(vec![row("slow", 0, 25.0), row("fast", 0, 10.0)], None),
             "`fast` ran 2.50 times faster than `slow`.",
             "uniform sizes: that this is exact is said once, below"
         );
@@ -178,11 +178,11 @@ mod tests {
     #[test]
     fn repetitions_without_spread_are_said_to_be() {
         assert_eq!(
-            said(runs_of("slow", &[25.0; 4]).chain(runs_of("fast", &[10.0; 4])).collect(), None),
+            verdict(runs_of("slow", &[25.0; 4]).chain(runs_of("fast", &[10.0; 4])).collect(), None),
             "`fast` ran 2.50 times faster than `slow` (the same in all 4 repetitions)."
         );
         assert_eq!(
-            said(runs_of("slow", &[10.0; 4]).chain(runs_of("fast", &[10.0; 3])).collect(), None),
+            verdict(runs_of("slow", &[10.0; 4]).chain(runs_of("fast", &[10.0; 3])).collect(), None),
             "`fast` and `slow` took the same time (the same in all 3 and 4 repetitions)."
         );
     }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn small_differences_are_not_rounded_away() {
         assert_eq!(
-            said(vec![row("a", 0, 10_000.0), row("b", 0, 10_001.0)], None),
+            verdict(vec![row("a", 0, 10_000.0), row("b", 0, 10_001.0)], None),
             "`a` ran 1.0001 times faster than `b`."
         );
     }
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_small_spread_is_not_rounded_away() {
         let sentence =
-            said(runs_of("a", &[10.0, 10.001, 9.999]).chain(runs_of("b", &[20.0, 20.002, 19.999])).collect(), None);
+            verdict(runs_of("a", &[10.0, 10.001, 9.999]).chain(runs_of("b", &[20.0, 20.002, 19.999])).collect(), None);
         assert_eq!(
             sentence,
             "`a` ran 2.00 ± 0.0001 times faster than `b` (95 %: 1.9999 to 2.0002; p by the paired t test < 0.001, by Wilcoxon 0.250)."
@@ -208,13 +208,16 @@ mod tests {
     #[test]
     fn what_cannot_be_compared_is_said_to_be() {
         assert_eq!(
-            said(vec![row("a", 0, 0.0), row("b", 0, 5.0)], None),
+            verdict(vec![row("a", 0, 0.0), row("b", 0, 5.0)], None),
             "`b` and `a`: a time is 0, so that there is no ratio."
         );
         let broken = || failed("odd", 0, Status::Invalid, "block 3 of 5");
-        assert_eq!(said(vec![row("a", 0, 5.0), broken()], None), "Only `a` has a time here: nothing to compare with.");
         assert_eq!(
-            said(vec![row("a", 0, 5.0), broken()], Some("odd")),
+            verdict(vec![row("a", 0, 5.0), broken()], None),
+            "Only `a` has a time here: nothing to compare with."
+        );
+        assert_eq!(
+            verdict(vec![row("a", 0, 5.0), broken()], Some("odd")),
             "Nothing to compare with: the baseline `odd` has no time here: invalid."
         );
     }

@@ -36,15 +36,20 @@ fn lines(path: &Path) -> usize {
     std::fs::read_to_string(path).unwrap_or_default().lines().count()
 }
 
-#[test]
-fn rows_that_somebody_cuts_off_are_written_again() {
-    let dir = tempdir().unwrap();
-    let Some(torture) = torture(dir.path()) else { return };
-    let out = dir.path().join("rows.csv");
+/// Such a run once it has written two rows, and where.
+fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
+    let (torture, out) = (torture(dir)?, dir.join("rows.csv"));
     let run = slow_run(&torture, &out, |run| {
         run.args(["--timeout", "0.5"]);
     });
     wait_for("no rows", || lines(&out) == 3);
+    Some((run, out))
+}
+
+#[test]
+fn rows_that_somebody_cuts_off_are_written_again() {
+    let dir = tempdir().unwrap();
+    let Some((run, out)) = with_two_rows(dir.path()) else { return };
     File::create(&out).unwrap();
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -56,12 +61,7 @@ fn rows_that_somebody_cuts_off_are_written_again() {
 #[test]
 fn what_somebody_adds_to_rows_stays_and_is_told() {
     let dir = tempdir().unwrap();
-    let Some(torture) = torture(dir.path()) else { return };
-    let out = dir.path().join("rows.csv");
-    let run = slow_run(&torture, &out, |run| {
-        run.args(["--timeout", "0.5"]);
-    });
-    wait_for("no rows", || lines(&out) == 3);
+    let Some((run, out)) = with_two_rows(dir.path()) else { return };
     let before = std::fs::read_to_string(&out).unwrap();
     File::options().append(true).open(&out).unwrap().write_all(b"theirs").unwrap();
     let output = run.wait_with_output().unwrap();

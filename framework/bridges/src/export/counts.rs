@@ -14,7 +14,6 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// At the start.
     pub(super) fn new(head: &Head) -> Self {
         let element = head.element_bytes.max(1);
         let nodes = head.nodes as usize;

@@ -356,16 +356,16 @@ impl Export for Msccl {
             self.begin(1)?;
         }
         let pieces = step.messages.iter().map(|message| self.pieces(message)).collect::<Result<Vec<_>, _>>()?;
-        let said = |why: String| format!("step {}: {why}", step.number);
+        let in_step = |why: String| format!("step {}: {why}", step.number);
         // A thread block sends before it receives: both at once.
         for (message, pieces) in step.messages.iter().zip(&pieces) {
             for (number, (chunks, _)) in pieces.iter().enumerate() {
-                self.send(message, number, chunks).map_err(said)?;
+                self.send(message, number, chunks).map_err(in_step)?;
             }
         }
         for (message, pieces) in step.messages.iter().zip(&pieces) {
             for (number, (chunks, adds)) in pieces.iter().enumerate() {
-                self.receive(message, number, chunks, *adds).map_err(said)?;
+                self.receive(message, number, chunks, *adds).map_err(in_step)?;
             }
         }
         for work in self.gpus.iter_mut().filter(|work| !work.ending.is_empty()) {

@@ -123,8 +123,8 @@ pub(super) fn read_json(source: &Source<'_>) -> Result<Vec<Measurement>, Wrong> 
         if !(times.time.is_finite() && times.time >= 0.0) {
             return Err(wrong(0, format!("of {} bytes the time is {}, expected a time", result.size, times.time)));
         }
-        let told = ["min_us", "max_us", "p50_us", "p99_us", "stdev_us"];
-        let note = told.iter().filter_map(|key| Some(format!("{key} {}", times.more.get(*key)?)));
+        let spread = ["min_us", "max_us", "p50_us", "p99_us", "stdev_us"];
+        let note = spread.iter().filter_map(|key| Some(format!("{key} {}", times.more.get(*key)?)));
         list.push(Measurement {
             collective: collective.clone(),
             size_of: SizeOf::Buffer,

@@ -18,8 +18,8 @@ const OSU: &str = "\
 #[test]
 fn osu_sizes_are_a_pairs() {
     let list = read_as("a.txt", OSU, None).unwrap();
-    let told: Vec<_> = list.iter().map(|m| (m.collective.as_str(), m.size, m.time_us, m.block_bytes(7))).collect();
-    assert_eq!(told, [("alltoall", 1, 4.31, Ok(1)), ("alltoall", 1024, 18.75, Ok(1024))]);
+    let found: Vec<_> = list.iter().map(|m| (m.collective.as_str(), m.size, m.time_us, m.block_bytes(7))).collect();
+    assert_eq!(found, [("alltoall", 1, 4.31, Ok(1)), ("alltoall", 1024, 18.75, Ok(1024))]);
     assert_eq!(list[1].note, "Min Latency(us) 18.00, Max Latency(us) 19.50, Iterations 1000");
     assert_eq!((list[1].ranks, list[1].is_checked, list[1].line), (None, false, 5));
     let reduce_scatter = OSU.replace("All-to-All Personalized Exchange", "Reduce_scatter");
@@ -45,8 +45,8 @@ fn osu_that_is_broken_is_refused_with_its_line() {
         ("All-to-All Personalized Exchange", "Bandwidth", "names no collective that is known here"),
         ("Avg Latency(us)", "Bandwidth (MB/s)", "the first column is `Bandwidth (MB/s)`, expected a latency"),
     ] {
-        let said = read_as("a.txt", &OSU.replace(from, to), None).unwrap_err();
-        assert!(said.contains(why), "{from} -> {to}: {said}");
+        let error = read_as("a.txt", &OSU.replace(from, to), None).unwrap_err();
+        assert!(error.contains(why), "{from} -> {to}: {error}");
     }
 }
 
@@ -117,8 +117,8 @@ fn nccl_json_of_version_3_is_read() {
         ("\"nwrong\":0", "\"nwrong\":3", "results were wrong"),
         ("all_reduce_perf", "nap_perf", "name it with --collective"),
     ] {
-        let said = read_as("a.json", &NCCL_JSON.replace(from, to), None).unwrap_err();
-        assert!(said.contains(why), "{from} -> {to}: {said}");
+        let error = read_as("a.json", &NCCL_JSON.replace(from, to), None).unwrap_err();
+        assert!(error.contains(why), "{from} -> {to}: {error}");
     }
 }
 

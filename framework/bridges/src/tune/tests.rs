@@ -60,9 +60,9 @@ fn nccl_lines_have_no_spaces_and_are_of_the_whole_buffer() {
 #[test]
 fn losses_are_against_the_fastest_that_the_library_has() {
     let losses = library("openmpi").unwrap().losses(&sweep(), "pairwise");
-    let told: Vec<_> = losses.iter().map(|loss| (loss.ranks, loss.bytes, loss.best.as_str(), loss.ratio)).collect();
-    assert_eq!(told[0], (4, 16, "bruck", 5.0 / 3.0));
-    assert!(told.contains(&(4, 4096, "pairwise", 1.0)) && told.contains(&(64, 16, "linear-sync", 2.0)));
+    let found: Vec<_> = losses.iter().map(|loss| (loss.ranks, loss.bytes, loss.best.as_str(), loss.ratio)).collect();
+    assert_eq!(found[0], (4, 16, "bruck", 5.0 / 3.0));
+    assert!(found.contains(&(4, 4096, "pairwise", 1.0)) && found.contains(&(64, 16, "linear-sync", 2.0)));
 }
 
 /// As MPICH's own is made: tests in tests, in order.
@@ -102,18 +102,19 @@ fn losses_are_against_what_mpichs_own_table_chooses() {
     cells.push(cell("alltoall", 4, 16, "linear", 6.0));
     cells.push(cell("alltoall", 64, 4096, "linear", 1.0));
     let Own { losses, without_a_time } = library.losses_of_own(&cells, Some(OWN)).unwrap().unwrap();
-    let told: Vec<_> = losses
+    let found: Vec<_> = losses
         .iter()
         .map(|loss| (loss.ranks, loss.bytes, loss.kept.as_str(), loss.best.as_str(), loss.ratio))
         .collect();
-    assert!(told.contains(&(4, 16, "linear", "bruck", 2.0)), "{told:?}");
+    assert!(found.contains(&(4, 16, "linear", "bruck", 2.0)), "{found:?}");
     assert!(
-        told.contains(&(64, 4096, "pairwise", "linear", 2.0)) && told.contains(&(64, 512, "pairwise", "pairwise", 1.0)),
-        "{told:?}"
+        found.contains(&(64, 4096, "pairwise", "linear", 2.0))
+            && found.contains(&(64, 512, "pairwise", "pairwise", 1.0)),
+        "{found:?}"
     );
     assert!(
-        !told.iter().any(|(ranks, bytes, ..)| (*ranks, *bytes) == (64, 16)),
-        "the sweep has no Bruck there: {told:?}"
+        !found.iter().any(|(ranks, bytes, ..)| (*ranks, *bytes) == (64, 16)),
+        "the sweep has no Bruck there: {found:?}"
     );
     let of_others = [("MPIR_Alltoall_intra_brucks", 1), ("MPIR_Alltoall_intra_scattered", 3)];
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
@@ -127,8 +128,8 @@ fn losses_are_against_what_open_mpi_decides_by_itself() {
     cells.push(cell("alltoall", 64, 16, "bruck", 4.0));
     for name in ["openmpi", "openmpi-json"] {
         let Own { losses, without_a_time } = library(name).unwrap().losses_of_own(&cells, None).unwrap().unwrap();
-        let told: Vec<_> = losses.iter().map(|l| (l.ranks, l.bytes, &*l.kept, &*l.best, l.ratio)).collect();
-        assert_eq!(told, [(4, 16, "linear-sync", "bruck", 2.0), (64, 16, "bruck", "linear-sync", 4.0)]);
+        let found: Vec<_> = losses.iter().map(|l| (l.ranks, l.bytes, &*l.kept, &*l.best, l.ratio)).collect();
+        assert_eq!(found, [(4, 16, "linear-sync", "bruck", 2.0), (64, 16, "bruck", "linear-sync", 4.0)]);
         let of_others = [("linear", 2), ("linear_sync", 3), ("modified_bruck", 1)];
         assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
     }

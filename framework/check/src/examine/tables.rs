@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    fn said(spoil: impl Fn(&mut About)) -> Vec<String> {
+    fn wrong(spoil: impl Fn(&mut About)) -> Vec<String> {
         let mut about = about();
         spoil(&mut about);
         findings(&about).into_iter().map(|f| f.what).collect()
@@ -127,27 +127,27 @@ mod tests {
 
     #[test]
     fn what_is_in_order_is_not_mentioned() {
-        assert_eq!(said(|_| ()), [""; 0]);
+        assert_eq!(wrong(|_| ()), [""; 0]);
     }
 
     #[test]
     fn every_text_that_users_meet_is_looked_at() {
         assert_eq!(
-            said(|a| a.version = "one".to_owned()),
+            wrong(|a| a.version = "one".to_owned()),
             ["the version is `one`, expected one such as 0.1.0: rows carry it"]
         );
-        assert_eq!(said(|a| a.licence.clear()), ["no licence: others can't know whether they may use it"]);
+        assert_eq!(wrong(|a| a.licence.clear()), ["no licence: others can't know whether they may use it"]);
         let twice = |a: &mut About| {
             let param = a.algorithms[0].params[0].clone();
             a.algorithms[0].params.push(param);
         };
-        assert_eq!(said(twice), ["parameter `slices` comes twice"]);
+        assert_eq!(wrong(twice), ["parameter `slices` comes twice"]);
         assert_eq!(
-            said(|a| a.algorithms[0].params[0].key = "Slices".to_owned()),
+            wrong(|a| a.algorithms[0].params[0].key = "Slices".to_owned()),
             ["parameter `Slices`: expected lower-case letters, digits, `_` and `-`, as users type it"]
         );
         assert_eq!(
-            said(|a| a.algorithms[0].title.push('\n')),
+            wrong(|a| a.algorithms[0].title.push('\n')),
             ["its title has line breaks or other control characters"]
         );
     }

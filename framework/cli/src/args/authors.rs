@@ -42,7 +42,6 @@ pub(crate) enum Lang {
     C,
 }
 
-/// What `new-plugin` takes.
 #[derive(Debug, Args)]
 pub(crate) struct NewPluginArgs {
     /// The plugin's name, and that of its folder and its algorithm: lower-case letters, digits and hyphens.
@@ -52,7 +51,6 @@ pub(crate) struct NewPluginArgs {
     pub lang: Lang,
 }
 
-/// What `check` takes.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The plugin's file.

@@ -23,7 +23,6 @@ Examples:
 Sizes become those of workloads: bytes of a pair, of a rank's block, of the whole
 vector of a reduction. Several times of one size are repetitions of one case.";
 
-/// What `import` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// Files by OSU, IMB, nccl-tests (text or JSON) or PICO.
@@ -73,7 +72,6 @@ What is printed goes into an experiment file, whose machines then may name it. R
 `run --on` say how many steps and bytes they took; others need rows of the same cases
 as predicted beside them.";
 
-/// What `fit` takes.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// Ping-pongs (OSU's latency test, Intel's PingPong, or `bytes,time_us`), or rows of what was measured.
@@ -125,7 +123,6 @@ pub(crate) struct RealRanks {
     pub script: Option<PathBuf>,
 }
 
-/// What `tune` takes.
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
     /// Rows: predicted or measured.
@@ -154,7 +151,6 @@ pub(crate) struct TuneArgs {
     pub over: Over,
 }
 
-/// What `export` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// For whom.

@@ -15,14 +15,12 @@ Examples:
   swapmeet man | man -l -                   read it
   swapmeet man --out ~/.local/share/man/man1";
 
-/// What `completions` takes.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell.
     pub shell: clap_complete::Shell,
 }
 
-/// What `man` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// A folder for a page a command; the program's own page to standard output if not given.

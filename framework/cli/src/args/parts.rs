@@ -26,7 +26,6 @@ Examples:
 Rows are counted from 1, below the header. Figures are compared to the last digit;
 only plan_ms and wall_ms may differ. Exit status: 0 if all rows are the same, else 1.";
 
-/// What `rerun` takes.
 #[derive(Debug, Args)]
 pub(crate) struct RerunArgs {
     /// A result file.
@@ -52,7 +51,6 @@ pub(crate) struct RerunArgs {
     pub plugins: PluginArgs,
 }
 
-/// What `merge` takes.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
     /// Result files of one experiment.

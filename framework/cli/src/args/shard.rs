@@ -79,13 +79,15 @@ impl Shard {
     pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
         match self {
             Self::Part(i, n) => Ok((i - 1, n)),
-            Self::Auto(of) => said(of, |name| std::env::var(name).ok()).map_err(|e| format!("--shard auto: {e}")),
+            Self::Auto(of) => {
+                from_variables(of, |name| std::env::var(name).ok()).map_err(|e| format!("--shard auto: {e}"))
+            }
         }
     }
 }
 
 /// What the variables of the innermost starter say that has more than one task; `of` how many, where the user does.
-fn said(of: Option<usize>, variable: impl Fn(&str) -> Option<String>) -> Result<(usize, usize), String> {
+fn from_variables(of: Option<usize>, variable: impl Fn(&str) -> Option<String>) -> Result<(usize, usize), String> {
     let number = |name: &'static str| {
         let text = variable(name).filter(|text| !text.is_empty() && text != "undefined");
         let read = |text: String| text.parse().map_err(|_| format!("{name} is `{text}`, expected a whole number"));
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
 
     fn found(of: Option<usize>, variables: &[(&str, &str)]) -> Result<(usize, usize), String> {
-        said(of, |name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()))
+        from_variables(of, |name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()))
     }
 
     #[test]

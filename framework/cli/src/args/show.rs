@@ -135,7 +135,6 @@ pub(crate) struct RowsArgs {
     pub baseline: Option<String>,
 }
 
-/// What `plot` takes.
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// Which rows.
@@ -185,7 +184,6 @@ pub(crate) struct PlotArgs {
     pub scale: u8,
 }
 
-/// What `report` takes.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Which rows.

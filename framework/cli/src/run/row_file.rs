@@ -162,9 +162,9 @@ mod tests {
         File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
         rows.flush().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nthree\n");
-        let told = remarks.lock().unwrap().clone();
-        assert_eq!(told.len(), 3);
-        assert!(told[1].contains("rows.csv: something else has cut it off to 6 bytes"), "{}", told[1]);
+        let lines = remarks.lock().unwrap().clone();
+        assert_eq!(lines.len(), 3);
+        assert!(lines[1].contains("rows.csv: something else has cut it off to 6 bytes"), "{}", lines[1]);
     }
 
     #[test]
@@ -185,9 +185,9 @@ mod tests {
         other.set_len(0).unwrap();
         rows.flush().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntheirs\ntwo\nhalf a line\nthree\n");
-        let told = remarks.lock().unwrap().clone();
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].ends_with(
+        let lines = remarks.lock().unwrap().clone();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].ends_with(
             "rows.csv: something else has added to it while rows were written: what it added stays, between rows"
         ));
     }

@@ -3,9 +3,9 @@ use std::io::Write;
 
 /// All that was read, in words.
 #[derive(Default)]
-struct Heard(Vec<String>);
+struct Events(Vec<String>);
 
-impl Reader for Heard {
+impl Reader for Events {
     fn head(&mut self, head: Head) -> Result<(), String> {
         self.0.push(format!("{} nodes, {}", head.nodes, head.collective));
         Ok(())
@@ -31,12 +31,12 @@ const DOCUMENT: &str = r#"{"schedule":{"collective":"alltoall","format":"swapmee
 "#;
 
 fn refused(document: &str) -> String {
-    read(document.as_bytes(), &mut Heard::default()).unwrap_err().to_string()
+    read(document.as_bytes(), &mut Events::default()).unwrap_err().to_string()
 }
 
 #[test]
 fn a_document_reads_the_same_whole_and_line_by_line() {
-    let (mut whole, mut printed) = (Heard::default(), Heard::default());
+    let (mut whole, mut printed) = (Events::default(), Events::default());
     let outcome = read(DOCUMENT.as_bytes(), &mut whole).unwrap();
     let mut lines = Lines::new(&mut printed);
     // In pieces that end anywhere.
@@ -62,8 +62,8 @@ fn what_is_wrong_is_said_with_its_line() {
         ("],\n\"outcome\"", "", "line 6"),
     ] {
         assert!(DOCUMENT.contains(from), "{from}");
-        let said = refused(&DOCUMENT.replacen(from, to, 1));
-        assert!(said.contains(why), "{from} -> {to}: {said}");
+        let error = refused(&DOCUMENT.replacen(from, to, 1));
+        assert!(error.contains(why), "{from} -> {to}: {error}");
     }
 }
 

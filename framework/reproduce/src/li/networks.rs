@@ -66,7 +66,6 @@ fn of_theorem_1(li: &Li, k: u32, base: &Survey) -> [u64; 4] {
     [0, 1, 2, 3].map(|i| li.value(&li.theorem_1.formulas[i], &variable) as u64)
 }
 
-/// Table I.
 pub(super) fn table_1(li: &Li) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Table I");
     for Listed { name, spec, figures: [n, d, diameter], ratio } in &li.table_1 {

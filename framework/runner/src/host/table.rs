@@ -54,9 +54,10 @@ unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R
     catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {
         // SAFETY: as above; the first borrow ended with the panic.
         if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
-            let said = panic.downcast_ref::<&str>().copied();
-            let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-            host.panic.get_or_insert_with(|| said.to_owned());
+            let message = panic.downcast_ref::<&str>().copied();
+            let message =
+                message.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            host.panic.get_or_insert_with(|| message.to_owned());
         }
         or
     })

@@ -12,9 +12,7 @@ use swapmeet_abi::SwmPlugin;
 /// A plugin in the program.
 #[derive(Debug, Clone, Copy)]
 pub struct Linked {
-    /// The plugin's name.
     pub name: &'static str,
-    /// Its entry.
     pub table: fn() -> *const SwmPlugin,
 }
 

@@ -44,7 +44,6 @@ impl Job {
     }
 }
 
-/// From a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
     /// The worker can take jobs.

@@ -14,7 +14,7 @@ use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
 use crate::sandbox;
-use crate::session::{Event, tell_group};
+use crate::session::{Event, report_group};
 use crate::threads;
 use crate::topology;
 use std::cell::RefCell;
@@ -72,21 +72,21 @@ pub enum WorkerError {
     Job(#[from] serde_json::Error),
 }
 
-/// The way out, for all who have something to say; once it is broken nobody hears any more.
+/// Sends replies to the program; once the connection is broken nobody reads them any more.
 #[derive(Clone)]
 struct Outlet {
-    way: Rc<RefCell<Way>>,
+    connection: Rc<RefCell<Connection>>,
     job: u64,
 }
 
-struct Way {
+struct Connection {
     socket: File,
     /// Rows that are not sent yet: each by itself would wake the program. Nothing of a plugin runs while they are held.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
 
-impl Way {
+impl Connection {
     fn hold(&mut self, reply: &Reply) {
         let written = serde_json::to_writer(&mut self.held, reply).map_err(io::Error::from);
         self.held.push(b'\n');
@@ -105,37 +105,37 @@ impl Way {
 
 impl Outlet {
     fn send(&self, reply: &Reply) {
-        let mut way = self.way.borrow_mut();
-        way.hold(reply);
-        way.send();
+        let mut connection = self.connection.borrow_mut();
+        connection.hold(reply);
+        connection.send();
     }
 
     fn say(&self, news: News) {
         /// Rows are held for no longer than it takes to make so many bytes of them.
         const ENOUGH: usize = 1 << 15;
         let is_row = matches!(news, News::Row { .. });
-        let mut way = self.way.borrow_mut();
-        way.hold(&Reply::Of(self.job, news));
-        if !is_row || way.held.len() > ENOUGH {
-            way.send();
+        let mut connection = self.connection.borrow_mut();
+        connection.hold(&Reply::Of(self.job, news));
+        if !is_row || connection.held.len() > ENOUGH {
+            connection.send();
         }
     }
 
     /// Sends what is held: a plugin is about to run.
     fn clear(&self) {
-        self.way.borrow_mut().send();
+        self.connection.borrow_mut().send();
     }
 
     fn broken(&self) -> io::Result<()> {
-        std::mem::replace(&mut self.way.borrow_mut().broken, Ok(()))
+        std::mem::replace(&mut self.connection.borrow_mut().broken, Ok(()))
     }
 }
 
 /// Serves jobs until the socket closes, each with so many `threads`, whose own room comes on top of the limit. `watches` are those that a job can ask for.
 pub fn serve(memory_limit: u64, threads: usize, is_sandboxed: bool, watches: &[Watch]) -> Result<(), WorkerError> {
     let socket = take_socket()?;
-    let way = Way { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
-    let mut outlet = Outlet { way: Rc::new(RefCell::new(way)), job: 0 };
+    let connection = Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
+    let mut outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
     let room = threads::ROOM.saturating_mul((threads.clamp(1, threads::MOST) - 1) as u64);
     if let Err(error) = confine(memory_limit.saturating_add(room), &socket).map_err(WorkerError::Limits) {
         // Whoever started this worker must not take it for a plugin's doing.
@@ -264,7 +264,7 @@ impl Known {
         let (mut lines, mut rows, mut asked) = (0, Vec::new(), Asked::default());
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut pulse];
         listeners.extend(watcher.listeners());
-        tell_group(&cases, &mut listeners, &self.executor, &mut |event| match event {
+        report_group(&cases, &mut listeners, &self.executor, &mut |event| match event {
             Event::Plans => outlet.clear(),
             Event::Planned(for_these) => asked = for_these,
             Event::Row(index, record) => {

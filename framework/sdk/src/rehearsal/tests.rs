@@ -246,6 +246,6 @@ fn the_first_send_that_a_symmetry_gets_wrong_is_named() {
     // Right as a schedule, but not the same seen from node 4.
     let wrong = Shifts { wrong: Some(4) };
     ring.verify(&wrong).unwrap();
-    let said = ring.verify_symmetry(&wrong).unwrap_err().to_string();
-    assert_eq!(said, "step 1: node 4 should send node 5 what follows from another's send, but sends otherwise");
+    let error = ring.verify_symmetry(&wrong).unwrap_err().to_string();
+    assert_eq!(error, "step 1: node 4 should send node 5 what follows from another's send, but sends otherwise");
 }

@@ -52,7 +52,6 @@ pub enum Leave {
 /// What only the terminal can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// Draw everything anew.
     Redraw,
     /// Back to the shell for a while.
     Suspend,

@@ -180,7 +180,7 @@ fn beside(all: &[Beside], row: &Record) -> Vec<Entry> {
         case == [&row.topology, &row.collective, &row.workload, &row.algorithm]
             && (b.measured_on == machine || (b.predicted_for == machine && b.model == *model))
     };
-    let said = |b: &Beside| {
+    let in_words = |b: &Beside| {
         let n = if b.n > 1 { format!(" ({} times)", b.n) } else { String::new() };
         let [measured, predicted] = [b.measured_us, b.predicted_us].map(units::duration);
         format!(
@@ -188,7 +188,7 @@ fn beside(all: &[Beside], row: &Record) -> Vec<Entry> {
             b.measured_on, b.residual_percent, b.predicted_for, b.model
         )
     };
-    all.iter().filter(is_of).map(|b| entry("measured", said(b))).collect()
+    all.iter().filter(is_of).map(|b| entry("measured", in_words(b))).collect()
 }
 
 /// The schedule's phases, once it has been simulated.

@@ -147,8 +147,8 @@ impl Panel for Winners {
         let names: Vec<&str> = names.into_iter().collect();
         let legend = legend(painter, &names, &map.winners(), area);
         let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
-        let said = (words.len() as u16).min(area.height / 3);
-        let room = Rect { y: area.y + legend, height: area.height.saturating_sub(legend + said + 1), ..area };
+        let lines = (words.len() as u16).min(area.height / 3);
+        let room = Rect { y: area.y + legend, height: area.height.saturating_sub(legend + lines + 1), ..area };
         let high = self.draw_map(painter, map, &names, room);
         // What is left of the room is the strip of the row under the cursor: a line a size.
         let strip = strip(map, self.list.cursor);
@@ -161,7 +161,7 @@ impl Panel for Winners {
                 painter.put(area, 1, y, text, if column == self.column { theme.text } else { theme.dim });
             }
         }
-        for (y, text) in (area.height - said..area.height).zip(&words) {
+        for (y, text) in (area.height - lines..area.height).zip(&words) {
             painter.put(area, 1, y, text, painter.theme.text);
         }
     }

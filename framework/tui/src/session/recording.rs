@@ -70,7 +70,7 @@ pub(crate) struct Recording {
     /// When each step has ended, in us; none where steps have no times.
     ends: Vec<f64>,
     /// What ranks did, as far as it has come, and in whole.
-    told: Vec<Vec<Entry>>,
+    entries_of_ranks: Vec<Vec<Entry>>,
     ranks: Option<Arc<Ranks>>,
     /// Whether nothing more comes.
     is_over: bool,
@@ -120,7 +120,7 @@ impl Recording {
             ended: None,
             most: [0; 3],
             ends: Vec::new(),
-            told: Vec::new(),
+            entries_of_ranks: Vec::new(),
             ranks: None,
             is_over: false,
             began: Instant::now(),
@@ -141,8 +141,8 @@ impl Recording {
                         self.pace.reached(self.notes.len() as u64, self.messages, self.began.elapsed());
                     }
                     let is_over = why == TryRecvError::Disconnected && !std::mem::replace(&mut self.is_over, true);
-                    if is_over && !self.told.is_empty() {
-                        self.ranks = Some(Arc::new(Ranks::new(std::mem::take(&mut self.told))));
+                    if is_over && !self.entries_of_ranks.is_empty() {
+                        self.ranks = Some(Arc::new(Ranks::new(std::mem::take(&mut self.entries_of_ranks))));
                     }
                     return taken > 0 || is_over;
                 }
@@ -158,7 +158,7 @@ impl Recording {
                 Seen::Links(links) => self.links = links,
                 Seen::Segments(segments) => self.segments = segments.max(1),
                 Seen::Phase(name) => self.phases.push(name),
-                Seen::Rank(entries) => self.told.push(entries),
+                Seen::Rank(entries) => self.entries_of_ranks.push(entries),
                 Seen::After(times) => {
                     if let Some(last) = self.notes.last_mut().and_then(|note| note.times.as_mut()) {
                         last.iter_mut().zip(times).for_each(|(time, more)| *time += more);
@@ -187,6 +187,15 @@ impl Recording {
             }
         }
         true
+    }
+
+    /// What is said in place of a schedule that has no steps, or none yet.
+    pub(crate) fn why_empty(&self) -> Option<String> {
+        self.notes.is_empty().then(|| match &self.ended {
+            None => "The schedule is being simulated ..".to_owned(),
+            Some(record) if record.reason.is_empty() => "Nothing is sent in this schedule.".to_owned(),
+            Some(record) => format!("{}: {}", record.status, record.reason),
+        })
     }
 
     /// A step in full, if it is in the window.

@@ -19,7 +19,7 @@ struct Slot {
 
 /// What one message takes from one slot to another.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
-struct Way {
+struct Passing {
     from: u64,
     to: u64,
     keeps: bool,
@@ -27,7 +27,7 @@ struct Way {
 }
 
 /// What goes from one GPU to another, or within one: who says so, both ends, and which sums go which way.
-type Sends = (At, u64, u64, BTreeMap<Way, Vec<u64>>);
+type Sends = (At, u64, u64, BTreeMap<Passing, Vec<u64>>);
 
 /// Sends of one step of the host's.
 #[derive(Default)]
@@ -89,18 +89,18 @@ pub(super) fn hand_on(shape: &Shape, execution: &Execution, schedule: &mut Sched
     }
     for Batch(sends) in batches {
         schedule.step()?;
-        for (at, from, to, ways) in sends {
+        for (at, from, to, passings) in sends {
             let label = format!("{at}, line {}", at.line);
-            for (way, whats) in ways {
+            for (passing, whats) in passings {
                 for [_, destinations, segments] in products(shape, whats.into_iter()) {
                     let mut axes = Vec::new();
-                    let (from, to) = (way.from * shape.gpus + from, way.to * shape.gpus + to);
+                    let (from, to) = (passing.from * shape.gpus + from, passing.to * shape.gpus + to);
                     let mut send = Blocks::new(from, to).segments(segments.axis()).strict().local().label(&label);
                     if shape.collective == Collective::ReduceScatter {
                         send = send.destinations(at_home(&destinations, most, &mut axes));
                     }
-                    send = if way.keeps { send.copy() } else { send };
-                    schedule.send(&if way.adds { send.combine() } else { send })?;
+                    send = if passing.keeps { send.copy() } else { send };
+                    schedule.send(&if passing.adds { send.combine() } else { send })?;
                 }
             }
         }
@@ -165,7 +165,7 @@ impl Slots<'_> {
         let mut arrived = HashSet::new();
         for act in messages {
             let Act::Message { sender, receiver, chunks, .. } = act else { continue };
-            let mut ways: BTreeMap<Way, Vec<u64>> = BTreeMap::new();
+            let mut passings: BTreeMap<Passing, Vec<u64>> = BTreeMap::new();
             for (passed, (from, kept)) in chunks.iter().zip(keeps.by_ref()) {
                 match passed.added {
                     None => self.put(passed.arrived),
@@ -185,10 +185,10 @@ impl Slots<'_> {
                 }
                 arrived.insert(passed.arrived);
                 let to = self.slot_of[passed.arrived] as u64;
-                let way = Way { from: from as u64, to, keeps: kept, adds: passed.added.is_some() };
-                ways.entry(way).or_default().push(self.execution.values[passed.arrived].what);
+                let passing = Passing { from: from as u64, to, keeps: kept, adds: passed.added.is_some() };
+                passings.entry(passing).or_default().push(self.execution.values[passed.arrived].what);
             }
-            batch.0.push((*sender, sender.gpu, receiver.gpu, ways));
+            batch.0.push((*sender, sender.gpu, receiver.gpu, passings));
         }
         self.batches.push(batch);
         self.touched.clear();
@@ -204,17 +204,17 @@ impl Slots<'_> {
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, has: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;
-        let way = Way { from: from as u64, to: self.slot_of[new] as u64, keeps: true, adds: false };
-        self.local(at, way, self.execution.values[own].what);
+        let passing = Passing { from: from as u64, to: self.slot_of[new] as u64, keeps: true, adds: false };
+        self.local(at, passing, self.execution.values[own].what);
     }
 
     /// What is done within a GPU: in a step of the host's in which nothing is sent, together with what others do meanwhile.
-    fn local(&mut self, at: At, way: Way, what: u64) {
+    fn local(&mut self, at: At, passing: Passing, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
         if *next == self.batches.len() {
             self.batches.push(Batch::default());
         }
-        self.batches[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(way, vec![what])])));
+        self.batches[*next].0.push((at, at.gpu, at.gpu, BTreeMap::from([(passing, vec![what])])));
         *next += 1;
     }
 
@@ -230,8 +230,8 @@ impl Slots<'_> {
             if !keeps {
                 self.slot(*more).has = None;
             }
-            let way = Way { from: from as u64, to: self.slot_of[*new] as u64, keeps, adds: true };
-            self.local(at, way, self.execution.values[*new].what);
+            let passing = Passing { from: from as u64, to: self.slot_of[*new] as u64, keeps, adds: true };
+            self.local(at, passing, self.execution.values[*new].what);
         }
     }
 
@@ -242,7 +242,7 @@ impl Slots<'_> {
             let from = self.slot_of[*id] as u64;
             if from > 0 {
                 let at = At { gpu: value.gpu, ..At::default() };
-                self.local(at, Way { from, to: 0, keeps: false, adds: false }, value.what);
+                self.local(at, Passing { from, to: 0, keeps: false, adds: false }, value.what);
             }
         }
     }

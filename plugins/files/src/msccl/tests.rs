@@ -318,9 +318,9 @@ fn a_deadlock_names_who_waits_for_whom() {
         xml.gpu(gpu, [2, 2, 0], &[(other as i64, other as i64, 0, steps)]);
     }
     let stop = xml.done().broken("<algo", "<algo");
-    let said = stop.to_string();
-    assert!(matches!(stop, Stop::Invalid(_)) && said.contains("deadlock: GPU 0, thread block 0, step 1 (line 5) waits for GPU 1, thread block 0, step 2 (line 13), which waits for"), "{said}");
-    assert!(said.ends_with("which waits for the first"), "{said}");
+    let error = stop.to_string();
+    assert!(matches!(stop, Stop::Invalid(_)) && error.contains("deadlock: GPU 0, thread block 0, step 1 (line 5) waits for GPU 1, thread block 0, step 2 (line 13), which waits for"), "{error}");
+    assert!(error.ends_with("which waits for the first"), "{error}");
 }
 
 /// What is no MSCCL at all is not carried out.

@@ -16,7 +16,6 @@ pub(super) struct Scale {
 /// How values are counted: ticks fall on round numbers of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
-    /// In tens.
     Ten,
     /// In powers of two: sizes and nodes.
     Two,

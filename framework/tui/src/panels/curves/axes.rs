@@ -6,7 +6,6 @@ use swapmeet_results::analysis::{Family, Point};
 /// How curves are drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// Both axes logarithmic.
     #[default]
     LogLog,
     LogX,

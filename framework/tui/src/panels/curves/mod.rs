@@ -124,11 +124,11 @@ impl Panel for Curves {
         }
         // Crossovers in words: curves are worth more.
         let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
-        let said = crossovers.len().min(words);
-        let farthest = crossovers.len() - said;
+        let listed = crossovers.len().min(words);
+        let farthest = crossovers.len() - listed;
         (self.farthest, self.list.cursor) = (farthest, self.list.cursor.min(farthest));
         let first = self.list.cursor;
-        let said = said as u16;
+        let listed = listed as u16;
         let mut legend = legend(painter, &session.compared, family, area);
         if !family.crowded.is_empty() && area.height > 10 {
             let values = family.crowded.iter().map(|x| family.axis.text(*x)).collect::<Vec<_>>().join(", ");
@@ -149,7 +149,7 @@ impl Panel for Curves {
             x: area.x + LEFT + 1,
             y: area.y + legend,
             width: area.width.saturating_sub(LEFT + 3),
-            height: area.height.saturating_sub(legend + 2 + said),
+            height: area.height.saturating_sub(legend + 2 + listed),
         };
         if plot.width < 10 || plot.height < 3 {
             return painter.nothing(area, "No room for curves here: e gives this panel the whole screen.");
@@ -181,11 +181,11 @@ impl Panel for Curves {
             let (x, y) = axes.cell((crossover.x, crossover.time), plot);
             painter.dot(plot, x, y, '✕', painter.theme.accent);
         }
-        for (y, crossover) in (area.height - said..area.height).zip(crossovers.iter().skip(first)) {
+        for (y, crossover) in (area.height - listed..area.height).zip(crossovers.iter().skip(first)) {
             painter.put(area, 1, y, &format!("✕ {}", crossover.in_words(family.axis)), painter.theme.text);
         }
-        if farthest > 0 && said > 0 {
-            let last = first + usize::from(said);
+        if farthest > 0 && listed > 0 {
+            let last = first + usize::from(listed);
             let text = format!(" {}..{last} of {} (↑ ↓)", first + 1, crossovers.len());
             painter.put_right(area, area.width - 1, area.height - 1, &text, painter.theme.dim);
         }

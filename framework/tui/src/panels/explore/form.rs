@@ -140,8 +140,8 @@ impl Form {
         painter.put(area, 4, 0, &cut(&format!("= {}", self.spec()), area.width.saturating_sub(6)), theme.accent);
         let values = if here.values.is_empty() { String::new() } else { format!("; {}", here.values.join(" ")) };
         let about = wrap(&format!("{}{values}", here.about), area.width.saturating_sub(8));
-        let said = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
-        let height = area.height.saturating_sub(1 + said);
+        let lines = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
+        let height = area.height.saturating_sub(1 + lines);
         let first = first_shown(self.list.cursor, self.fields.len(), usize::from(height));
         let names = self.fields.iter().map(|field| width(&field.key)).max().unwrap_or(0);
         let mut y = 1;
@@ -160,7 +160,7 @@ impl Form {
             painter.hit(area, 0, y, area.width, crate::hits::Spot::Line(index));
             y += 1;
         }
-        for line in about.iter().take(usize::from(said)) {
+        for line in about.iter().take(usize::from(lines)) {
             painter.put(area, 6, y, line, theme.dim);
             y += 1;
         }

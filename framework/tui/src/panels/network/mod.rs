@@ -234,13 +234,8 @@ impl Panel for Network {
             };
             return painter.nothing(area, &text);
         };
-        if recording.notes.is_empty() {
-            let text = match &recording.ended {
-                None => "The schedule is being simulated ..".to_owned(),
-                Some(record) if record.reason.is_empty() => "Nothing is sent in this schedule.".to_owned(),
-                Some(record) => format!("{}: {}", record.status, record.reason),
-            };
-            return painter.nothing(area, &text);
+        if let Some(why) = recording.why_empty() {
+            return painter.nothing(area, &why);
         }
         let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
         let Some(other) = session.beside.as_ref().map(Beside::recording).filter(|other| other.key != recording.key)

@@ -24,13 +24,8 @@ impl Shown<'_> {
     /// Draws it; the one that plays says how fast.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, view: &View, player: Option<&Playback>, area: Rect) {
         let recording = self.recording;
-        if recording.notes.is_empty() {
-            let text = match &recording.ended {
-                None => "The schedule is being simulated ..".to_owned(),
-                Some(record) if record.reason.is_empty() => "Nothing is sent in this schedule.".to_owned(),
-                Some(record) => format!("{}: {}", record.status, record.reason),
-            };
-            return painter.nothing(area, &text);
+        if let Some(why) = recording.why_empty() {
+            return painter.nothing(area, &why);
         }
         let top = self.header(painter, player, area);
         let foot = self.foot(painter, area, top);

@@ -48,8 +48,8 @@ struct Recorder {
     keeps_ranks: bool,
     priced: Times,
     wanted: Wanted,
-    /// When the newest step was told last.
-    told: Option<Instant>,
+    /// When the newest step was reported last.
+    last_report: Option<Instant>,
     say: Say,
     messages: LinkLoad,
     load: LinkLoad,
@@ -81,7 +81,7 @@ impl Recorder {
             priced: Times::default(),
             topology,
             wanted,
-            told: None,
+            last_report: None,
             say,
             phase: None,
             phases: 0,
@@ -147,8 +147,8 @@ impl Recorder {
         match self.wanted {
             Wanted::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
             Wanted::Newest => {
-                let is_due = self.told.is_none_or(|told| told.elapsed() >= EVERY);
-                self.told = if is_due { Some(Instant::now()) } else { self.told };
+                let is_due = self.last_report.is_none_or(|last_report| last_report.elapsed() >= EVERY);
+                self.last_report = if is_due { Some(Instant::now()) } else { self.last_report };
                 is_due
             }
         }

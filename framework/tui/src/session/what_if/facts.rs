@@ -30,7 +30,7 @@ pub const FACTS: Watch =
 
 /// What comes of a schedule, in pieces.
 #[derive(Debug, Serialize, Deserialize)]
-enum Said {
+enum Message {
     Kinds(Vec<Vec<u64>>),
     /// What happens, its two figures, and how often in a row.
     Runs(Vec<(What, u64, u64, u64)>),
@@ -51,9 +51,9 @@ struct Keeping {
 }
 
 impl Keeping {
-    fn report(&mut self, said: &Said) {
+    fn report(&mut self, message: &Message) {
         // Its own figures always have a value.
-        if let Ok(value) = serde_json::to_value(said) {
+        if let Ok(value) = serde_json::to_value(message) {
             (self.say)(value);
         }
     }
@@ -73,17 +73,17 @@ impl Watcher for Keeping {
         if record.status != Status::Ok || kinds.len() > MOST_KINDS {
             return;
         }
-        kinds.chunks(AT_ONCE).for_each(|kinds| self.report(&Said::Kinds(kinds.to_vec())));
+        kinds.chunks(AT_ONCE).for_each(|kinds| self.report(&Message::Kinds(kinds.to_vec())));
         let run = |(event, times): &(Event, u64)| match *event {
             Event::Step(kind) => (What::Step, u64::from(kind), 0, *times),
             Event::Rearranged { most, segments } => (What::Rearranged, most, segments, *times),
             Event::Summed { most, segments } => (What::Summed, most, segments, *times),
         };
         for runs in ledger.runs().chunks(AT_ONCE) {
-            self.report(&Said::Runs(runs.iter().map(run).collect()));
+            self.report(&Message::Runs(runs.iter().map(run).collect()));
         }
         let Asked { bytes, ports, virtual_channels, startup_us, hop_us, byte_us } = asked;
-        self.report(&Said::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]));
+        self.report(&Message::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]));
     }
 }
 
@@ -91,12 +91,12 @@ impl Facts {
     /// Takes in a piece; `None` if it makes no sense, else whether it was the last.
     fn take(&mut self, value: serde_json::Value) -> Option<bool> {
         match serde_json::from_value(value).ok()? {
-            Said::Kinds(kinds) => {
+            Message::Kinds(kinds) => {
                 for figures in kinds {
                     self.ledger.add_kind(&figures).then_some(())?;
                 }
             }
-            Said::Runs(runs) => {
+            Message::Runs(runs) => {
                 for (what, a, b, times) in runs {
                     let event = match what {
                         What::Step => Event::Step(u32::try_from(a).ok()?),
@@ -106,7 +106,7 @@ impl Facts {
                     self.ledger.add_run(event, times).then_some(())?;
                 }
             }
-            Said::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]) => {
+            Message::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]) => {
                 self.asked = Asked { bytes, ports, virtual_channels, startup_us, hop_us, byte_us };
                 return Some(true);
             }
