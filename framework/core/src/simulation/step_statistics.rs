@@ -1,62 +1,17 @@
 //! Measures a step: messages, loads, hops, ports, and the load of every directed link.
 
+mod orbits;
+mod port;
+
 use crate::delivery::fault::{Fault, SendFault};
 use crate::network::links::LinkLoad;
-use crate::network::topology::{Route, Run, Topology};
+use crate::network::topology::{Route, RouteError, Run, Topology};
 use crate::simulation::step::{BandwidthTimes, Expected, Listener, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What one node does in the current step; stale unless `step` is the current one.
-#[derive(Debug, Clone, Copy, Default)]
-struct Port {
-    step: u64,
-    sends: u32,
-    receives: u32,
-    /// The node it exchanges with, if `several` is false.
-    partner: u32,
-    /// Whether it exchanges with more than one node.
-    several: bool,
-    sent: u64,
-    received: u64,
-}
-
-impl Port {
-    #[inline]
-    fn meets(&mut self, step: u64, node: u32) {
-        if self.step != step {
-            *self = Self { step, ..Self::default() };
-        }
-        self.several |= self.sends + self.receives > 0 && self.partner != node;
-        self.partner = node;
-    }
-
-    /// It sends a load to another node.
-    #[inline]
-    fn sends(&mut self, step: u64, to: u32, load: u64, facts: &mut StepFacts) {
-        self.meets(step, to);
-        self.sends += 1;
-        self.sent += load;
-        facts.one_directional |= self.one_directional();
-        facts.max_sends = facts.max_sends.max(u64::from(self.sends));
-        facts.max_node_load = facts.max_node_load.max(self.sent);
-    }
-
-    #[inline]
-    fn receives(&mut self, step: u64, from: u32, load: u64, facts: &mut StepFacts) {
-        self.meets(step, from);
-        self.receives += 1;
-        self.received += load;
-        facts.one_directional |= self.one_directional();
-        facts.max_receives = facts.max_receives.max(u64::from(self.receives));
-        facts.max_node_load = facts.max_node_load.max(self.received);
-    }
-
-    /// Whether it sends to one node and receives from another.
-    fn one_directional(&self) -> bool {
-        self.several && self.sends > 0 && self.receives > 0
-    }
-}
+pub(super) use orbits::Orbits;
+use port::Port;
 
 /// Facts that not everybody needs.
 #[derive(Debug, Clone, Copy, Default)]
@@ -207,10 +162,7 @@ impl StepStatistics {
         let load = transfers.first().map_or(0, |t| t.load);
         for t in transfers.iter_mut() {
             let links = &mut self.links;
-            let hops = self
-                .topology
-                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| links.add(run, 1))
-                .map_err(|source| bad_route(number, t, source))?;
+            let hops = along(self.topology.as_ref(), number, t, routes, &mut |run| links.add(run, 1))?;
             t.hops = hops as u32;
             alike &= t.load == load;
             facts.max_load = facts.max_load.max(t.load);
@@ -252,12 +204,9 @@ impl StepStatistics {
         let mut most = 0.0_f64;
         for t in transfers {
             let mut sum = 0.0;
-            let visit = &mut |run: Run| {
-                sum += (0..run.len).map(|i| self.topology.latency(run.first + i * run.stride)).sum::<f64>();
-            };
-            self.topology
-                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), visit)
-                .map_err(|source| bad_route(number, t, source))?;
+            along(self.topology.as_ref(), number, t, routes, &mut |run| {
+                sum += links_of(run).map(|link| self.topology.latency(link)).sum::<f64>();
+            })?;
             most = most.max(sum);
         }
         Ok(most)
@@ -330,16 +279,13 @@ impl StepStatistics {
     ) -> Result<HashMap<u64, (u64, f64)>, Fault> {
         let mut on: HashMap<u64, (u64, f64)> = HashMap::new();
         for t in transfers {
-            let visit = &mut |run: Run| {
-                for link in (0..run.len).map(|i| run.first + i * run.stride) {
+            along(self.topology.as_ref(), number, t, routes, &mut |run| {
+                for link in links_of(run) {
                     let (messages, time) = on.entry(link).or_default();
                     *messages += 1;
                     *time += t.load as f64 / self.topology.bandwidth(link);
                 }
-            };
-            self.topology
-                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), visit)
-                .map_err(|source| bad_route(number, t, source))?;
+            })?;
         }
         Ok(on)
     }
@@ -353,13 +299,11 @@ impl StepStatistics {
         let mut most = 0;
         for t in transfers {
             let mut shared = 1;
-            self.topology
-                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| {
-                    for i in 0..run.len {
-                        shared = shared.max(messages.get(&(run.first + i * run.stride)).copied().unwrap_or(0));
-                    }
-                })
-                .map_err(|source| bad_route(number, t, source))?;
+            along(self.topology.as_ref(), number, t, routes, &mut |run| {
+                for link in links_of(run) {
+                    shared = shared.max(messages.get(&link).copied().unwrap_or(0));
+                }
+            })?;
             most = most.max(u128::from(t.load) * u128::from(shared));
         }
         Ok(most)
@@ -373,15 +317,12 @@ impl StepStatistics {
         routes: &[Route],
     ) -> Result<BandwidthTimes, Fault> {
         let topology = Arc::clone(&self.topology);
-        let simulation = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
-            let route = topology.route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| {
-                (0..run.len).for_each(|i| visit(run.first + i * run.stride));
-            });
-            route.map(|_| ()).map_err(|source| bad_route(number, t, source))
+        let each_link = |t: &Transfer, visit: &mut dyn FnMut(u64)| {
+            along(topology.as_ref(), number, t, routes, &mut |run| links_of(run).for_each(&mut *visit))
         };
         let mut on: HashMap<u64, (u64, u64)> = HashMap::new();
         for t in transfers {
-            simulation(t, &mut |link| {
+            each_link(t, &mut |link| {
                 let (messages, load) = on.entry(link).or_default();
                 *messages += 1;
                 *load = load.saturating_add(t.load);
@@ -394,7 +335,7 @@ impl StepStatistics {
         self.inverse_bandwidth.clear();
         for t in transfers {
             let (mut sum, mut slowest, mut shared) = (0.0, 0.0_f64, 0.0_f64);
-            simulation(t, &mut |link| {
+            each_link(t, &mut |link| {
                 let each = 1.0 / topology.bandwidth(link);
                 sum += each;
                 slowest = slowest.max(each);
@@ -423,16 +364,27 @@ impl StepStatistics {
         self.links.begin();
         for t in transfers {
             let links = &mut self.links;
-            self.topology
-                .route(u64::from(t.from), u64::from(t.to), route_of(t, routes), &mut |run| links.add(run, t.load))
-                .map_err(|source| bad_route(number, t, source))?;
+            along(self.topology.as_ref(), number, t, routes, &mut |run| links.add(run, t.load))?;
         }
         Ok(self.links.max())
     }
 }
 
-fn route_of<'a>(t: &Transfer, routes: &'a [Route]) -> Option<&'a Route> {
-    t.route.checked_sub(1).map(|i| &routes[i as usize])
+/// Visits a message's route, run by run; its hops.
+#[inline]
+fn along(
+    topology: &dyn Topology,
+    number: u64,
+    t: &Transfer,
+    routes: &[Route],
+    visit: &mut dyn FnMut(Run),
+) -> Result<u64, Fault> {
+    let route = t.route.checked_sub(1).map(|i| &routes[i as usize]);
+    topology.route(t.from.into(), t.to.into(), route, visit).map_err(|source| bad_route(number, t, source))
+}
+
+fn links_of(run: Run) -> impl Iterator<Item = u64> {
+    (0..run.len).map(move |i| run.first + i * run.stride)
 }
 
 /// Whatever is summed within a step, on a link or at a node, is a part of all its messages.
@@ -442,13 +394,9 @@ fn too_much(step: u64) -> Fault {
     ))
 }
 
-fn bad_route(step: u64, t: &Transfer, source: crate::network::topology::RouteError) -> Fault {
+fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
     Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
-
-mod orbits;
-
-pub(super) use orbits::Orbits;
 
 #[cfg(test)]
 mod tests;
