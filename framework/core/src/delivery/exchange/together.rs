@@ -5,19 +5,23 @@
 //! other, whoever did what. Only a broken rule is noticed later: others went on in the meantime, so that what is said of where a block is may be of a later moment. Who wants
 //! to know plans once more on one thread.
 
-use super::arriving::{Arriving, Redundant, Settled};
+mod outcomes;
+mod stretch;
+
 use super::loads::Loads;
 use super::queue::Queue;
-use super::taking::{Refusal, Taken, Taking, Way};
-use super::{Exchange, Inventory, Rule};
-use crate::delivery::boxes::Selection;
-use crate::delivery::fault::{Block, Fault, Place};
-use crate::delivery::holdings::{self, Holdings, Part};
-use crate::executor::{Apart, Executor, Rounds};
-use smallvec::SmallVec;
+use super::taking::{Refusal, Taking, Way};
+use super::{Exchange, Inventory};
+use crate::delivery::fault::{Fault, Place};
+use crate::delivery::holdings::{Holdings, Part};
+use crate::executor::{Executor, Rounds};
+use outcomes::Came;
+pub(crate) use outcomes::{Delivered, Moved, Outcomes};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+pub(crate) use stretch::Breach;
+use stretch::{Bin, Desk, Shared, Stretch};
 
 /// A step's sends in a queue. All pieces but the last of a queue end their step.
 #[derive(Debug, Clone)]
@@ -27,20 +31,6 @@ pub(crate) struct Piece {
     pub sends: Range<usize>,
     /// Whether there are no more.
     pub ends: bool,
-}
-
-/// What a send put on its way, between two nodes of the machine.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Moved {
-    pub from: u32,
-    pub to: u32,
-    pub load: u64,
-    /// Blocks in it, if they are counted.
-    pub blocks: u32,
-    /// Number of its route.
-    pub route: u32,
-    /// Whether its sender keeps it.
-    pub copy: bool,
 }
 
 /// A rule was broken.
@@ -65,93 +55,6 @@ pub(super) struct Together {
     desk: usize,
     /// How many sends of that are there already.
     sent: u64,
-}
-
-/// What has been put down in one stretch, for each.
-type Desk = Apart<RwLock<Vec<Bin>>>;
-
-/// What is known of a stretch's nodes; on cache lines of its own, for each send writes to it.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Stretch {
-    /// Made by the thread that uses it first, in memory of its own.
-    selection: Option<Selection>,
-    came: Came,
-    breach: Option<Breach>,
-}
-
-/// What came of the sends of a stretch's nodes, and of what came to them.
-#[derive(Debug, Default)]
-struct Came {
-    outcomes: Vec<Outcome>,
-    settled: Vec<Settled>,
-    redundant: Vec<(usize, Redundant)>,
-    /// For each piece so far how many outcomes there were before it, and how much was settled.
-    begins: Vec<(usize, usize)>,
-}
-
-/// What came of a queue.
-#[derive(Debug, Default)]
-pub(crate) struct Outcomes {
-    /// Where stretches of nodes end.
-    ends: Vec<u64>,
-    came: Vec<Came>,
-}
-
-/// What came of one send, with what whoever counts wants to know of it: the queue is in another thread's memory.
-#[derive(Debug, Clone, Copy)]
-struct Outcome {
-    load: u64,
-    /// The node of the machine that it goes to.
-    to: u32,
-    route: u32,
-    /// Blocks in its boxes, where they are counted.
-    blocks: u32,
-    copy: bool,
-    /// Whether anything is on its way.
-    is_sent: bool,
-}
-
-/// The first broken rule that was found in a stretch.
-#[derive(Debug)]
-pub(crate) struct Breach {
-    piece: usize,
-    /// Sends are carried out before anything arrives.
-    arrived: bool,
-    number: u64,
-    refusal: Refusal,
-}
-
-/// What is put down in one stretch for another: for each unit of it the number of its send.
-#[derive(Debug, Default)]
-struct Bin {
-    way: Way,
-    numbers: Vec<u64>,
-}
-
-/// What those who do a round's parts have in common.
-struct Shared<'a> {
-    queue: &'a Queue,
-    /// Those in which something is done, with their places among all: a round each.
-    pieces: Vec<(usize, &'a Piece)>,
-    /// Whether the senders of each of these come in the order of their numbers.
-    in_order: Vec<bool>,
-    ends: &'a [u64],
-    desks: &'a [Vec<Desk>; 2],
-    desk: usize,
-    /// How many sends of the first piece's step came before it.
-    sent: u64,
-    taking: Taking<'a>,
-    counts_blocks: bool,
-    copied: AtomicBool,
-}
-
-/// What was delivered, for whoever counts and tells.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Delivered<'a> {
-    pub inventory: &'a Inventory,
-    pub outcomes: &'a Outcomes,
-    pub queue: &'a Queue,
 }
 
 /// What an exchange delivers with; what each node holds is counted elsewhere.
@@ -353,175 +256,6 @@ impl Together {
                 bins.0.get_mut().unwrap_or_else(PoisonError::into_inner).resize_with(count, Bin::default);
             }
         }
-    }
-}
-
-impl Came {
-    fn clear(&mut self) {
-        self.outcomes.clear();
-        self.settled.clear();
-        self.redundant.clear();
-        self.begins.clear();
-    }
-}
-
-impl Stretch {
-    /// Takes in what the round before has brought, and carries out the sends of this one; the first rule that is broken.
-    fn round(&mut self, own: usize, round: usize, shared: &Shared<'_>, part: &mut Part<'_>) -> Option<Breach> {
-        let Shared { pieces, desks, desk, sent, .. } = shared;
-        let mut breach = None;
-        if let Some((number, piece)) = round.checked_sub(1).map(|before| pieces[before]) {
-            let taken_in = self.take_in(own, (number, piece.step), (desk + round - 1) % 2, shared, part);
-            breach = taken_in.err().map(|(send, fault)| {
-                let refusal = Refusal::Broken(fault);
-                Breach { piece: number, arrived: true, number: send, refusal }
-            });
-        }
-        let (number, piece) = *pieces.get(round)?;
-        let Came { outcomes, settled, begins, .. } = &mut self.came;
-        begins.resize(number + 1, (outcomes.len(), settled.len()));
-        let before = if number == 0 { *sent } else { 0 };
-        if let Ok(mut bins) = desks[(desk + round) % 2][own].0.write() {
-            if before == 0 {
-                bins.iter_mut().for_each(Bin::clear);
-            }
-            if let Err((send, refusal)) = self.send(own, (round, piece, before), shared, part, &mut bins) {
-                breach.get_or_insert(Breach { piece: number, arrived: false, number: send, refusal });
-            }
-        }
-        breach
-    }
-
-    /// Carries out the sends of its own nodes, of which so many of the step came before.
-    fn send(
-        &mut self,
-        own: usize,
-        (round, piece, before): (usize, &Piece, u64),
-        shared: &Shared<'_>,
-        part: &mut Part<'_>,
-        bins: &mut [Bin],
-    ) -> Result<(), (u64, Refusal)> {
-        let Shared { queue, ends, counts_blocks, copied, .. } = shared;
-        let taking = Taking { step: piece.step, ..shared.taking };
-        let (layout, shape, sums) = (&taking.inventory.layout, taking.shape, taking.inventory.sums());
-        let (senders, sends) = (&queue.senders()[piece.sends.clone()], &queue.as_slice()[piece.sends.clone()]);
-        let selection = self.selection.get_or_insert_with(|| layout.select_all());
-        let first = own.checked_sub(1).map_or(0, |before| ends[before]);
-        let end = if own + 1 == ends.len() { u64::MAX } else { ends[own] };
-        let among = if shared.in_order[round] {
-            senders.partition_point(|from| *from < first)..senders.partition_point(|from| *from < end)
-        } else {
-            0..senders.len()
-        };
-        let numbers = before + among.start as u64..;
-        for (number, (from, send)) in numbers.zip(senders[among.clone()].iter().zip(&sends[among])) {
-            if *from < first || *from >= end {
-                continue;
-            }
-            let Bin { way, numbers } = &mut bins[stretch_of(ends, send.to)];
-            let start = way.receivers.len();
-            let taken = queue.with(*from, send, |rule: &Rule<'_>| taking.put(rule, part, selection, way));
-            numbers.resize(way.units(sums), number);
-            let load = taken.map_err(|refusal| (number, refusal))?.map(|Taken { load, .. }| load);
-            if send.copy && load.is_some() && !copied.load(Ordering::Relaxed) {
-                copied.store(true, Ordering::Relaxed);
-            }
-            let records = || way.records[start * shape.words()..].chunks_exact(shape.words());
-            let blocks = if *counts_blocks { holdings::blocks(layout, shape, records()) } else { 0 };
-            self.came.outcomes.push(Outcome {
-                load: load.unwrap_or(0),
-                to: taking.inventory.placement.physical(send.to) as u32,
-                route: send.route,
-                blocks,
-                copy: send.copy,
-                is_sent: load.is_some(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Takes in what has been put down for its own nodes in all stretches, send by send.
-    fn take_in(
-        &mut self,
-        own: usize,
-        (piece, step): (usize, u64),
-        desk: usize,
-        shared: &Shared<'_>,
-        part: &mut Part<'_>,
-    ) -> Result<(), (u64, Fault)> {
-        let Taking { inventory, shape, .. } = shared.taking;
-        let came = Arriving { inventory, shape, step, copied: shared.copied.load(Ordering::Relaxed) };
-        let desks = shared.desks[desk].iter().filter_map(|bins| bins.0.read().ok());
-        let desks: SmallVec<[_; 16]> = desks.collect();
-        let bins: SmallVec<[&Bin; 16]> = desks.iter().map(|bins| &bins[own]).collect();
-        let mut next: SmallVec<[usize; 16]> = SmallVec::from_elem(0, bins.len());
-        let (mut first, settled) = (None, &mut self.came.settled);
-        loop {
-            // Whose turn it is, and how far it goes: to where another one's comes.
-            let (mut turn, mut until) = (None, u64::MAX);
-            for (whose, bin) in bins.iter().enumerate() {
-                let Some(number) = bin.numbers.get(next[whose]).copied() else { continue };
-                match turn {
-                    Some((_, least)) if least < number => until = until.min(number),
-                    other => {
-                        until = other.map_or(until, |(_, least)| least);
-                        turn = Some((whose, number));
-                    }
-                }
-            }
-            let Some((whose, _)) = turn else { break };
-            let (bin, at) = (bins[whose], &mut next[whose]);
-            while let Some(number) = bin.numbers.get(*at).copied().filter(|number| *number < until) {
-                came.unit(&bin.way, *at, number, part, &mut first, &mut |one| settled.push(one))
-                    .map_err(|fault| (number, fault))?;
-                *at += 1;
-            }
-        }
-        self.came.redundant.extend(first.map(|first| (piece, first)));
-        Ok(())
-    }
-}
-
-impl Bin {
-    fn clear(&mut self) {
-        self.way.clear();
-        self.numbers.clear();
-    }
-}
-
-impl<'a> Delivered<'a> {
-    /// The places in the queue of a piece's sends, in their order, and what each put on its way.
-    pub(crate) fn sends(self, number: usize, piece: &Piece) -> impl Iterator<Item = (usize, Option<Moved>)> {
-        let Outcomes { ends, came } = self.outcomes;
-        let mut next: SmallVec<[usize; 16]> = came.iter().map(|came| came.begins[number].0).collect();
-        piece.sends.clone().zip(&self.queue.senders()[piece.sends.clone()]).map(move |(place, sender)| {
-            let stretch = stretch_of(ends, *sender);
-            let Outcome { load, to, route, blocks, copy, is_sent } = came[stretch].outcomes[next[stretch]];
-            next[stretch] += 1;
-            let from = self.inventory.placement.physical(*sender) as u32;
-            (place, is_sent.then_some(Moved { from, to, load, blocks, route, copy }))
-        })
-    }
-
-    /// Between whom the send at this place in the queue goes.
-    pub(crate) fn between(self, place: usize) -> (Place, Place) {
-        let placement = &self.inventory.placement;
-        (placement.locate(self.queue.senders()[place]), placement.locate(self.queue.as_slice()[place].to))
-    }
-
-    /// What was settled when a piece's step ended.
-    pub(crate) fn settled(self, number: usize) -> impl Iterator<Item = Settled> {
-        self.outcomes.came.iter().flat_map(move |came| {
-            let end = came.begins.get(number + 1).map_or(came.settled.len(), |(_, settled)| *settled);
-            came.settled[came.begins[number].1..end].iter().copied()
-        })
-    }
-
-    /// The first block that was there already then, and no fault.
-    pub(crate) fn redundant(self, number: usize) -> Option<(Place, Block)> {
-        let all = self.outcomes.came.iter().flat_map(|came| &came.redundant);
-        let first = all.filter(|(piece, _)| *piece == number).min_by_key(|(_, (send, ..))| *send);
-        first.map(|(_, (_, node, block))| (*node, *block))
     }
 }
 
