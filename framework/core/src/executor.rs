@@ -24,6 +24,11 @@ pub trait Executor: Debug + Send + Sync {
     /// Called by whoever put something behind itself, and waits: does some of what is done together, if there is any.
     fn help(&self) -> bool;
 
+    /// So many bytes accounts of all links may take that threads have for themselves; one has an account in any case.
+    fn room(&self) -> u64 {
+        1 << 28
+    }
+
     /// So many sends are worth handing over to them: some milliseconds' work, beside which waking them is nothing.
     fn enough(&self) -> usize {
         1 << 14

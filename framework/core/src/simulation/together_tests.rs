@@ -13,7 +13,7 @@ type Put<'a> = &'a mut dyn FnMut(&Rule<'_>) -> Result<(), Fault>;
 /// What a node sends another.
 type Sends<'a> = &'a dyn Fn(u64, u64, Put<'_>) -> Result<(), Fault>;
 
-/// Threads that are started for each work.
+/// Threads that are started for each work; the first, which plans, never has time for any.
 #[derive(Debug)]
 struct Started(usize);
 
@@ -31,11 +31,16 @@ impl Executor for Started {
     }
 
     fn together(&self, work: &(dyn Fn(usize) + Sync)) {
-        std::thread::scope(|scope| (0..self.0).for_each(|number| drop(scope.spawn(move || work(number)))));
+        std::thread::scope(|scope| (1..self.0).for_each(|number| drop(scope.spawn(move || work(number)))));
     }
 
     fn help(&self) -> bool {
         false
+    }
+
+    /// For one account.
+    fn room(&self) -> u64 {
+        0
     }
 }
 

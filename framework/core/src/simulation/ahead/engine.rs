@@ -74,7 +74,7 @@ pub(in crate::simulation) struct Means {
 pub(super) struct Engine {
     exchange: Exchange,
     means: Means,
-    /// At least one, and no more than there are threads; each made by the thread that uses it, in memory of its own.
+    /// At least one, and no more than there are threads; each made by the thread that uses it first, in memory of its own.
     measurers: Vec<Mutex<Option<Measurer>>>,
     buffers: Buffers,
     /// What was sent in the step under way, in batches before.
@@ -140,11 +140,9 @@ struct Looked<'a> {
 
 impl Engine {
     pub(super) fn new(exchange: Exchange, means: Means) -> Self {
-        /// What measurers may take together, of which each has an account of all links.
-        const MOST_BYTES: u64 = 1 << 28;
         let Means { executor, topology, .. } = &means;
         let each = topology.link_slots().saturating_mul(16).max(1);
-        let measurers = (MOST_BYTES / each).clamp(1, executor.threads() as u64);
+        let measurers = (executor.room() / each).clamp(1, executor.threads() as u64);
         Self {
             buffers: Buffers::new(topology.nodes() as usize),
             measurers: (0..measurers).map(|_| Mutex::default()).collect(),
@@ -253,7 +251,11 @@ impl<'a> Rest<'a> {
         if self.taken.load(Ordering::Relaxed) > self.measured.len() {
             return false;
         }
-        let Some(Ok(mut measurer)) = self.measurers.get(thread).map(Mutex::lock) else { return false };
+        // There may be fewer than threads, and some of those never come: whoever comes takes one that is free, its own if it can.
+        let own = thread % self.measurers.len();
+        let (before, from_own) = self.measurers.split_at(own);
+        let free = from_own.iter().chain(before).find_map(|measurer| measurer.try_lock().ok());
+        let Some(mut measurer) = free else { return false };
         match self.taken.fetch_add(1, Ordering::Relaxed).checked_sub(1) {
             None => self.books.lock().is_ok_and(|mut books| {
                 books.keep(self.looked, self.marks);
@@ -269,6 +271,8 @@ impl<'a> Rest<'a> {
 
     /// What happened, and what is on its way in a step that has not ended.
     fn come_to(self) -> (Vec<Told>, Vec<Moved>) {
+        // What nobody had time for, or no measurer.
+        while self.does_one(0) {}
         let Looked { delivered, pieces, .. } = self.looked;
         let moved = match pieces.last() {
             Some(last) if !last.ends => {
