@@ -170,8 +170,15 @@ fn a_broken_rule_is_noticed_side_by_side() {
         send(&Rule { from, to, origins: NodeSet::One(from ^ u64::from(from == 400)), strict: true, ..SEND })
     };
     let nowhere = |from: u64, to, send: Put<'_>| send(&Rule { from, to: to + 1000 * u64::from(from == 400), ..SEND });
-    for rule in [&never_held as Sends<'_>, &nowhere] {
-        let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, "ring:1000", &[&[3]], 7, rule));
+    // What arrives in the last step is broken, too.
+    let twice = |from, to, send: Put<'_>| send(&Rule { from, to, destinations: NodeSet::One(to), copy: true, ..SEND });
+    for (rule, distances) in [
+        (&never_held as Sends<'_>, &[&[3][..]][..]),
+        (&nowhere, &[&[3]]),
+        (&twice, &[&[3], &[3]]),
+        (&twice, &[&[3, 3]]),
+    ] {
+        let [one, many] = [&one, &many].map(|by| carried_out(by, &ALL_TO_ALL, "ring:1000", distances, 7, rule));
         assert_eq!(one.0.1, many.0.1, "which send it is");
         let [one, many] = [one, many].map(|(_, ended)| ended.unwrap_err());
         let broken = |fault: &Fault| match fault {

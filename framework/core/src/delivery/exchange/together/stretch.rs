@@ -79,7 +79,8 @@ impl Stretch {
                 Breach { piece: number, arrived: true, number: send, refusal }
             });
         }
-        let (number, piece) = *pieces.get(round)?;
+        // After the last step there is nothing to send.
+        let Some((number, piece)) = pieces.get(round).copied() else { return breach };
         let Came { outcomes, settled, begins, .. } = &mut self.came;
         begins.resize(number + 1, (outcomes.len(), settled.len()));
         let before = if number == 0 { *sent } else { 0 };
