@@ -13,7 +13,7 @@ use crate::executor::Executor;
 use crate::network::topology::Route;
 use crate::simulation::buffers::Buffers;
 use engine::Engine;
-pub(super) use engine::{Means, Measured, Told};
+pub(super) use engine::{Event, Means, Measured};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ enum Mark {
 #[derive(Debug)]
 pub(super) struct Report {
     pub batch: Batch,
-    pub told: Vec<Told>,
+    pub events: Vec<Event>,
 }
 
 /// Who carries a schedule out.
@@ -203,21 +203,21 @@ impl Ahead {
             return;
         }
         let (to, batches) = sync_channel::<Batch>(0);
-        let (told, back) = channel();
+        let (reports, back) = channel();
         let Seat::Here(mut engine) = std::mem::replace(&mut self.seat, Seat::Away { to, back }) else { return };
         self.executor.behind(Box::new(move || {
             let done = catch_unwind(AssertUnwindSafe(|| {
                 // Nobody waits for what a schedule comes to that has ended early.
-                let tell = |report: Option<Report>| report.is_none_or(|one| told.send(Back::Report(one)).is_ok());
+                let send = |report: Option<Report>| report.is_none_or(|one| reports.send(Back::Report(one)).is_ok());
                 for batch in batches {
-                    if !tell(engine.work(batch)) || engine.is_broken() {
+                    if !send(engine.work(batch)) || engine.is_broken() {
                         break;
                     }
                 }
-                tell(engine.rest());
+                send(engine.rest());
                 engine
             }));
-            drop(told.send(done.map_or_else(Back::Panic, Back::Engine)));
+            drop(reports.send(done.map_or_else(Back::Panic, Back::Engine)));
         }));
     }
 

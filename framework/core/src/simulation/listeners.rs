@@ -2,7 +2,7 @@
 
 use crate::delivery::fault::{Block, Fault, Place};
 use crate::network::topology::Route;
-use crate::simulation::ahead::{Ahead, Measured, Report, Told};
+use crate::simulation::ahead::{Ahead, Event, Measured, Report};
 use crate::simulation::messages::Kept;
 use crate::simulation::step::{Listener, LocalCopy, Reads, Sent, Step, Summed, Totals, Unsent};
 use crate::simulation::step_statistics::Wanted;
@@ -92,23 +92,23 @@ impl<'a> Listeners<'a> {
 
     /// What came of batches that were planned ahead, up to the first broken rule.
     pub(super) fn reports(&mut self, reports: Vec<Report>, ahead: &mut Ahead) -> Result<(), Fault> {
-        for Report { batch, told } in reports {
-            told.into_iter().try_for_each(|one| self.report(one, &batch.routes, ahead))?;
+        for Report { batch, events } in reports {
+            events.into_iter().try_for_each(|one| self.report(one, &batch.routes, ahead))?;
             ahead.reuse(batch);
         }
         Ok(())
     }
 
-    fn report(&mut self, told: Told, routes: &[Route], ahead: &Ahead) -> Result<(), Fault> {
+    fn report(&mut self, event: Event, routes: &[Route], ahead: &Ahead) -> Result<(), Fault> {
         let segments = ahead.segments();
-        match told {
-            Told::Phase(name) => self.phase(&name),
-            Told::Rearranged(most) => self.rearranged(most, segments),
-            Told::Unsent(unsent) => self.unsent(&unsent),
-            Told::LocalCopy(step, node, load) => self.local_copy(step, node, load, segments),
-            Told::Redundant(step, node, block) => self.redundant(step, node, block),
-            Told::Summed(most, of) => self.summed(Summed { most, of: &of, symmetry: None, segments }),
-            Told::Step(measured, held) => {
+        match event {
+            Event::Phase(name) => self.phase(&name),
+            Event::Rearranged(most) => self.rearranged(most, segments),
+            Event::Unsent(unsent) => self.unsent(&unsent),
+            Event::LocalCopy(step, node, load) => self.local_copy(step, node, load, segments),
+            Event::Redundant(step, node, block) => self.redundant(step, node, block),
+            Event::Summed(most, of) => self.summed(Summed { most, of: &of, symmetry: None, segments }),
+            Event::Step(measured, held) => {
                 let Measured { number, facts, transfers, inverse_bandwidth, mean_hops, busiest_links } = *measured;
                 self.step(&Step {
                     inverse_bandwidth: &inverse_bandwidth,
@@ -119,7 +119,7 @@ impl<'a> Listeners<'a> {
                     ..Step::of(ahead.proof(), segments, number, facts, routes)
                 });
             }
-            Told::Fault(fault) => return Err(fault),
+            Event::Fault(fault) => return Err(fault),
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What happened in a schedule, in its order.
 #[derive(Debug)]
-pub(in crate::simulation) enum Told {
+pub(in crate::simulation) enum Event {
     Phase(String),
     /// Every node rearranges all it holds, the fullest so much.
     Rearranged(u64),
@@ -104,13 +104,13 @@ impl Done {
 struct Books<'a> {
     loads: &'a mut Loads,
     buffers: &'a mut Buffers,
-    told: Vec<Entry>,
+    entries: Vec<Entry>,
     receivers: Vec<u32>,
 }
 
 /// What a book says.
 enum Entry {
-    Told(Told),
+    Event(Event),
     /// This piece's step has ended; and what each node held then, where somebody wants that.
     Ended(usize, Vec<u64>),
 }
@@ -205,21 +205,21 @@ impl Engine {
     }
 
     /// What is told of a batch, in which all has been looked at.
-    fn report(&mut self, done: Option<Done>, come_to: Option<(Vec<Told>, Vec<Moved>)>) -> Option<Report> {
-        let (Done { batch, outcomes, broken }, (mut told, moved)) = (done?, come_to?);
+    fn report(&mut self, done: Option<Done>, come_to: Option<(Vec<Event>, Vec<Moved>)>) -> Option<Report> {
+        let (Done { batch, outcomes, broken }, (mut events, moved)) = (done?, come_to?);
         self.spare = outcomes;
         // A batch of one piece may be one of many of a step.
         if batch.pieces.len() > 1 || batch.pieces.last().is_some_and(|last| last.ends) {
             self.carried.clear();
         }
         self.carried.extend(moved);
-        if let Some(broken) = broken.filter(|_| !matches!(told.last(), Some(Told::Fault(_)))) {
+        if let Some(broken) = broken.filter(|_| !matches!(events.last(), Some(Event::Fault(_)))) {
             let step = batch.pieces[broken.piece].step;
-            let unsent = broken.send.map(|(from, to)| Told::Unsent(Unsent { step, from, to, is_refused: true }));
-            told.extend(unsent);
-            told.push(Told::Fault(broken.fault));
+            let unsent = broken.send.map(|(from, to)| Event::Unsent(Unsent { step, from, to, is_refused: true }));
+            events.extend(unsent);
+            events.push(Event::Fault(broken.fault));
         }
-        Some(Report { batch, told })
+        Some(Report { batch, events })
     }
 }
 
@@ -238,7 +238,7 @@ impl<'a> Rest<'a> {
             looked: Looked { delivered, pieces, routes, carried, skip_empty: *skip_empty, for_all: *for_all },
             marks,
             means,
-            books: Mutex::new(Books { loads, buffers, told: Vec::new(), receivers: Vec::new() }),
+            books: Mutex::new(Books { loads, buffers, entries: Vec::new(), receivers: Vec::new() }),
             taken: AtomicUsize::new(0),
             measurers,
             measured: pieces.iter().map(|_| OnceLock::new()).collect(),
@@ -270,7 +270,7 @@ impl<'a> Rest<'a> {
     }
 
     /// What happened, and what is on its way in a step that has not ended.
-    fn come_to(self) -> (Vec<Told>, Vec<Moved>) {
+    fn come_to(self) -> (Vec<Event>, Vec<Moved>) {
         // What nobody had time for, or no measurer.
         while self.does_one(0) {}
         let Looked { delivered, pieces, .. } = self.looked;
@@ -281,22 +281,22 @@ impl<'a> Rest<'a> {
             _ => Vec::new(),
         };
         let mut measured: Vec<_> = self.measured.into_iter().map(|one| one.into_inner().flatten()).collect();
-        let entries = self.books.into_inner().unwrap_or_else(PoisonError::into_inner).told;
-        let mut told = Vec::with_capacity(entries.len());
+        let entries = self.books.into_inner().unwrap_or_else(PoisonError::into_inner).entries;
+        let mut events = Vec::with_capacity(entries.len());
         for entry in entries {
             match entry {
-                Entry::Told(one) => told.push(one),
+                Entry::Event(one) => events.push(one),
                 Entry::Ended(piece, held) => match measured[piece].take() {
-                    Some(Ok(measured)) => told.push(Told::Step(measured, held)),
+                    Some(Ok(measured)) => events.push(Event::Step(measured, held)),
                     Some(Err(fault)) => {
-                        told.push(Told::Fault(fault));
+                        events.push(Event::Fault(fault));
                         break;
                     }
                     None => {}
                 },
             }
         }
-        (told, moved)
+        (events, moved)
     }
 }
 
@@ -307,11 +307,11 @@ impl Books<'_> {
             match mark {
                 Mark::Phase(name) => {
                     self.buffers.begin_phase();
-                    self.tell(Told::Phase(name.clone()));
+                    self.note(Event::Phase(name.clone()));
                 }
                 Mark::Rearranged => {
                     let most = self.loads.held().iter().copied().max().unwrap_or(0);
-                    self.tell(Told::Rearranged(most));
+                    self.note(Event::Rearranged(most));
                 }
                 Mark::Piece(number) => match looked.pieces.get(*number) {
                     Some(piece) => self.piece(looked, *number, piece),
@@ -322,8 +322,8 @@ impl Books<'_> {
         }
     }
 
-    fn tell(&mut self, told: Told) {
-        self.told.push(Entry::Told(told));
+    fn note(&mut self, event: Event) {
+        self.entries.push(Entry::Event(event));
     }
 
     fn piece(&mut self, looked: Looked<'_>, number: usize, piece: &Piece) {
@@ -335,14 +335,14 @@ impl Books<'_> {
         for (send, moved) in delivered.sends(number, piece) {
             let Some(Moved { from, to, load, copy, .. }) = moved else {
                 let (from, to) = delivered.between(send);
-                self.tell(Told::Unsent(Unsent { step: piece.step, from, to, is_refused: false }));
+                self.note(Event::Unsent(Unsent { step: piece.step, from, to, is_refused: false }));
                 continue;
             };
             self.loads.moved((from.into(), to.into()), copy, load);
             self.buffers.moved(from, to, load);
             self.receivers.push(to);
             if from == to && for_all && (load > 0 || !skip_empty) {
-                self.tell(Told::LocalCopy(piece.step, from, load));
+                self.note(Event::LocalCopy(piece.step, from, load));
             }
         }
         if !piece.ends {
@@ -351,15 +351,15 @@ impl Books<'_> {
         delivered.settled(number).for_each(|settled: Settled| self.loads.settle(settled));
         self.loads.end_step(self.receivers.iter().map(|to| u64::from(*to)));
         if let Some((node, block)) = delivered.redundant(number) {
-            self.tell(Told::Redundant(piece.step, node, block));
+            self.note(Event::Redundant(piece.step, node, block));
         }
         let most = self.loads.most_summed();
         if most > 0 {
             let of = if for_all { self.loads.all_summed().to_vec() } else { Vec::new() };
-            self.tell(Told::Summed(most, of));
+            self.note(Event::Summed(most, of));
         }
         let held = if for_all { self.loads.held().to_vec() } else { Vec::new() };
-        self.told.push(Entry::Ended(number, held));
+        self.entries.push(Entry::Ended(number, held));
     }
 }
 
